@@ -1,0 +1,4 @@
+@NullMarked
+package io.keelson.client;
+
+import org.jspecify.annotations.NullMarked;

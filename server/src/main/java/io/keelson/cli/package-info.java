@@ -1,0 +1,4 @@
+@NullMarked
+package io.keelson.cli;
+
+import org.jspecify.annotations.NullMarked;

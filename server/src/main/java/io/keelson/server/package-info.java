@@ -1,0 +1,4 @@
+@NullMarked
+package io.keelson.server;
+
+import org.jspecify.annotations.NullMarked;
