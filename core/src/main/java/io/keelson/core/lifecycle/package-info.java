@@ -1,0 +1,4 @@
+@NullMarked
+package io.keelson.core.lifecycle;
+
+import org.jspecify.annotations.NullMarked;

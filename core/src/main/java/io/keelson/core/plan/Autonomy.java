@@ -1,0 +1,19 @@
+package io.keelson.core.plan;
+
+import java.util.Locale;
+
+/** Who approves a plan (specification, lifecycle §1). */
+public enum Autonomy {
+    /** A human. */
+    APPROVE,
+    /** By itself when the estimate is at or below the threshold, else a human. */
+    AUTONOMOUS,
+    /** Nobody: an explicit opt-in. */
+    FULL_AUTO;
+
+    private final String wire = name().toLowerCase(Locale.ROOT);
+
+    public String wire() {
+        return wire;
+    }
+}

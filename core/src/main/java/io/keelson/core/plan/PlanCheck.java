@@ -1,0 +1,142 @@
+package io.keelson.core.plan;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Judges a plan as a whole and names every problem at once: duplicate names, unknown tools, inputs that break their
+ * schema, dependencies that dangle or go in a circle, references to tasks that need not have run (specification, api).
+ */
+public final class PlanCheck {
+    private final Plan plan;
+    private final ToolKnowledge tools;
+    private final List<Problem> problems = new ArrayList<>();
+    private final Map<String, Integer> indexOf = new LinkedHashMap<>();
+
+    private PlanCheck(Plan plan, ToolKnowledge tools) {
+        this.plan = plan;
+        this.tools = tools;
+    }
+
+    /** All problems of the plan, empty when it may run. Pointers are relative to {@code /plan}. */
+    public static List<Problem> check(Plan plan, ToolKnowledge tools) {
+        PlanCheck check = new PlanCheck(plan, tools);
+        check.names();
+        for (int i = 0; i < plan.tasks().size(); i++) {
+            check.steps(plan.tasks().get(i), "/plan/tasks/" + i);
+        }
+        check.dependencies();
+        if (check.problems.stream().noneMatch(p -> p.code().startsWith("DEPENDENCY_"))) {
+            check.references();
+        }
+        return List.copyOf(check.problems);
+    }
+
+    private void names() {
+        for (int i = 0; i < plan.tasks().size(); i++) {
+            String id = plan.tasks().get(i).id();
+            Integer first = indexOf.putIfAbsent(id, i);
+            if (first != null) {
+                report("DUPLICATE_NAME", "/plan/tasks/" + i + "/id",
+                        "task id '" + shown(id) + "' is already used by task " + first);
+            }
+        }
+    }
+
+    private void steps(TaskSpec task, String at) {
+        Set<String> names = new HashSet<>();
+        for (int i = 0; i < task.steps().size(); i++) {
+            StepSpec step = task.steps().get(i);
+            String here = at + "/steps/" + i;
+            if (!names.add(step.name())) {
+                report("DUPLICATE_NAME", here + "/name",
+                        "step name '" + shown(step.name()) + "' is used twice in task '" + shown(task.id()) + "'");
+            }
+            if (step.kind() == StepKind.TOOL && !tools.knows(step.tool())) {
+                report("UNKNOWN_TOOL", here + "/tool", "no tool '" + shown(step.tool())
+                        + "': it is neither built in nor served by a worker that has registered");
+            } else {
+                problems.addAll(tools.checkInput(step, here + "/input"));
+            }
+        }
+        expression(task.when(), at + "/when");
+        expression(task.forEach(), at + "/for_each");
+        expression(task.output(), at + "/output");
+    }
+
+    private void expression(@Nullable String text, String at) {
+        if (text != null) {
+            problems.addAll(tools.checkExpression(text, at));
+        }
+    }
+
+    private void dependencies() {
+        for (int i = 0; i < plan.tasks().size(); i++) {
+            TaskSpec task = plan.tasks().get(i);
+            Set<String> seen = new HashSet<>();
+            for (int d = 0; d < task.dependsOn().size(); d++) {
+                String upstream = task.dependsOn().get(d).task();
+                String at = "/plan/tasks/" + i + "/depends_on/" + d;
+                if (!indexOf.containsKey(upstream)) {
+                    report("DEPENDENCY_UNKNOWN", at,
+                            "task '" + shown(task.id()) + "' depends on '" + shown(upstream) + "', which does not exist");
+                } else if (!seen.add(upstream)) {
+                    report("DUPLICATE_NAME", at, "dependency '" + shown(upstream) + "' is named twice");
+                }
+            }
+        }
+        PlanGraph graph = new PlanGraph(plan, indexOf);
+        graph.cycle().ifPresent(path -> {
+            int first = indexOf.getOrDefault(path.getFirst(), 0);
+            report("DEPENDENCY_CYCLE", "/plan/tasks/" + first + "/depends_on",
+                    "tasks depend on each other in a circle: " + String.join(" → ", path.stream().map(PlanCheck::shown)
+                            .toList()));
+        });
+    }
+
+    private void references() {
+        PlanGraph graph = new PlanGraph(plan, indexOf);
+        Map<Integer, Set<Integer>> upstreams = new HashMap<>();
+        for (int i = 0; i < plan.tasks().size(); i++) {
+            TaskSpec task = plan.tasks().get(i);
+            String at = "/plan/tasks/" + i;
+            reference(graph, upstreams, i, task.when(), at + "/when", false);
+            reference(graph, upstreams, i, task.forEach(), at + "/for_each", false);
+            reference(graph, upstreams, i, task.output(), at + "/output", true);
+            for (int s = 0; s < task.steps().size(); s++) {
+                reference(graph, upstreams, i, task.steps().get(s).input(), at + "/steps/" + s + "/input", false);
+            }
+        }
+    }
+
+    private void reference(PlanGraph graph, Map<Integer, Set<Integer>> cache, int task,
+            @Nullable String text, String at, boolean selfAllowed) {
+        if (text == null) {
+            return;
+        }
+        for (String named : tools.tasksNamedIn(text)) {
+            Integer index = indexOf.get(named);
+            if (index == null) {
+                report("UNKNOWN_REFERENCE", at, "the expression names task '" + shown(named) + "', which does not exist");
+            } else if (!(selfAllowed && index == task)
+                    && !cache.computeIfAbsent(task, graph::allUpstreams).contains(index)) {
+                report("REFERENCE_NOT_UPSTREAM", at, "the expression names task '" + shown(named)
+                        + "', which need not have ended by then: add it to depends_on");
+            }
+        }
+    }
+
+    private void report(String code, String pointer, String message) {
+        problems.add(new Problem(code, pointer, message));
+    }
+
+    private static String shown(String name) {
+        return name.length() <= 80 ? name : name.substring(0, 80) + "…";
+    }
+}

@@ -1,0 +1,11 @@
+package io.keelson.core.plan;
+
+/**
+ * Something wrong with what a client sent.
+ *
+ * @param code stable, UPPER_SNAKE
+ * @param pointer JSON pointer (RFC 6901) to the place
+ * @param message what is wrong and what would be right, for people
+ */
+public record Problem(String code, String pointer, String message) {
+}

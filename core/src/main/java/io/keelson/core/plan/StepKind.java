@@ -1,0 +1,26 @@
+package io.keelson.core.plan;
+
+import java.util.Locale;
+
+/** What a step is, which decides who moves it. */
+public enum StepKind {
+    /** A tool call, claimed by an executor or a worker. */
+    TOOL,
+    /** One turn of an agent, claimed by a worker that serves {@code agent.turn}. */
+    TURN,
+    /** A human's decision; never handed to a worker. */
+    APPROVAL,
+    /** A durable timer; holds no worker. */
+    WAIT;
+
+    private final String wire = name().toLowerCase(Locale.ROOT);
+
+    public String wire() {
+        return wire;
+    }
+
+    /** True when the engine itself opens the step and no lease is ever given on it. */
+    public boolean engineOwned() {
+        return this == APPROVAL || this == WAIT;
+    }
+}

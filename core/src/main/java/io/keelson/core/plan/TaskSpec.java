@@ -1,0 +1,25 @@
+package io.keelson.core.plan;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A task as the plan describes it (PRD-101 §4.3 with the specification's additions).
+ *
+ * @param id unique within the plan ({@code temp_id} in PRD-101)
+ * @param agent name of the agent that should do it; null for the run's default agent
+ * @param when an expression; false skips the task; null for none
+ * @param forEach an expression whose array fans the task out, one child per item; null for none
+ * @param output JSON text with expressions that makes the task's output; null: its last step's output
+ * @param steps empty for an agentic task, which works in turns
+ * @param parallelSteps true when the steps run side by side rather than in order
+ */
+public record TaskSpec(String id, String title, @Nullable String description, String taskType, @Nullable String agent,
+        List<Dependency> dependsOn, TriggerRule triggerRule, @Nullable String when, @Nullable String forEach,
+        @Nullable String output, boolean parallelSteps, List<StepSpec> steps, @Nullable String successCriteria) {
+
+    public TaskSpec {
+        dependsOn = List.copyOf(dependsOn);
+        steps = List.copyOf(steps);
+    }
+}

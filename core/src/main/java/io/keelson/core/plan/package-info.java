@@ -1,0 +1,4 @@
+@NullMarked
+package io.keelson.core.plan;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,41 @@
+package io.keelson.core.policy;
+
+import java.time.Duration;
+
+/**
+ * How often and after what delay something that failed is tried again (specification, failure §2).
+ *
+ * @param maxAttempts attempts in all, the first included
+ * @param maxFailures failures in all; an attempt that was abandoned without a failure counts none
+ * @param base delay before the first retry
+ * @param max upper limit of the delay
+ * @param factor what the delay grows by with every failure
+ * @param jitter fraction of the delay by which it may be shorter or longer, 0 to 1
+ */
+public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Duration max, double factor, double jitter) {
+
+    /** Step level: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter (handoff §6.1). */
+    public static final RetryPolicy STEP = new RetryPolicy(3, 3, Duration.ofMillis(100), Duration.ofSeconds(30), 2, 0.1);
+
+    /**
+     * The delay before the next try.
+     *
+     * @param failures failures so far, from 1
+     * @param seed where the jitter comes from, so that the same decision yields the same delay
+     */
+    public Duration delay(int failures, long seed) {
+        double raw = base.toMillis() * Math.pow(factor, Math.max(0, failures - 1));
+        double capped = Math.min(raw, max.toMillis());
+        double spread = capped * jitter * (2 * unit(seed) - 1);
+        return Duration.ofMillis(Math.max(0, Math.round(capped + spread)));
+    }
+
+    /** A number in [0, 1) that depends on nothing but the seed (SplitMix64's finaliser). */
+    private static double unit(long seed) {
+        long z = seed + 0x9E3779B97F4A7C15L;
+        z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
+        z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
+        z ^= z >>> 31;
+        return (z >>> 11) * 0x1.0p-53;
+    }
+}

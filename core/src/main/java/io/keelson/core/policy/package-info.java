@@ -1,0 +1,4 @@
+@NullMarked
+package io.keelson.core.policy;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.keelson.core.run;
+
+import org.jspecify.annotations.NullMarked;
