@@ -1,0 +1,32 @@
+package io.keelson.server.tool;
+
+import io.keelson.server.artifact.ArtifactSink;
+import java.time.Instant;
+import java.util.UUID;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * One execution of a step's tool.
+ *
+ * @param input resolved: no expressions are left in it
+ * @param attempt counts from 1 for each step
+ * @param leaseEpoch the fence of this execution; grows with every acquisition of the step
+ * @param effectKey the same for all attempts of one logical step; to be handed to whatever can deduplicate by it
+ * @param deadline when the caller stops waiting; the thread is interrupted at that time
+ * @param log lines people can read beside the step
+ * @param artifacts where files are put; bound to this execution
+ */
+public record ToolCall(
+        UUID workspaceId,
+        UUID runId,
+        UUID taskId,
+        UUID stepId,
+        String runName,
+        JsonNode input,
+        int attempt,
+        int leaseEpoch,
+        String effectKey,
+        Instant deadline,
+        StepLog log,
+        ArtifactSink artifacts) {
+}

@@ -1,0 +1,48 @@
+package io.keelson.server.tool;
+
+import io.keelson.core.policy.ErrorClass;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A call that did not work, with everything retry policy needs to decide what happens next. */
+public final class ToolFailure extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String code;
+    private final ErrorClass errorClass;
+    private final transient @Nullable Duration retryAfter;
+
+    public ToolFailure(String code, ErrorClass errorClass, String message) {
+        this(code, errorClass, message, null);
+    }
+
+    /** @param retryAfter the earliest time from now the other side wants to be asked again, null when it did not say */
+    public ToolFailure(String code, ErrorClass errorClass, String message, @Nullable Duration retryAfter) {
+        super(message);
+        this.code = code;
+        this.errorClass = errorClass;
+        this.retryAfter = retryAfter;
+    }
+
+    static ToolFailure permanent(String code, String message) {
+        return new ToolFailure(code, ErrorClass.PERMANENT, message);
+    }
+
+    static ToolFailure infrastructure(String code, String message) {
+        return new ToolFailure(code, ErrorClass.INFRASTRUCTURE, message);
+    }
+
+    /** Stable, UPPER_SNAKE. */
+    public String code() {
+        return code;
+    }
+
+    public ErrorClass errorClass() {
+        return errorClass;
+    }
+
+    public @Nullable Duration retryAfter() {
+        return retryAfter;
+    }
+}

@@ -1,0 +1,23 @@
+package io.keelson.server.tool;
+
+import java.time.Duration;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What a tool says about itself.
+ *
+ * @param name unique in the catalogue, {@code area.verb} or a single word
+ * @param description one sentence for people and for planners
+ * @param inputSchema JSON Schema 2020-12 of the input
+ * @param outputSchema JSON Schema 2020-12 of the output
+ * @param defaultTimeout how long a call may take where neither step nor task says otherwise
+ * @param engineOwned true when the engine itself carries it out (a durable timer) and no executor may claim it
+ */
+public record ToolSpec(
+        String name,
+        String description,
+        JsonNode inputSchema,
+        JsonNode outputSchema,
+        Duration defaultTimeout,
+        boolean engineOwned) {
+}
