@@ -1,3 +1,4 @@
+/** The client of a Keelson server: {@link io.keelson.client.Keelson} is where to begin. */
 @NullMarked
 package io.keelson.client;
 

@@ -1,0 +1,185 @@
+package io.keelson.client;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The HTTP API as plain JSON, for routes that have no typed method. Paths are relative to {@code /api/v1} and begin
+ * with a slash. Every method throws {@link KeelsonException} when the server refuses or cannot be reached; reads are
+ * repeated a few times over lost connections, 429 and 503, writes are not.
+ */
+public final class Api {
+
+    private static final int TRIES = 4;
+    private static final Duration FIRST_DELAY = Duration.ofMillis(100);
+    private static final Duration LONGEST_DELAY = Duration.ofSeconds(2);
+
+    private final URI base;
+    private final @Nullable String apiKey;
+    private final Duration timeout;
+    private final HttpClient http;
+
+    Api(URI base, @Nullable String apiKey, Duration timeout) {
+        this.base = base;
+        this.apiKey = apiKey;
+        this.timeout = timeout;
+        // HTTP/1.1: the server is usually plain text, where HTTP/2 costs an upgrade round and brings nothing
+        this.http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(timeout).build();
+    }
+
+    URI base() {
+        return base;
+    }
+
+    /** Reads a document. */
+    public JsonNode get(String path) {
+        return send(Call.get(path)).body();
+    }
+
+    /** Sends a document once; never again by itself. */
+    public JsonNode post(String path, @Nullable JsonNode body) {
+        return send(Call.post(path, body)).body();
+    }
+
+    /** As {@link #post(String, JsonNode)} with a time limit of its own, for calls that the server holds open. */
+    public JsonNode post(String path, @Nullable JsonNode body, Duration limit) {
+        return send(Call.post(path, body).within(limit)).body();
+    }
+
+    /** Reads content as it is; the caller closes the stream. */
+    public InputStream stream(String path) {
+        return exchange(Call.get(path), this::streamed);
+    }
+
+    Reply send(Call call) {
+        return exchange(call, this::whole);
+    }
+
+    private <T> T exchange(Call call, Exchange<T> exchange) {
+        Backoff backoff = new Backoff(FIRST_DELAY, LONGEST_DELAY);
+        while (true) {
+            try {
+                return exchange.run(call);
+            } catch (KeelsonException e) {
+                Duration delay = backoff.next(e.retryAfter());
+                if (!call.idempotent() || !repeatable(e) || backoff.failures() >= TRIES) {
+                    throw e;
+                }
+                pause(delay);
+            }
+        }
+    }
+
+    private static boolean repeatable(KeelsonException e) {
+        return switch (e.code()) {
+            case "SERVER_UNREACHABLE", "CONNECTION_LOST" -> true;
+            default -> e.status() == 429 || e.status() == 503;
+        };
+    }
+
+    private Reply whole(Call call) {
+        HttpResponse<byte[]> answer = transfer(call, BodyHandlers.ofByteArray());
+        JsonNode body = parse(answer.statusCode(), answer.body());
+        if (answer.statusCode() >= 400) {
+            throw KeelsonException.refused(answer.statusCode(), body, retryAfter(answer));
+        }
+        return new Reply(answer.statusCode(), body, answer.headers().firstValue("ETag").orElse(null));
+    }
+
+    private InputStream streamed(Call call) {
+        HttpResponse<InputStream> answer = transfer(call, BodyHandlers.ofInputStream());
+        if (answer.statusCode() < 400) {
+            return answer.body();
+        }
+        try (InputStream body = answer.body()) {
+            throw KeelsonException.refused(answer.statusCode(), parse(answer.statusCode(), body.readAllBytes()),
+                    retryAfter(answer));
+        } catch (IOException e) {
+            throw KeelsonException.refused(answer.statusCode(), Json.object(), retryAfter(answer));
+        }
+    }
+
+    private <T> HttpResponse<T> transfer(Call call, HttpResponse.BodyHandler<T> handler) {
+        try {
+            return http.send(request(call), handler);
+        } catch (ConnectException | HttpConnectTimeoutException e) {
+            throw KeelsonException.local("SERVER_UNREACHABLE", "no server at " + base, e);
+        } catch (HttpTimeoutException e) {
+            throw KeelsonException.local("CALL_TIMEOUT",
+                    call.method() + " " + call.path() + " was not answered in time by " + base, e);
+        } catch (IOException e) {
+            throw KeelsonException.local("CONNECTION_LOST", "connection to " + base + " lost: " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private HttpRequest request(Call call) {
+        Duration limit = call.timeout() == null ? timeout : call.timeout();
+        HttpRequest.Builder request = HttpRequest.newBuilder(base.resolve(base.getPath() + call.path()))
+                .timeout(limit)
+                .header("Accept", "application/json, application/problem+json, */*;q=0.1");
+        if (apiKey != null) {
+            request.header("Authorization", "Bearer " + apiKey);
+        }
+        call.headers().forEach(request::header);
+        if (call.body() == null) {
+            return request.method(call.method(), BodyPublishers.noBody()).build();
+        }
+        return request.header("Content-Type", "application/json")
+                .method(call.method(), BodyPublishers.ofByteArray(Json.bytes(call.body())))
+                .build();
+    }
+
+    /** An error's body may be anything (a proxy's page); a good answer must be JSON. */
+    private JsonNode parse(int status, byte[] body) {
+        if (body.length == 0) {
+            return Json.object();
+        }
+        try {
+            return Json.parse(body);
+        } catch (JacksonException e) {
+            if (status >= 400) {
+                return Json.object();
+            }
+            throw KeelsonException.local("BAD_ANSWER", base + " answered something that is not JSON", e);
+        }
+    }
+
+    private static @Nullable Duration retryAfter(HttpResponse<?> answer) {
+        return answer.headers().firstValue("Retry-After")
+                .filter(value -> value.matches("\\d{1,6}"))
+                .map(value -> Duration.ofSeconds(Long.parseLong(value)))
+                .orElse(null);
+    }
+
+    static void pause(Duration delay) {
+        try {
+            Thread.sleep(delay.toMillis());
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private static KeelsonException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return KeelsonException.local("INTERRUPTED", "interrupted while waiting for the server", e);
+    }
+
+    private interface Exchange<T> {
+        T run(Call call);
+    }
+}

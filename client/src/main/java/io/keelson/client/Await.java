@@ -1,0 +1,89 @@
+package io.keelson.client;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Waiting for one run: polls by ETag, quickly at first and while something happens, slower while nothing does. */
+final class Await {
+
+    private static final Duration SHORTEST = Duration.ofMillis(50);
+    private static final Duration LONGEST = Duration.ofSeconds(1);
+    private static final int EVENTS_AT_A_TIME = 500;
+
+    private final Runs runs;
+    private final String id;
+    private final Duration limit;
+    private final @Nullable Consumer<Event> listener;
+    private final long deadline;
+    private @Nullable String etag;
+    private @Nullable Run latest;
+    private long lastSeq;
+
+    Await(Runs runs, String id, Duration limit, @Nullable Consumer<Event> listener) {
+        this.runs = runs;
+        this.id = id;
+        this.limit = limit;
+        this.listener = listener;
+        this.deadline = System.nanoTime() + limit.toNanos();
+    }
+
+    Run untilEnd() {
+        Backoff backoff = new Backoff(SHORTEST, LONGEST);
+        while (true) {
+            if (look()) {
+                backoff.reset();
+            }
+            if (latest != null && latest.ended()) {
+                return latest;
+            }
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                throw KeelsonException.local("AWAIT_TIMEOUT", "run " + id + " has not ended within " + limit
+                        + "; it is " + (latest == null ? "unknown" : latest.state()), null);
+            }
+            Duration delay = backoff.next(null);
+            Api.pause(delay.toNanos() < left ? delay : Duration.ofNanos(left));
+        }
+    }
+
+    /** One look; true when something changed. A server that is away is waited for once it has answered before. */
+    private boolean look() {
+        try {
+            boolean changed = readRun();
+            return tellEvents() || changed;
+        } catch (KeelsonException e) {
+            if (latest == null || !e.isTransient()) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
+    /** The run is read before its events, so that an ended run's events are all told. */
+    private boolean readRun() {
+        Reply reply = runs.getIfChanged(id, etag);
+        if (reply.status() == 304) {
+            return false;
+        }
+        latest = Json.document(reply.body(), Run.class);
+        etag = reply.etag();
+        return etag != null;
+    }
+
+    private boolean tellEvents() {
+        if (listener == null) {
+            return false;
+        }
+        long before = lastSeq;
+        Page<Event> page;
+        do {
+            page = runs.events(id, lastSeq, EVENTS_AT_A_TIME);
+            for (Event event : page.items()) {
+                lastSeq = event.seq();
+                listener.accept(event);
+            }
+        } while (page.nextCursor() != null);
+        return lastSeq > before;
+    }
+}

@@ -1,0 +1,47 @@
+package io.keelson.client;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Delays that double from one failure to the next, each shortened by a random part of up to a half so that many
+ * clients do not come back in step.
+ */
+public final class Backoff {
+
+    private static final Duration LONGEST_WISH = Duration.ofSeconds(60);
+
+    private final Duration base;
+    private final Duration max;
+    private int failures;
+
+    public Backoff(Duration base, Duration max) {
+        this.base = base;
+        this.max = max;
+    }
+
+    /**
+     * The delay after one more failure.
+     *
+     * @param wish what the server asked for ({@code Retry-After}); honoured up to 60 s when longer than our own
+     */
+    public Duration next(@Nullable Duration wish) {
+        double raw = Math.min(base.toMillis() * Math.pow(2, failures++), max.toMillis());
+        Duration own = Duration.ofMillis((long) (raw * ThreadLocalRandom.current().nextDouble(0.5, 1)));
+        if (wish == null || wish.compareTo(own) <= 0) {
+            return own;
+        }
+        return wish.compareTo(LONGEST_WISH) < 0 ? wish : LONGEST_WISH;
+    }
+
+    /** Begins anew after a success. */
+    public void reset() {
+        failures = 0;
+    }
+
+    /** How many failures in a row so far. */
+    public int failures() {
+        return failures;
+    }
+}

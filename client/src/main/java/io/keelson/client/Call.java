@@ -1,0 +1,46 @@
+package io.keelson.client;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * One HTTP request to be made.
+ *
+ * @param idempotent whether it may be sent again when it is not known if the first one arrived
+ * @param timeout for the answer; null for the client's own
+ */
+record Call(String method, String path, @Nullable JsonNode body, Map<String, String> headers, boolean idempotent,
+        @Nullable Duration timeout) {
+
+    private static final String API = "/api/v1";
+
+    static Call get(Object path) {
+        return new Call("GET", API + path, null, Map.of(), true, null);
+    }
+
+    static Call post(Object path, @Nullable JsonNode body) {
+        return new Call("POST", API + path, body, Map.of(), false, null);
+    }
+
+    /** A read outside the versioned API, such as {@code /readyz}. */
+    static Call probe(String path) {
+        return new Call("GET", path, null, Map.of(), false, null);
+    }
+
+    Call repeatable() {
+        return new Call(method, path, body, headers, true, timeout);
+    }
+
+    Call within(Duration time) {
+        return new Call(method, path, body, headers, idempotent, time);
+    }
+
+    Call header(String name, String value) {
+        Map<String, String> all = new HashMap<>(headers);
+        all.put(name, value);
+        return new Call(method, path, body, Map.copyOf(all), idempotent, timeout);
+    }
+}

@@ -1,0 +1,75 @@
+package io.keelson.client;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.NullNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Between Java values and JSON. Your own classes keep their property names; the API's documents are snake_case. */
+public final class Json {
+
+    private static final JsonMapper VALUES = JsonMapper.builder()
+            .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+            .build();
+    private static final JsonMapper DOCUMENTS = VALUES.rebuild()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build();
+
+    private Json() {
+    }
+
+    /** An empty object. */
+    public static ObjectNode object() {
+        return JsonNodeFactory.instance.objectNode();
+    }
+
+    /**
+     * Any value that Jackson can write: maps, collections, records, beans, scalars, {@link JsonNode}s.
+     *
+     * @throws IllegalArgumentException when Jackson cannot write it
+     */
+    public static JsonNode of(@Nullable Object value) {
+        if (value == null) {
+            return NullNode.getInstance();
+        }
+        try {
+            return value instanceof JsonNode node ? node : VALUES.valueToTree(value);
+        } catch (JacksonException e) {
+            throw new IllegalArgumentException("not writable as JSON: " + e.getOriginalMessage(), e);
+        }
+    }
+
+    /**
+     * A JSON value as a class of yours.
+     *
+     * @throws IllegalArgumentException when it does not fit
+     */
+    public static <T> T to(JsonNode node, Class<T> type) {
+        try {
+            return VALUES.treeToValue(node, type);
+        } catch (JacksonException e) {
+            throw new IllegalArgumentException("not a " + type.getSimpleName() + ": " + e.getOriginalMessage(), e);
+        }
+    }
+
+    static <T> T document(JsonNode node, Class<T> type) {
+        return DOCUMENTS.treeToValue(node, type);
+    }
+
+    static JsonNode parse(byte[] body) {
+        return VALUES.readTree(body);
+    }
+
+    static byte[] bytes(JsonNode node) {
+        return VALUES.writeValueAsBytes(node);
+    }
+
+    static JsonNode orNull(@Nullable JsonNode node) {
+        return node == null ? NullNode.getInstance() : node;
+    }
+}

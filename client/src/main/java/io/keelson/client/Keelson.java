@@ -1,0 +1,123 @@
+package io.keelson.client;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection to a Keelson server, safe for use by many threads at once.
+ *
+ * <pre>{@code
+ * Keelson keelson = Keelson.connect();
+ * Run run = keelson.runs().create(Mission.named("hello").goal("say hello").start()
+ *         .task("greet", t -> t.step("say", "echo", Map.of("text", "hello"))));
+ * Run ended = keelson.runs().awaitEnd(run.id(), Duration.ofMinutes(1));
+ * }</pre>
+ */
+public final class Keelson {
+
+    private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(30);
+
+    private final Api api;
+
+    private Keelson(Api api) {
+        this.api = api;
+    }
+
+    /**
+     * Connects to the server that the environment names: {@code KEELSON_URL} and {@code KEELSON_API_KEY}, else the one
+     * of the data directory ({@code KEELSON_DATA_DIR}, default {@code ~/.keelson}), which leaves its {@code url} and
+     * {@code api-key} there. Does not call it yet.
+     *
+     * @throws KeelsonException {@code NO_SERVER_KNOWN} when neither names one
+     */
+    public static Keelson connect() {
+        return Address.find(System.getenv(), System.getProperty("user.home")).open();
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    public Runs runs() {
+        return new Runs(api);
+    }
+
+    public Steps steps() {
+        return new Steps(api);
+    }
+
+    /** Workers that the server has heard of. */
+    public List<WorkerInfo> workers() {
+        return all("/workers", WorkerInfo.class);
+    }
+
+    /** Tools that steps can use: built in, or served by workers. */
+    public List<ToolInfo> tools() {
+        return all("/tools", ToolInfo.class);
+    }
+
+    /** The published state machines. */
+    public List<Lifecycle> lifecycles() {
+        return all("/lifecycles", Lifecycle.class);
+    }
+
+    /** Whether runs can be taken; false also when no server answers. */
+    public boolean ready() {
+        try {
+            return api.send(Call.probe("/readyz")).status() == 200;
+        } catch (KeelsonException e) {
+            return false;
+        }
+    }
+
+    /** The HTTP API as plain JSON. */
+    public Api api() {
+        return api;
+    }
+
+    /** Where the server is. */
+    public URI url() {
+        return api.base();
+    }
+
+    private <T> List<T> all(String path, Class<T> type) {
+        return Page.all(cursor -> Page.of(api.get(Route.of(path).with("cursor", cursor).toString()), type));
+    }
+
+    /** Settings of a connection. */
+    public static final class Builder {
+
+        private @Nullable URI url;
+        private @Nullable String apiKey;
+        private Duration timeout = DEFAULT_TIMEOUT;
+
+        private Builder() {
+        }
+
+        /** The server's base URL, such as {@code http://127.0.0.1:7070}. Required. */
+        public Builder url(String value) {
+            this.url = URI.create(value.replaceAll("/+$", ""));
+            return this;
+        }
+
+        public Builder apiKey(@Nullable String value) {
+            this.apiKey = value;
+            return this;
+        }
+
+        /** For connecting and for each answer; 30 s when not given. */
+        public Builder timeout(Duration value) {
+            this.timeout = value;
+            return this;
+        }
+
+        public Keelson build() {
+            if (url == null) {
+                throw new IllegalStateException("url is required");
+            }
+            return new Keelson(new Api(url, apiKey, timeout));
+        }
+    }
+}

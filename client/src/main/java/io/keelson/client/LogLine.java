@@ -1,0 +1,13 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A line that a step's executor wrote.
+ *
+ * @param seq rises within the step
+ * @param attempt the step's attempt that wrote it
+ */
+public record LogLine(long seq, int attempt, String message, @Nullable Instant createdAt) {
+}

@@ -1,0 +1,43 @@
+package io.keelson.client;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A run as the server shows it. JSON components are never Java null: what is absent is a JSON null. Money is in USD
+ * ({@code totalCost}) or credits; durations in milliseconds.
+ *
+ * @param state one of the run states of {@code GET /lifecycles}; more may be added
+ * @param stateType {@code pending}, {@code running}, {@code paused} or {@code terminal}
+ * @param priority lower goes first
+ * @param inputs the values that the run works with, defaults filled in
+ * @param versionId rises with every change of the run
+ */
+public record Run(String id, String workspaceId, String name, @Nullable String goal, String state, String stateType,
+        int priority, @Nullable String trigger, JsonNode plan, JsonNode config, JsonNode inputs, JsonNode tags,
+        int attemptNumber, int maxAttempts, int taskCount, int tasksCompleted, int tasksFailed, int stepsTotal,
+        int stepsCompleted, int agentCount, @Nullable BigDecimal creditsReserved, @Nullable BigDecimal creditsCharged,
+        @Nullable BigDecimal creditsRefunded, long totalTokens, @Nullable BigDecimal totalCost,
+        @Nullable String resultSummary, JsonNode output, @Nullable String errorCode, @Nullable String errorMessage,
+        @Nullable Instant createdAt, @Nullable Instant startedAt, @Nullable Instant completedAt,
+        @Nullable Long durationMs, @Nullable Instant lastHeartbeatAt, long versionId) {
+
+    public Run {
+        plan = Json.orNull(plan);
+        config = Json.orNull(config);
+        inputs = Json.orNull(inputs);
+        tags = Json.orNull(tags);
+        output = Json.orNull(output);
+    }
+
+    /** Whether this attempt is over; a failed run may still be retried. */
+    public boolean ended() {
+        return "terminal".equals(stateType);
+    }
+
+    public boolean completed() {
+        return "completed".equals(state);
+    }
+}

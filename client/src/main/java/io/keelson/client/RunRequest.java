@@ -1,0 +1,43 @@
+package io.keelson.client;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A run to be created: a mission (the body of {@code POST /runs}) and how it is submitted. Immutable.
+ *
+ * @param mission the body; a mission file read as JSON, or what {@link io.keelson.client.plan.Mission} makes
+ * @param idempotencyKey the same key never creates a second run, and only a call with a key is repeated by itself when
+ *     its answer is lost; null for none
+ */
+public record RunRequest(JsonNode mission, @Nullable String idempotencyKey) {
+
+    public static RunRequest of(JsonNode mission) {
+        return new RunRequest(Objects.requireNonNull(mission), null);
+    }
+
+    /** With the value of one declared input. */
+    public RunRequest input(String name, @Nullable Object value) {
+        ObjectNode body = body();
+        body.withObjectProperty("input").set(name, Json.of(value));
+        return new RunRequest(body, idempotencyKey);
+    }
+
+    /** Starts it at once, instead of leaving it {@code created}. */
+    public RunRequest start() {
+        return new RunRequest(body().put("start", true), idempotencyKey);
+    }
+
+    public RunRequest idempotencyKey(String key) {
+        return new RunRequest(mission, key);
+    }
+
+    private ObjectNode body() {
+        if (mission instanceof ObjectNode object) {
+            return object.deepCopy();
+        }
+        throw new IllegalArgumentException("a mission is a JSON object, not " + mission.getNodeType());
+    }
+}

@@ -1,0 +1,158 @@
+package io.keelson.client;
+
+import io.keelson.client.plan.Mission;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Runs: from creation to their result. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Runs {
+
+    private final Api api;
+
+    Runs(Api api) {
+        this.api = api;
+    }
+
+    /** Creates a run, {@code created} unless the request says to start it. A bad plan lists every problem at once. */
+    public Run create(RunRequest request) {
+        Call call = Call.post("/runs", request.mission());
+        String key = request.idempotencyKey();
+        return run(key == null ? call : call.header("Idempotency-Key", key).repeatable());
+    }
+
+    /** Creates a run of a mission built in code. */
+    public Run create(Mission mission) {
+        return create(RunRequest.of(mission.toJson()));
+    }
+
+    public Run get(String id) {
+        return run(Call.get(Route.of("/runs/", id)));
+    }
+
+    public Page<Run> list(RunQuery query) {
+        Route route = Route.of("/runs").with("state", query.state()).with("state_type", query.stateType())
+                .with("cursor", query.cursor()).with("limit", query.limit());
+        return page(route, Run.class);
+    }
+
+    public Run start(String id) {
+        return run(Call.post(Route.of("/runs/", id, "/start"), Json.object()).repeatable());
+    }
+
+    /** Work in flight may finish and is recorded; nothing new is dispatched. */
+    public Run pause(String id) {
+        return run(Call.post(Route.of("/runs/", id, "/pause"), Json.object()).repeatable());
+    }
+
+    public Run resume(String id) {
+        return run(Call.post(Route.of("/runs/", id, "/resume"), Json.object()));
+    }
+
+    public Run cancel(String id, @Nullable String reason) {
+        JsonNode body = Json.object().put("reason", reason);
+        return run(Call.post(Route.of("/runs/", id, "/cancel"), body).repeatable());
+    }
+
+    /** Opens the next attempt of a failed run. */
+    public Run retry(String id, RetryFrom from) {
+        JsonNode body = Json.object().put("from", from.name().toLowerCase(Locale.ROOT));
+        return run(Call.post(Route.of("/runs/", id, "/retry"), body));
+    }
+
+    /** Decides the plan gate, else the only step that waits; several waiting are refused with their names. */
+    public Run approve(String id, @Nullable String comment) {
+        return run(Call.post(Route.of("/runs/", id, "/approve"), Json.object().put("comment", comment)));
+    }
+
+    public Run reject(String id, @Nullable String comment) {
+        return run(Call.post(Route.of("/runs/", id, "/reject"), Json.object().put("comment", comment)));
+    }
+
+    /** The status document of the run lifecycle contract. */
+    public RunStatus status(String id) {
+        return Json.document(api.get(Route.of("/runs/", id, "/status").toString()), RunStatus.class);
+    }
+
+    /** The run's state in every vocabulary. */
+    public JsonNode states(String id) {
+        return api.get(Route.of("/runs/", id, "/states").toString());
+    }
+
+    public List<RunAttempt> attempts(String id) {
+        return all(id, "/attempts", RunAttempt.class);
+    }
+
+    public List<RunAgent> agents(String id) {
+        return all(id, "/agents", RunAgent.class);
+    }
+
+    /** All tasks of the current attempt, in plan order. */
+    public List<Task> tasks(String id) {
+        return all(id, "/tasks", Task.class);
+    }
+
+    /** All steps of the current attempt. */
+    public List<Step> steps(String id) {
+        return all(id, "/steps", Step.class);
+    }
+
+    /**
+     * What happened to the run, in order.
+     *
+     * @param after only events with a higher {@link Event#seq()}; 0 for all
+     * @param limit at most so many
+     */
+    public Page<Event> events(String id, long after, int limit) {
+        return page(Route.of("/runs/", id, "/events").with("after", after).with("limit", limit), Event.class);
+    }
+
+    public List<Artifact> artifacts(String id) {
+        return all(id, "/artifacts", Artifact.class);
+    }
+
+    /** An artifact's content; the caller closes the stream. */
+    public InputStream content(Artifact artifact) {
+        return api.stream(
+                Route.of("/runs/", artifact.runId(), "/artifacts/", artifact.id(), "/content").toString());
+    }
+
+    /** As {@link #awaitEnd(String, Duration, Consumer)} without a listener. */
+    public Run awaitEnd(String id, Duration limit) {
+        return new Await(this, id, limit, null).untilEnd();
+    }
+
+    /**
+     * Waits for the end of the run's current attempt, over restarts of the server.
+     *
+     * @param limit how long to wait at most
+     * @param listener is told every event once, in order, from the run's first to its last
+     * @return the run as it ended; ask {@link Run#completed()} how
+     * @throws KeelsonException {@code AWAIT_TIMEOUT} when it has not ended in time; the run goes on
+     */
+    public Run awaitEnd(String id, Duration limit, Consumer<Event> listener) {
+        return new Await(this, id, limit, listener).untilEnd();
+    }
+
+    /** The run, unless it is still as the tag says: then 304. */
+    Reply getIfChanged(String id, @Nullable String etag) {
+        Call call = Call.get(Route.of("/runs/", id));
+        return api.send(etag == null ? call : call.header("If-None-Match", etag));
+    }
+
+    private Run run(Call call) {
+        return Json.document(api.send(call).body(), Run.class);
+    }
+
+    private <T> Page<T> page(Route route, Class<T> type) {
+        return Page.of(api.get(route.toString()), type);
+    }
+
+    private <T> List<T> all(String id, String what, Class<T> type) {
+        return Page.all(cursor -> page(Route.of("/runs/", id, what).with("cursor", cursor), type));
+    }
+}

@@ -1,0 +1,35 @@
+package io.keelson.client;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Single steps. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Steps {
+
+    private final Api api;
+
+    Steps(Api api) {
+        this.api = api;
+    }
+
+    /** Approves a step that waits for a human. */
+    public Step approve(String id, @Nullable String comment) {
+        return decide(id, "/approve", comment);
+    }
+
+    /** Rejects a step that waits for a human; it fails. */
+    public Step reject(String id, @Nullable String comment) {
+        return decide(id, "/reject", comment);
+    }
+
+    /** All lines that the step's executors wrote, in order. */
+    public List<LogLine> logs(String id) {
+        return Page.all(cursor -> Page.of(
+                api.get(Route.of("/steps/", id, "/logs").with("cursor", cursor).toString()), LogLine.class));
+    }
+
+    private Step decide(String id, String decision, @Nullable String comment) {
+        Route route = Route.of("/steps/", id, decision);
+        return Json.document(api.post(route.toString(), Json.object().put("comment", comment)), Step.class);
+    }
+}

@@ -1,0 +1,18 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A worker that the server has heard of.
+ *
+ * @param slots how many steps it takes at a time, as it last said
+ */
+public record WorkerInfo(String id, List<String> tools, int slots, @Nullable Instant lastSeenAt,
+        @Nullable String version) {
+
+    public WorkerInfo {
+        tools = tools == null ? List.of() : List.copyOf(tools);
+    }
+}

@@ -1,0 +1,106 @@
+package io.keelson.client.plan;
+
+import io.keelson.client.Json;
+import java.time.Instant;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A mission built in code: the same shape as a mission file and as the body of {@code POST /runs}. Values are any that
+ * Jackson can write; strings in them may hold <code>${ }</code> expressions, as {@link #expr} makes them. What is
+ * wrong with a plan is said by the server, all of it at once. Not safe for use by several threads.
+ */
+public final class Mission {
+
+    private final ObjectNode body = Json.object();
+
+    private Mission(String name) {
+        body.put("name", name);
+    }
+
+    public static Mission named(String name) {
+        return new Mission(name);
+    }
+
+    /** A jq expression as it stands in values: {@code expr(".inputs.path")} is <code>${ .inputs.path }</code>. */
+    public static String expr(String jq) {
+        return "${ " + jq + " }";
+    }
+
+    public Mission goal(String value) {
+        body.put("goal", value);
+        return this;
+    }
+
+    /** Declares an input by its JSON Schema, which may hold a {@code default}. */
+    public Mission declare(String name, Object schema) {
+        body.withObjectProperty("inputs").set(name, Json.of(schema));
+        return this;
+    }
+
+    /** The value of an input. */
+    public Mission input(String name, @Nullable Object value) {
+        body.withObjectProperty("input").set(name, Json.of(value));
+        return this;
+    }
+
+    /** One member of the run's configuration, such as {@code autonomy}. */
+    public Mission config(String name, Object value) {
+        body.withObjectProperty("config").set(name, Json.of(value));
+        return this;
+    }
+
+    /** Lower goes first; 100 when not given. */
+    public Mission priority(int value) {
+        body.put("priority", value);
+        return this;
+    }
+
+    public Mission tags(Object value) {
+        body.set("tags", Json.of(value));
+        return this;
+    }
+
+    /** An id of yours, unique among the workspace's runs. */
+    public Mission externalId(String value) {
+        body.put("external_id", value);
+        return this;
+    }
+
+    /** Starts the run at once; without this it is only created. */
+    public Mission start() {
+        body.put("start", true);
+        return this;
+    }
+
+    /** Starts the run by itself at a time. */
+    public Mission startAt(Instant time) {
+        body.put("start_at", time.toString());
+        return this;
+    }
+
+    /** Adds a task; tasks without dependencies on each other run side by side. */
+    public Mission task(String id, UnaryOperator<TaskBuilder> build) {
+        TaskBuilder task = build.apply(new TaskBuilder(id));
+        body.withObjectProperty("plan").withArrayProperty("tasks").add(task.toJson());
+        return this;
+    }
+
+    /** What the run gives when it has completed. */
+    public Mission output(Object value) {
+        body.set("output", Json.of(value));
+        return this;
+    }
+
+    /** A copy of what was built so far. */
+    public JsonNode toJson() {
+        return body.deepCopy();
+    }
+
+    @Override
+    public String toString() {
+        return body.toPrettyString();
+    }
+}

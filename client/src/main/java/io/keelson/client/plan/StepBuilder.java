@@ -1,0 +1,55 @@
+package io.keelson.client.plan;
+
+import io.keelson.client.Json;
+import java.math.BigDecimal;
+import java.time.Duration;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Settings of one step of a task. */
+public final class StepBuilder {
+
+    private final ObjectNode body;
+
+    StepBuilder(ObjectNode body) {
+        this.body = body;
+    }
+
+    /** How long one execution may take. */
+    public StepBuilder timeout(Duration value) {
+        body.put("timeout_seconds", seconds(value));
+        return this;
+    }
+
+    /** How many attempts there are in all, the first included. */
+    public StepBuilder maxAttempts(int value) {
+        retry().put("max_attempts", value);
+        return this;
+    }
+
+    /** The delay before the first retry, which doubles from one to the next, and its upper limit. */
+    public StepBuilder backoff(Duration first, Duration longest) {
+        retry().put("base_delay_seconds", seconds(first)).put("max_delay_seconds", seconds(longest));
+        return this;
+    }
+
+    /** Sets any other member of the step by its name in the mission file. */
+    public StepBuilder with(String member, Object value) {
+        body.set(member, Json.of(value));
+        return this;
+    }
+
+    private ObjectNode retry() {
+        return body.withObjectProperty("retry");
+    }
+
+    /** Whole seconds are written as such: 30, not 30.000. */
+    private static BigDecimal seconds(Duration value) {
+        BigDecimal exact = BigDecimal.valueOf(value.toMillis(), 3).stripTrailingZeros();
+        return exact.scale() < 0 ? exact.setScale(0) : exact;
+    }
+
+    JsonNode toJson() {
+        return body;
+    }
+}

@@ -1,0 +1,114 @@
+package io.keelson.client.plan;
+
+import io.keelson.client.Json;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** A task of a {@link Mission}. A task without steps is agentic: its agent works in turns. */
+public final class TaskBuilder {
+
+    private final ObjectNode body = Json.object();
+
+    TaskBuilder(String id) {
+        body.put("id", id);
+    }
+
+    public TaskBuilder title(String value) {
+        body.put("title", value);
+        return this;
+    }
+
+    public TaskBuilder description(String value) {
+        body.put("description", value);
+        return this;
+    }
+
+    /** {@code research}, {@code analysis}, {@code writing}, {@code coding} and so on. */
+    public TaskBuilder type(String value) {
+        body.put("task_type", value);
+        return this;
+    }
+
+    /** Comes after these tasks and sees their outputs. */
+    public TaskBuilder dependsOn(String... tasks) {
+        for (String task : tasks) {
+            body.withArrayProperty("depends_on").add(task);
+        }
+        return this;
+    }
+
+    /** Comes after these tasks, for the order only. */
+    public TaskBuilder after(String... tasks) {
+        for (String task : tasks) {
+            body.withArrayProperty("depends_on").addObject().put("task", task).put("type", "ordering");
+        }
+        return this;
+    }
+
+    public TaskBuilder triggerRule(TriggerRule rule) {
+        body.put("trigger_rule", rule.wire());
+        return this;
+    }
+
+    /** Skips the task when the expression is false. */
+    public TaskBuilder when(String expression) {
+        body.put("when", expression);
+        return this;
+    }
+
+    /** One task per item of the array that the expression gives. */
+    public TaskBuilder forEach(String expression) {
+        body.put("for_each", expression);
+        return this;
+    }
+
+    /** Runs the steps side by side rather than in order. */
+    public TaskBuilder parallel() {
+        body.put("parallelism", "parallel");
+        return this;
+    }
+
+    /** Adds a step that calls a tool. */
+    public TaskBuilder step(String name, String tool, Object input) {
+        return step(name, tool, input, step -> step);
+    }
+
+    /** Adds a step that calls a tool, with settings of its own. */
+    public TaskBuilder step(String name, String tool, Object input, UnaryOperator<StepBuilder> build) {
+        ObjectNode step = Json.object().put("name", name).put("tool", tool);
+        step.set("input", Json.of(input));
+        body.withArrayProperty("steps").add(build.apply(new StepBuilder(step)).toJson());
+        return this;
+    }
+
+    /** Adds a step that waits for a human's decision. */
+    public TaskBuilder approval(String name, String question) {
+        ObjectNode step = Json.object().put("name", name).put("kind", "approval");
+        step.set("input", Json.of(Map.of("question", question)));
+        body.withArrayProperty("steps").add(step);
+        return this;
+    }
+
+    /** The task's output, instead of its last step's. */
+    public TaskBuilder output(Object value) {
+        body.set("output", Json.of(value));
+        return this;
+    }
+
+    public TaskBuilder successCriteria(String value) {
+        body.put("success_criteria", value);
+        return this;
+    }
+
+    /** Sets any other member of the task by its name in the mission file. */
+    public TaskBuilder with(String member, Object value) {
+        body.set(member, Json.of(value));
+        return this;
+    }
+
+    JsonNode toJson() {
+        return body;
+    }
+}
