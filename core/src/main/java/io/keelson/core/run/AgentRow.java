@@ -1,0 +1,75 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.AgentState;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** An agent at work in one attempt of a run: the tasks that share its name, and its slots for them. */
+public final class AgentRow {
+    private final UUID id;
+    private final int number;
+    private final @Nullable String name;
+
+    AgentState state = AgentState.PENDING;
+    @Nullable Instant startedAt;
+    @Nullable Instant completedAt;
+
+    /** Tasks that are ready and wait for one of this agent's slots, in the order in which they became so. */
+    final Deque<TaskRow> ready = new ArrayDeque<>();
+    /** Tasks that hold a slot. */
+    int slotsTaken;
+    int tasks;
+    int tasksOpen;
+    int tasksFailed;
+    int tasksSkipped;
+    int tasksCancelled;
+    /** True while the agent counts against the run's limit of agents at work. */
+    boolean admitted;
+
+    /** @param name null for the run's default agent */
+    public AgentRow(UUID id, int number, @Nullable String name) {
+        this.id = id;
+        this.number = number;
+        this.name = name;
+    }
+
+    /** Sets what the database holds; for the loader of views only. */
+    public AgentRow restore(AgentState state, @Nullable Instant startedAt, @Nullable Instant completedAt) {
+        this.state = state;
+        this.startedAt = startedAt;
+        this.completedAt = completedAt;
+        return this;
+    }
+
+    public UUID id() {
+        return id;
+    }
+
+    /** Position in the order in which the plan first names the agents, from 1. */
+    public int number() {
+        return number;
+    }
+
+    public @Nullable String name() {
+        return name;
+    }
+
+    public AgentState state() {
+        return state;
+    }
+
+    public int tasks() {
+        return tasks;
+    }
+
+    public @Nullable Instant startedAt() {
+        return startedAt;
+    }
+
+    public @Nullable Instant completedAt() {
+        return completedAt;
+    }
+}

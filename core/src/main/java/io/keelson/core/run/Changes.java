@@ -1,0 +1,301 @@
+package io.keelson.core.run;
+
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the decisions of one batch changed, to be written in one transaction: rows to insert and to update, events,
+ * and operations on the work queue and the timers. Rows are the views' own and carry their final values; the writer
+ * reads them before the next batch is decided.
+ */
+public final class Changes {
+
+    /** A lane of a task: the key of the work queue. */
+    public record Lane(UUID taskId, int lane) {
+    }
+
+    /**
+     * A row of the work queue.
+     *
+     * @param tool what the lane's next step needs
+     * @param holder null while it may be claimed
+     * @param lease the lease's length when held; null when not
+     * @param timeout how long the execution may take when held by a remote worker; null when not
+     */
+    public record QueueItem(Lane key, UUID runId, UUID workspaceId, int priority, String tool, Instant queuedAt,
+            @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout) {
+    }
+
+    public record TimerKey(TimerKind kind, UUID subject) {
+    }
+
+    public record Timer(TimerKey key, UUID runId, Instant dueAt) {
+    }
+
+    /** One attempt of a run as its row stands. */
+    public record Attempt(UUID runId, int number, String state, Instant startedAt, @Nullable Instant completedAt,
+            @Nullable String errorCode, @Nullable String errorMessage) {
+    }
+
+    /**
+     * The recorded outcome of one lease on a step.
+     *
+     * @param outcome {@code completed}, {@code continued} or {@code failed}
+     */
+    public record StepResult(UUID stepId, int epoch, UUID runId, String outcome, @Nullable String errorCode,
+            long tokens, BigDecimal cost, @Nullable String holder) {
+    }
+
+    public record Artifact(UUID id, UUID runId, UUID workspaceId, int attempt, UUID stepId, NewArtifact stored) {
+    }
+
+    /** Something to hand to the evaluator once committed. */
+    public record Evaluate(UUID runId, TimerKind kind, UUID subject) {
+    }
+
+    private final List<NewRun> newRuns = new ArrayList<>();
+    private final Set<RunRow> runs = new LinkedHashSet<>();
+    private final Map<UUID, Attempt> attempts = new LinkedHashMap<>();
+    private final Set<AgentRow> newAgents = new LinkedHashSet<>();
+    private final Set<AgentRow> agents = new LinkedHashSet<>();
+    private final Set<TaskRow> newTasks = new LinkedHashSet<>();
+    private final Set<TaskRow> tasks = new LinkedHashSet<>();
+    private final Set<StepRow> newSteps = new LinkedHashSet<>();
+    private final Set<StepRow> steps = new LinkedHashSet<>();
+    private final Map<Object, RunRow> runOf = new HashMap<>();
+    private final Map<UUID, String> stepOutputs = new HashMap<>();
+    private final Map<UUID, String> stepInputs = new HashMap<>();
+    private final Map<UUID, String> taskOutputs = new HashMap<>();
+    private final List<Event> events = new ArrayList<>();
+    private final Map<Lane, Optional<QueueItem>> queue = new LinkedHashMap<>();
+    private final Map<TimerKey, Optional<Timer>> timers = new LinkedHashMap<>();
+    private final Set<UUID> clearedRuns = new LinkedHashSet<>();
+    private final List<StepResult> results = new ArrayList<>();
+    private final List<Artifact> artifacts = new ArrayList<>();
+    private final Set<StepRow> started = new LinkedHashSet<>();
+    private final Set<StepRow> stopped = new LinkedHashSet<>();
+    private final List<Evaluate> evaluations = new ArrayList<>();
+
+    void insert(NewRun run) {
+        newRuns.add(run);
+    }
+
+    void touch(RunRow run) {
+        if (runs.add(run)) {
+            run.version++;
+        }
+    }
+
+    void attempt(Attempt attempt) {
+        attempts.put(attempt.runId(), attempt);
+    }
+
+    void insert(RunRow run, AgentRow agent) {
+        newAgents.add(agent);
+        runOf.put(agent, run);
+    }
+
+    void touch(AgentRow agent) {
+        if (!newAgents.contains(agent)) {
+            agents.add(agent);
+        }
+    }
+
+    void insert(RunRow run, TaskRow task) {
+        newTasks.add(task);
+        runOf.put(task, run);
+    }
+
+    void touch(TaskRow task) {
+        if (!newTasks.contains(task)) {
+            tasks.add(task);
+        }
+    }
+
+    void insert(RunRow run, StepRow step) {
+        newSteps.add(step);
+        runOf.put(step, run);
+    }
+
+    void touch(StepRow step) {
+        if (!newSteps.contains(step)) {
+            steps.add(step);
+        }
+    }
+
+    void output(StepRow step, String json) {
+        stepOutputs.put(step.id(), json);
+    }
+
+    void resolvedInput(StepRow step, String json) {
+        stepInputs.put(step.id(), json);
+    }
+
+    void output(TaskRow task, String json) {
+        taskOutputs.put(task.id(), json);
+    }
+
+    void add(Event event) {
+        events.add(event);
+    }
+
+    void put(QueueItem item) {
+        queue.put(item.key(), Optional.of(item));
+    }
+
+    void remove(Lane lane) {
+        queue.put(lane, Optional.empty());
+    }
+
+    /** The lane's next step goes on under the lease that its row already records. */
+    void retain(Lane lane) {
+        queue.remove(lane);
+    }
+
+    void arm(Timer timer) {
+        timers.put(timer.key(), Optional.of(timer));
+    }
+
+    void disarm(TimerKey key) {
+        timers.put(key, Optional.empty());
+    }
+
+    /** The run has ended: nothing of it stays in the queue or among the timers. */
+    void clear(UUID runId) {
+        clearedRuns.add(runId);
+        queue.values().removeIf(item -> item.isPresent() && item.get().runId().equals(runId));
+        timers.values().removeIf(timer -> timer.isPresent() && timer.get().runId().equals(runId));
+        evaluations.removeIf(evaluate -> evaluate.runId().equals(runId));
+    }
+
+    void add(StepResult result) {
+        results.add(result);
+    }
+
+    void add(Artifact artifact) {
+        artifacts.add(artifact);
+    }
+
+    void started(StepRow step) {
+        started.add(step);
+    }
+
+    void stopped(StepRow step) {
+        if (!started.remove(step)) {
+            stopped.add(step);
+        }
+    }
+
+    void evaluate(Evaluate evaluate) {
+        evaluations.add(evaluate);
+    }
+
+    public List<NewRun> newRuns() {
+        return newRuns;
+    }
+
+    /** Runs to update, those in {@link #newRuns} included: they are inserted with the values that stand here. */
+    public Set<RunRow> runs() {
+        return runs;
+    }
+
+    public Iterable<Attempt> attempts() {
+        return attempts.values();
+    }
+
+    public Set<AgentRow> newAgents() {
+        return newAgents;
+    }
+
+    public Set<AgentRow> agents() {
+        return agents;
+    }
+
+    public Set<TaskRow> newTasks() {
+        return newTasks;
+    }
+
+    public Set<TaskRow> tasks() {
+        return tasks;
+    }
+
+    public Set<StepRow> newSteps() {
+        return newSteps;
+    }
+
+    public Set<StepRow> steps() {
+        return steps;
+    }
+
+    /** The run that a row of the {@code new…} sets belongs to. */
+    public RunRow runOf(Object newRow) {
+        return Objects.requireNonNull(runOf.get(newRow));
+    }
+
+    /** JSON text of the output that a step got in this batch; null when it got none. */
+    public @Nullable String outputOf(StepRow step) {
+        return stepOutputs.get(step.id());
+    }
+
+    /** JSON text of the input as resolved when the engine opened the step; null when it did not. */
+    public @Nullable String resolvedInputOf(StepRow step) {
+        return stepInputs.get(step.id());
+    }
+
+    public @Nullable String outputOf(TaskRow task) {
+        return taskOutputs.get(task.id());
+    }
+
+    public List<Event> events() {
+        return events;
+    }
+
+    /** Rows of the work queue to write (present) or delete (empty). */
+    public Map<Lane, Optional<QueueItem>> queue() {
+        return queue;
+    }
+
+    /** Timers to arm (present) or disarm (empty). */
+    public Map<TimerKey, Optional<Timer>> timers() {
+        return timers;
+    }
+
+    /** Runs whose queue rows and timers all go, before those above are written. */
+    public Set<UUID> clearedRuns() {
+        return clearedRuns;
+    }
+
+    public List<StepResult> results() {
+        return results;
+    }
+
+    public List<Artifact> artifacts() {
+        return artifacts;
+    }
+
+    /** Steps that run now under a lease given in this batch. */
+    public Set<StepRow> started() {
+        return started;
+    }
+
+    /** Steps whose execution must be stopped, for their lease has gone. */
+    public Set<StepRow> stopped() {
+        return stopped;
+    }
+
+    public List<Evaluate> evaluations() {
+        return evaluations;
+    }
+}

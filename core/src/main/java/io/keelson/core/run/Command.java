@@ -1,0 +1,105 @@
+package io.keelson.core.run;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** All that can happen to a run. Whatever changes one goes through {@link Decider} as one of these. */
+public sealed interface Command {
+
+    UUID runId();
+
+    /** Who asks. */
+    Actor actor();
+
+    /** Accepts a checked run, and starts it at once when asked to. */
+    record Create(NewRun run, boolean start, Actor actor) implements Command {
+        @Override
+        public UUID runId() {
+            return run.id();
+        }
+    }
+
+    record Start(UUID runId, Actor actor) implements Command {
+    }
+
+    /** Decides the plan gate if the run is at it, else the only approval that waits. */
+    record Approve(UUID runId, @Nullable String comment, Actor actor) implements Command {
+    }
+
+    record Reject(UUID runId, @Nullable String reason, Actor actor) implements Command {
+    }
+
+    /** Decides one approval step. */
+    record DecideStep(UUID runId, UUID stepId, boolean approve, @Nullable String comment, Actor actor)
+            implements Command {
+    }
+
+    record Pause(UUID runId, @Nullable String reason, Actor actor) implements Command {
+    }
+
+    record Resume(UUID runId, Actor actor) implements Command {
+    }
+
+    record Cancel(UUID runId, @Nullable String reason, Actor actor) implements Command {
+    }
+
+    /** A new attempt of a failed run; what completed is carried over unless {@code fromStart}. */
+    record Retry(UUID runId, boolean fromStart, Actor actor) implements Command {
+    }
+
+    /** A worker or an executor asks for the work of one lane of a task. */
+    record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Actor actor) implements Command {
+    }
+
+    record Complete(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {
+    }
+
+    /** As {@link Complete}, but the task needs another turn. */
+    record Continue(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {
+    }
+
+    /** Reported by whoever holds the lease; what the try cost is charged all the same. */
+    record Fail(UUID runId, UUID stepId, int epoch, StepError error, Result spent, Actor actor) implements Command {
+    }
+
+    /** The holder hands its lease back without a result; costs neither an attempt nor a delivery. */
+    record Release(UUID runId, UUID stepId, int epoch, Actor actor) implements Command {
+    }
+
+    /** The reconciler found the lease's time over. */
+    record LeaseExpired(UUID runId, UUID taskId, int lane, Actor actor) implements Command {
+    }
+
+    record TimerDue(UUID runId, TimerKind kind, UUID subject, Actor actor) implements Command {
+    }
+
+    /** The evaluator's answer for what a decision had asked to be evaluated. */
+    record Evaluated(UUID runId, TimerKind kind, UUID subject, Evaluation evaluation, Actor actor) implements Command {
+    }
+
+    /** What an evaluation came to. */
+    sealed interface Evaluation {
+
+        /** The gate is open. {@code items}: JSON texts of a {@code for_each}, null when the task has none. */
+        record Proceed(@Nullable List<String> items) implements Evaluation {
+        }
+
+        /** {@code when} was false. */
+        record Skip() implements Evaluation {
+        }
+
+        /** An approval or a wait with its input resolved; exactly one of the times is set for a wait. */
+        record Opened(String input, @Nullable Duration delay, @Nullable Instant until) implements Evaluation {
+        }
+
+        /** JSON text of a task's or the run's output. */
+        record Output(String json) implements Evaluation {
+        }
+
+        record Broken(StepError error) implements Evaluation {
+        }
+    }
+}

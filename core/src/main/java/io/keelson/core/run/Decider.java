@@ -1,0 +1,147 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.RunState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Decides commands on a run. Deterministic: no clock, no random, no I/O, no threads. The answer and everything that
+ * changes follow from the view, the command, the time and the ids given. A refusal is a value and leaves the view as it
+ * was; an exception is a bug, after which the view must be thrown away.
+ */
+public final class Decider {
+    /** How long an evaluation may stay unanswered before it is asked for again. */
+    static final Duration EVALUATION_PATIENCE = Duration.ofSeconds(15);
+
+    private Decider() {
+    }
+
+    /**
+     * Accepts a new run.
+     *
+     * @param changes collects what is to be written
+     * @return the view of the run, for commands that follow
+     */
+    public static RunView create(Command.Create command, Changes changes, Instant now, Ids ids, Offer offer) {
+        RunView view = Planning.created(command.run());
+        Decision d = new Decision(view, changes, now, ids, offer, command.actor());
+        changes.insert(command.run());
+        d.note(null, null, "run_created", Map.of("name", command.run().name(), "trigger", command.run().trigger()));
+        if (command.start()) {
+            Planning.begin(d, false, Map.of());
+        }
+        return view;
+    }
+
+    /**
+     * Decides any other command.
+     *
+     * @param view current as of the run's version, under the run's lock; edited in place
+     * @param offer what the deciding node can start at once; its slots are used up
+     */
+    public static Reply decide(RunView view, Command command, Changes changes, Instant now, Ids ids, Offer offer) {
+        Decision d = new Decision(view, changes, now, ids, offer, command.actor());
+        return switch (command) {
+            case Command.Create c -> throw new IllegalArgumentException("a view exists already: " + c.runId());
+            case Command.Start c -> start(d);
+            case Command.Approve c -> Gates.decide(d, true, c.comment());
+            case Command.Reject c -> Gates.decide(d, false, c.reason());
+            case Command.DecideStep c -> Gates.decideStep(d, c);
+            case Command.Pause c -> pause(d, c);
+            case Command.Resume c -> resume(d);
+            case Command.Cancel c -> cancel(d, c);
+            case Command.Retry c -> retry(d, c);
+            case Command.Claim c -> Steps.claim(d, c);
+            case Command.Complete c -> Steps.complete(d, c);
+            case Command.Continue c -> Steps.another(d, c);
+            case Command.Fail c -> Steps.fail(d, c);
+            case Command.Release c -> Steps.release(d, c);
+            case Command.LeaseExpired c -> Steps.leaseExpired(d, c);
+            case Command.TimerDue c -> timer(d, c);
+            case Command.Evaluated c -> Gates.evaluated(d, c);
+        };
+    }
+
+    private static Reply start(Decision d) {
+        if (d.run.state == RunState.CREATED) {
+            Planning.begin(d, false, Map.of());
+            return Reply.CHANGED;
+        }
+        return d.run.state.terminal() ? forbidden(d.run.state, "start") : Reply.UNCHANGED;
+    }
+
+    private static Reply pause(Decision d, Command.Pause command) {
+        if (d.run.state == RunState.PAUSED) {
+            return Reply.UNCHANGED;
+        }
+        return Lifecycles.RUN.allows(d.run.state, RunState.PAUSED) ? Gates.pause(d, command.reason())
+                : forbidden(d.run.state, "pause");
+    }
+
+    private static Reply resume(Decision d) {
+        return switch (d.run.state) {
+            case RUNNING, RESUMING -> Reply.UNCHANGED;
+            case PAUSED -> Gates.resume(d);
+            default -> forbidden(d.run.state, "resume");
+        };
+    }
+
+    private static Reply cancel(Decision d, Command.Cancel command) {
+        if (d.run.state == RunState.CANCELLED) {
+            return Reply.UNCHANGED;
+        }
+        if (!Lifecycles.RUN.allows(d.run.state, RunState.CANCELLED)) {
+            return forbidden(d.run.state, "cancel");
+        }
+        d.run.errorCode = "RUN_CANCELLED";
+        d.run.errorMessage = command.reason() == null ? "cancelled" : command.reason();
+        Endings.abandon(d, RunState.CANCELLED, Map.of("cancelled_by", String.valueOf(command.actor().id()), "reason",
+                String.valueOf(d.run.errorMessage), "tasks_remaining", d.view.tasksOpen));
+        return Reply.CHANGED;
+    }
+
+    private static Reply retry(Decision d, Command.Retry command) {
+        if (d.run.state != RunState.FAILED) {
+            return forbidden(d.run.state, "retry");
+        }
+        if (d.run.attempt >= d.run.policy().maxAttempts()) {
+            return new Reply.Rejected("ATTEMPTS_EXHAUSTED", "the run has had all of its " + d.run.policy().maxAttempts()
+                    + " attempts", d.run.state.wire(), List.of());
+        }
+        Planning.retry(d, command.fromStart());
+        return Reply.CHANGED;
+    }
+
+    private static Reply timer(Decision d, Command.TimerDue command) {
+        if (command.kind().evaluation()) {
+            Gates.askAgain(d, command.kind(), command.subject());
+            return Reply.CHANGED;
+        }
+        if (command.kind() == TimerKind.TASK_CONTINUE) {
+            TaskRow task = d.view.tasks.get(command.subject());
+            if (task == null) {
+                d.disarm(command.kind(), command.subject());
+            } else {
+                Steps.nextTurn(d, task);
+            }
+            return Reply.CHANGED;
+        }
+        StepRow step = d.view.steps.get(command.subject());
+        if (step == null) {
+            d.disarm(command.kind(), command.subject());
+        } else {
+            Steps.due(d, step, command.kind());
+        }
+        return Reply.CHANGED;
+    }
+
+    /** The refusal of what the run's state does not allow, with what it does allow. */
+    static Reply.Rejected forbidden(RunState state, String what) {
+        return new Reply.Rejected("INVALID_STATE_TRANSITION",
+                "cannot " + what + " a run that is " + state.wire(), state.wire(),
+                Lifecycles.RUN.targets(state).stream().map(RunState::wire).toList());
+    }
+}

@@ -1,0 +1,115 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.Edge;
+import io.keelson.core.lifecycle.Lifecycle;
+import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.State;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import java.time.Instant;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One decision under way: the view it works on, what it has changed so far, and the doors. A {@code move} is the only
+ * way in which an entity's state changes: it obeys the lifecycle, writes the event and marks the row. A forbidden move
+ * here is a bug; what clients may not do is refused before.
+ */
+final class Decision {
+    final RunView view;
+    final RunRow run;
+    final Changes changes;
+    final Instant now;
+    final Ids ids;
+    final Offer offer;
+    final Actor actor;
+
+    Decision(RunView view, Changes changes, Instant now, Ids ids, Offer offer, Actor actor) {
+        this.view = view;
+        this.run = view.run;
+        this.changes = changes;
+        this.now = now;
+        this.ids = ids;
+        this.offer = offer;
+        this.actor = actor;
+    }
+
+    void move(RunState to, Map<String, Object> detail) {
+        Edge<RunState> edge = edge(Lifecycles.RUN, run.state, to);
+        run.state = to;
+        if (to == RunState.RUNNING && run.startedAt == null) {
+            run.startedAt = now;
+        }
+        run.completedAt = to.terminal() ? now : null;
+        event(null, null, null, edge.event(), edge.from(), edge.to(), detail);
+    }
+
+    void move(AgentRow agent, AgentState to, Map<String, Object> detail) {
+        Edge<AgentState> edge = edge(Lifecycles.AGENT, agent.state, to);
+        agent.state = to;
+        if (to == AgentState.RUNNING && agent.startedAt == null) {
+            agent.startedAt = now;
+        }
+        agent.completedAt = to.terminal() ? now : null;
+        changes.touch(agent);
+        event(agent.id(), null, null, edge.event(), edge.from(), edge.to(), detail);
+    }
+
+    void move(TaskRow task, TaskState to, Map<String, Object> detail) {
+        Edge<TaskState> edge = edge(Lifecycles.TASK, task.state, to);
+        task.state = to;
+        switch (to) {
+            case QUEUED -> task.queuedAt = now;
+            case RUNNING -> task.startedAt = task.startedAt == null ? now : task.startedAt;
+            default -> task.completedAt = to.terminal() ? now : null;
+        }
+        changes.touch(task);
+        event(task.agent().id(), task.id(), null, edge.event(), edge.from(), edge.to(), detail);
+    }
+
+    void move(StepRow step, StepState to, Map<String, Object> detail) {
+        Edge<StepState> edge = edge(Lifecycles.STEP, step.state, to);
+        step.state = to;
+        if (step.startedAt == null && !to.terminal() && to != StepState.PENDING) {
+            step.startedAt = now;
+        }
+        step.completedAt = to.terminal() ? now : null;
+        changes.touch(step);
+        event(step.task().agent().id(), step.task().id(), step.id(), edge.event(), edge.from(), edge.to(), detail);
+    }
+
+    /** An event that tells of no transition. */
+    void note(@Nullable TaskRow task, @Nullable StepRow step, String type, Map<String, Object> detail) {
+        event(task == null ? null : task.agent().id(), task == null ? null : task.id(), step == null ? null : step.id(),
+                type, null, null, detail);
+    }
+
+    private void event(@Nullable UUID agent, @Nullable UUID task, @Nullable UUID step, String type,
+            @Nullable State from, @Nullable State to, Map<String, Object> detail) {
+        run.seq++;
+        changes.touch(run);
+        changes.add(new Event(run.id(), run.seq, run.attempt, agent, task, step, type, from == null ? null : from.wire(),
+                to == null ? null : to.wire(), detail, actor, now));
+    }
+
+    private static <S extends Enum<S> & State> Edge<S> edge(Lifecycle<S> lifecycle, S from, S to) {
+        Edge<S> edge = lifecycle.edge(from, to);
+        if (edge == null) {
+            throw new IllegalStateException(lifecycle.entity() + " cannot go from " + from + " to " + to);
+        }
+        return edge;
+    }
+
+    /** Asks for an evaluation after the commit, under a timer that asks again should the answer never come. */
+    void evaluate(TimerKind kind, UUID subject) {
+        changes.arm(new Changes.Timer(new Changes.TimerKey(kind, subject), run.id(), now.plus(Decider.EVALUATION_PATIENCE)));
+        changes.evaluate(new Changes.Evaluate(run.id(), kind, subject));
+    }
+
+    void disarm(TimerKind kind, UUID subject) {
+        changes.disarm(new Changes.TimerKey(kind, subject));
+    }
+}

@@ -1,0 +1,279 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Command.Evaluation;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Where a run waits for somebody else than a worker: humans' decisions, and answers of the evaluator. */
+final class Gates {
+
+    private Gates() {
+    }
+
+    /** Decides the plan gate, else the only approval that waits (specification, api). */
+    static Reply decide(Decision d, boolean approve, @Nullable String comment) {
+        if (d.run.state == RunState.AWAITING_APPROVAL) {
+            return approve ? approvePlan(d, comment) : rejectPlan(d, comment);
+        }
+        List<StepRow> waiting = d.view.steps.values().stream()
+                .filter(step -> step.state == StepState.WAITING_APPROVAL).toList();
+        if (waiting.size() > 1) {
+            return new Reply.Rejected("APPROVAL_AMBIGUOUS", "several approvals wait; decide one of the steps by its id",
+                    d.run.state.wire(), waiting.stream().map(step -> step.id() + " (" + step.task().key() + "/"
+                            + step.name() + ")").sorted().toList());
+        }
+        if (waiting.size() == 1) {
+            return decideStep(d, waiting.getFirst(), approve, comment);
+        }
+        if (d.run.state == RunState.CANCELLED || d.run.state == RunState.FAILED) {
+            return Decider.forbidden(d.run.state, approve ? "approve" : "reject");
+        }
+        return Reply.UNCHANGED;
+    }
+
+    private static Reply approvePlan(Decision d, @Nullable String comment) {
+        d.note(null, null, "run_approved", said("approved_by", d.actor, comment));
+        Planning.run(d);
+        return Reply.CHANGED;
+    }
+
+    private static Reply rejectPlan(Decision d, @Nullable String reason) {
+        d.note(null, null, "run_rejected", said("rejected_by", d.actor, reason));
+        d.run.errorCode = "PLAN_REJECTED";
+        d.run.errorMessage = reason == null ? "the plan was rejected" : "the plan was rejected: " + reason;
+        Endings.abandon(d, RunState.FAILED, Map.of("error_code", "PLAN_REJECTED"));
+        return Reply.CHANGED;
+    }
+
+    static Reply decideStep(Decision d, Command.DecideStep command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        if (step == null) {
+            return Reply.rejected("STEP_NOT_FOUND", "the run's current attempt has no such step");
+        }
+        if (step.spec().kind() != StepKind.APPROVAL) {
+            return Reply.rejected("NOT_AN_APPROVAL", "step '" + step.name() + "' is not an approval");
+        }
+        return decideStep(d, step, command.approve(), command.comment());
+    }
+
+    private static Reply decideStep(Decision d, StepRow step, boolean approve, @Nullable String comment) {
+        return switch (step.state) {
+            case WAITING_APPROVAL -> {
+                if (approve) {
+                    Steps.succeed(d, step, approval(d.actor, comment), said("approved_by", d.actor, comment));
+                } else {
+                    StepError error = new StepError("APPROVAL_REJECTED", ErrorClass.HUMAN_REJECTION,
+                            comment == null ? "rejected" : "rejected: " + comment);
+                    Steps.refuse(d, step, error, said("rejected_by", d.actor, comment));
+                }
+                yield Reply.CHANGED;
+            }
+            case COMPLETED -> approve ? Reply.UNCHANGED : decided("approved", step);
+            case FAILED -> !approve && "APPROVAL_REJECTED".equals(step.errorCode) ? Reply.UNCHANGED
+                    : decided("rejected", step);
+            case PENDING, RUNNING, WAITING, AWAITING_RETRY, CANCELLED, SKIPPED -> new Reply.Rejected(
+                    "INVALID_STATE_TRANSITION", "approval '" + step.name() + "' is not waiting for a decision",
+                    step.state.wire(), List.of());
+        };
+    }
+
+    private static Reply decided(String how, StepRow step) {
+        return new Reply.Rejected("APPROVAL_ALREADY_DECIDED", "approval '" + step.name() + "' was already " + how,
+                step.state.wire(), List.of());
+    }
+
+    private static String approval(Actor actor, @Nullable String comment) {
+        return "{\"approved\":true,\"by\":" + (actor.id() == null ? "null" : JsonText.string(actor.id()))
+                + ",\"comment\":" + (comment == null ? "null" : JsonText.string(comment)) + "}";
+    }
+
+    private static Map<String, Object> said(String who, Actor actor, @Nullable String comment) {
+        Map<String, Object> detail = new LinkedHashMap<>();
+        detail.put(who, String.valueOf(actor.id()));
+        if (comment != null) {
+            detail.put("comment", comment);
+        }
+        return detail;
+    }
+
+    static Reply evaluated(Decision d, Command.Evaluated command) {
+        return switch (command.kind()) {
+            case EVALUATE_GATE -> gate(d, d.view.tasks.get(command.subject()), command.evaluation());
+            case EVALUATE_STEP -> opened(d, d.view.steps.get(command.subject()), command.evaluation());
+            case EVALUATE_TASK_OUTPUT -> taskOutput(d, d.view.tasks.get(command.subject()), command.evaluation());
+            case EVALUATE_RUN_OUTPUT -> runOutput(d, command.evaluation());
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE -> throw new IllegalArgumentException(command.toString());
+        };
+    }
+
+    private static Reply gate(Decision d, @Nullable TaskRow task, Evaluation evaluation) {
+        if (task == null || !task.evaluating || task.state != TaskState.PENDING) {
+            return Reply.UNCHANGED;
+        }
+        task.evaluating = false;
+        d.disarm(TimerKind.EVALUATE_GATE, task.id());
+        if (d.run.state != RunState.RUNNING) {
+            return Reply.UNCHANGED;
+        }
+        switch (evaluation) {
+            case Evaluation.Skip skip -> Endings.skipped(d, task);
+            case Evaluation.Proceed(List<String> items) when items == null -> Endings.queue(d, task);
+            case Evaluation.Proceed(List<String> items) -> fanOut(d, task, Objects.requireNonNull(items));
+            case Evaluation.Broken(StepError error) -> breakGate(d, task, error);
+            case Evaluation.Opened o -> throw new IllegalArgumentException(o.toString());
+            case Evaluation.Output o -> throw new IllegalArgumentException(o.toString());
+        }
+        return Reply.CHANGED;
+    }
+
+    private static void fanOut(Decision d, TaskRow task, List<String> items) {
+        int limit = d.run.policy().maxFanOut();
+        if (items.size() > limit) {
+            breakGate(d, task, new StepError("FAN_OUT_LIMIT", ErrorClass.PERMANENT,
+                    "for_each yielded " + items.size() + " items; the limit is " + limit));
+        } else {
+            Planning.fanOut(d, task, items);
+        }
+    }
+
+    private static void breakGate(Decision d, TaskRow task, StepError error) {
+        d.move(task, TaskState.QUEUED, Map.of());
+        d.move(task, TaskState.ASSIGNED, Map.of());
+        Endings.failed(d, task, error);
+    }
+
+    private static Reply opened(Decision d, @Nullable StepRow step, Evaluation evaluation) {
+        if (step == null || !step.evaluating || step.state != StepState.PENDING) {
+            return Reply.UNCHANGED;
+        }
+        step.evaluating = false;
+        d.disarm(TimerKind.EVALUATE_STEP, step.id());
+        if (d.run.state != RunState.RUNNING) {
+            return Reply.UNCHANGED;
+        }
+        boolean approval = step.spec().kind() == StepKind.APPROVAL;
+        d.move(step, approval ? StepState.WAITING_APPROVAL : StepState.WAITING, Map.of());
+        if (evaluation instanceof Evaluation.Opened(String input, Duration delay, Instant until)) {
+            d.changes.resolvedInput(step, input);
+            if (!approval) {
+                step.nextRunAt = until != null ? until : d.now.plus(Objects.requireNonNull(delay));
+                d.changes.arm(new Changes.Timer(new Changes.TimerKey(TimerKind.STEP_WAIT, step.id()), d.run.id(),
+                        step.nextRunAt));
+            }
+        } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
+            Steps.refuse(d, step, error, Map.of("error_code", error.code(), "reason", "non_retryable_error"));
+        } else {
+            throw new IllegalArgumentException(evaluation.toString());
+        }
+        return Reply.CHANGED;
+    }
+
+    private static Reply taskOutput(Decision d, @Nullable TaskRow task, Evaluation evaluation) {
+        if (task == null || !task.evaluating || task.state != TaskState.RUNNING) {
+            return Reply.UNCHANGED;
+        }
+        task.evaluating = false;
+        d.disarm(TimerKind.EVALUATE_TASK_OUTPUT, task.id());
+        if (evaluation instanceof Evaluation.Output(String json)) {
+            d.changes.output(task, json);
+            Endings.completed(d, task);
+        } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
+            Endings.failed(d, task, error);
+        } else {
+            throw new IllegalArgumentException(evaluation.toString());
+        }
+        return Reply.CHANGED;
+    }
+
+    private static Reply runOutput(Decision d, Evaluation evaluation) {
+        if (!d.view.evaluatingOutput) {
+            return Reply.UNCHANGED;
+        }
+        d.view.evaluatingOutput = false;
+        d.disarm(TimerKind.EVALUATE_RUN_OUTPUT, d.run.id());
+        if (d.run.state != RunState.RUNNING) {
+            return Reply.UNCHANGED;
+        }
+        if (evaluation instanceof Evaluation.Output(String json)) {
+            d.run.output = json;
+            Endings.complete(d);
+        } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
+            d.run.errorCode = error.code();
+            d.run.errorMessage = "the run's output: " + error.message();
+            Endings.end(d, RunState.FAILED, Map.of("error_code", error.code(), "error_message", error.message()));
+        } else {
+            throw new IllegalArgumentException(evaluation.toString());
+        }
+        return Reply.CHANGED;
+    }
+
+    /** A timer that guards an evaluation has come due: nobody answered, so ask again if the answer is still wanted. */
+    static void askAgain(Decision d, TimerKind kind, UUID subject) {
+        TaskRow task = d.view.tasks.get(subject);
+        StepRow step = d.view.steps.get(subject);
+        boolean wanted = kind == TimerKind.EVALUATE_RUN_OUTPUT ? d.view.evaluatingOutput
+                : kind == TimerKind.EVALUATE_STEP ? step != null && step.evaluating : task != null && task.evaluating;
+        if (wanted) {
+            d.evaluate(kind, subject);
+        } else {
+            d.disarm(kind, subject);
+        }
+    }
+
+    static Reply pause(Decision d, @Nullable String reason) {
+        d.move(RunState.PAUSED, said("paused_by", d.actor, reason));
+        for (AgentRow agent : d.view.agents) {
+            if (!agent.state.terminal()) {
+                d.move(agent, AgentState.PAUSED, Map.of());
+            }
+        }
+        Lanes.withdraw(d);
+        return Reply.CHANGED;
+    }
+
+    static Reply resume(Decision d) {
+        d.move(RunState.RESUMING, said("resumed_by", d.actor, null));
+        for (AgentRow agent : d.view.agents) {
+            if (agent.state == AgentState.PAUSED) {
+                d.move(agent, AgentState.PENDING, Map.of());
+            }
+        }
+        d.move(RunState.RUNNING, Map.of());
+        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
+            goOn(d, task);
+        }
+        Endings.judgeAll(d);
+        for (AgentRow agent : d.view.agents) {
+            Lanes.fill(d, agent);
+            Endings.end(d, agent);
+        }
+        Endings.settle(d);
+        return Reply.CHANGED;
+    }
+
+    private static void goOn(Decision d, TaskRow task) {
+        if (task.state == TaskState.CONTINUING) {
+            Lanes.start(d, task.agent());
+            Steps.nextTurn(d, task);
+        } else if (task.state == TaskState.RUNNING && !task.isGroup()) {
+            Lanes.start(d, task.agent());
+            if (!Lanes.open(d, task, null) && !task.evaluating) {
+                Steps.finish(d, task);
+            }
+        } else if (task.state == TaskState.RUNNING && task.childrenOpen == 0 && !task.evaluating) {
+            Steps.finish(d, task);
+        }
+    }
+}

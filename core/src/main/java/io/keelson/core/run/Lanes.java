@@ -1,0 +1,246 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.Changes.QueueItem;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How ready work reaches workers under the three limits: agents at work per run, tasks per agent, steps per task. A
+ * task that has its slot keeps it through its steps; its steps travel in lanes, each a row of the work queue.
+ */
+final class Lanes {
+
+    private Lanes() {
+    }
+
+    /** A task has become {@code queued}: it waits for a slot of its agent, and gets it if there is one. */
+    static void ready(Decision d, TaskRow task) {
+        task.agent().ready.add(task);
+        fill(d, task.agent());
+    }
+
+    /** Gives an agent's free slots to its ready tasks, as far as the run's limit of agents at work allows. */
+    static void fill(Decision d, AgentRow agent) {
+        if (d.run.state != RunState.RUNNING || agent.ready.isEmpty() || !admit(d, agent)) {
+            return;
+        }
+        start(d, agent);
+        int limit = limit(d, agent);
+        while (agent.slotsTaken < limit && !agent.ready.isEmpty()) {
+            TaskRow task = agent.ready.poll();
+            if (task.state != TaskState.QUEUED) {
+                continue;
+            }
+            task.hasSlot = true;
+            agent.slotsTaken++;
+            open(d, task, null);
+        }
+    }
+
+    /** Brings an agent to {@code running}. */
+    static void start(Decision d, AgentRow agent) {
+        if (agent.state == AgentState.PENDING) {
+            d.move(agent, AgentState.RUNNING, Map.of());
+        }
+    }
+
+    private static int limit(Decision d, AgentRow agent) {
+        if (d.run.policy().sequentialTasks()) {
+            return 1;
+        }
+        return agent.name() == null ? d.run.policy().tasksPerDefaultAgent() : d.run.policy().tasksPerAgent();
+    }
+
+    private static boolean admit(Decision d, AgentRow agent) {
+        if (agent.admitted) {
+            return true;
+        }
+        if (d.view.agentsAtWork >= d.run.policy().maxAgents()) {
+            if (!d.view.waitingAgents.contains(agent)) {
+                d.view.waitingAgents.add(agent);
+            }
+            return false;
+        }
+        d.view.waitingAgents.remove(agent);
+        agent.admitted = true;
+        d.view.agentsAtWork++;
+        return true;
+    }
+
+    /** A task has ended: its slot goes to the next of its agent, or the agent makes room for another. */
+    static void free(Decision d, TaskRow task) {
+        AgentRow agent = task.agent();
+        if (!task.hasSlot) {
+            return;
+        }
+        task.hasSlot = false;
+        agent.slotsTaken--;
+        fill(d, agent);
+        retire(d, agent);
+    }
+
+    private static void retire(Decision d, AgentRow agent) {
+        if (!agent.admitted || agent.slotsTaken > 0 || !agent.ready.isEmpty()) {
+            return;
+        }
+        agent.admitted = false;
+        d.view.agentsAtWork--;
+        AgentRow next = d.view.waitingAgents.poll();
+        if (next != null) {
+            fill(d, next);
+        }
+    }
+
+    /**
+     * Opens what a task with a slot can do next.
+     *
+     * @param holder whose lane has just become free, for it may go on at once; null for none
+     * @return false when no step is left open
+     */
+    static boolean open(Decision d, TaskRow task, @Nullable String holder) {
+        if (!task.spec().parallelSteps()) {
+            while (task.cursor < task.steps.size() && task.steps.get(task.cursor).state.terminal()) {
+                task.cursor++;
+            }
+            if (task.cursor == task.steps.size()) {
+                return false;
+            }
+            open(d, task.steps.get(task.cursor), holder);
+            return true;
+        }
+        return openParallel(d, task, holder);
+    }
+
+    private static boolean openParallel(Decision d, TaskRow task, @Nullable String holder) {
+        int busy = 0;
+        List<StepRow> idle = new ArrayList<>();
+        for (StepRow step : task.steps) {
+            if (step.state.terminal()) {
+                continue;
+            }
+            if (step.state == StepState.PENDING && !step.queued && !step.evaluating) {
+                idle.add(step);
+            } else {
+                busy++;
+                open(d, step, null);
+            }
+        }
+        for (StepRow step : idle.subList(0, Math.clamp(d.run.policy().stepsPerTask() - busy, 0, idle.size()))) {
+            open(d, step, holder);
+            busy++;
+        }
+        return busy > 0;
+    }
+
+    /** Opens one step unless it is under way or its time has not come; harmless when repeated. */
+    static void open(Decision d, StepRow step, @Nullable String holder) {
+        if (step.queued || step.evaluating || d.run.state != RunState.RUNNING) {
+            return;
+        }
+        boolean due = switch (step.state) {
+            case PENDING -> true;
+            case RUNNING -> !step.held();
+            case AWAITING_RETRY -> !Objects.requireNonNull(step.nextRunAt).isAfter(d.now);
+            case WAITING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
+        };
+        if (!due) {
+            return;
+        }
+        if (step.spec().kind().engineOwned()) {
+            begin(d, step.task(), Map.of());
+            step.evaluating = true;
+            d.evaluate(TimerKind.EVALUATE_STEP, step.id());
+        } else if (holder != null && d.offer.keeps(holder, step.spec().tool())) {
+            claim(d, step, holder);
+            if (step.lane() == 0) {
+                d.changes.retain(new Lane(step.task().id(), 0));
+            } else {
+                enqueue(d, step, d.offer.lease(), null);
+            }
+        } else if (d.offer.take(step.spec().tool())) {
+            claim(d, step, d.offer.holder());
+            enqueue(d, step, d.offer.lease(), null);
+        } else {
+            step.queued = true;
+            enqueue(d, step, null, null);
+        }
+    }
+
+    /** Gives a step to a holder: a new epoch, and a new attempt when it follows a reported failure. */
+    static void claim(Decision d, StepRow step, String holder) {
+        begin(d, step.task(), Map.of("worker", holder));
+        if (step.state != StepState.RUNNING) {
+            step.attempt++;
+        }
+        step.leaseEpoch++;
+        step.deliveries++;
+        step.holder = holder;
+        step.queued = true;
+        step.nextRunAt = null;
+        d.move(step, StepState.RUNNING,
+                Map.of("attempt", step.attempt, "lease_epoch", step.leaseEpoch, "worker", holder));
+        d.changes.started(step);
+    }
+
+    static void enqueue(Decision d, StepRow step, @Nullable Duration lease, @Nullable Duration timeout) {
+        TaskRow task = step.task();
+        d.changes.put(new QueueItem(new Lane(task.id(), step.lane()), d.run.id(), d.run.workspaceId(),
+                d.run.priority(), step.spec().tool(), Objects.requireNonNull(task.queuedAt), step.holder, lease,
+                timeout));
+    }
+
+    private static void begin(Decision d, TaskRow task, Map<String, Object> detail) {
+        if (task.state == TaskState.QUEUED) {
+            d.move(task, TaskState.ASSIGNED, detail);
+            d.move(task, TaskState.RUNNING, Map.of("attempt_number", task.attempt));
+        }
+    }
+
+    /** Takes a step's lane out of the queue; whoever holds its lease is told to stop. */
+    static void close(Decision d, StepRow step) {
+        if (step.held()) {
+            d.changes.stopped(step);
+        }
+        if (step.queued) {
+            d.changes.remove(new Lane(step.task().id(), step.lane()));
+        }
+        step.queued = false;
+        step.holder = null;
+    }
+
+    /** On a pause: what nobody has claimed leaves the queue, and its tasks line up again in their order. */
+    static void withdraw(Decision d) {
+        List<TaskRow> waiting = new ArrayList<>();
+        for (TaskRow task : d.view.tasks.values()) {
+            if (!task.hasSlot) {
+                continue;
+            }
+            task.steps.stream().filter(step -> step.queued && !step.held()).forEach(step -> close(d, step));
+            if (task.state == TaskState.QUEUED) {
+                task.hasSlot = false;
+                task.agent().slotsTaken--;
+                waiting.add(task);
+            }
+        }
+        waiting.sort(Comparator.comparing((TaskRow task) -> Objects.requireNonNull(task.queuedAt)).reversed());
+        waiting.forEach(task -> task.agent().ready.addFirst(task));
+        d.view.agents.forEach(agent -> retireQuietly(d, agent));
+    }
+
+    private static void retireQuietly(Decision d, AgentRow agent) {
+        if (agent.admitted && agent.slotsTaken == 0) {
+            agent.admitted = false;
+            d.view.agentsAtWork--;
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.keelson.core.run;
+
+import java.time.Duration;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the deciding node's own executors can take at once, so that work which becomes ready need not go through the
+ * queue. Nothing is offered while others wait in the queue, or order and fairness would suffer.
+ */
+public final class Offer {
+    private final @Nullable String holder;
+    private final Predicate<String> tools;
+    private final Duration lease;
+    private int slots;
+
+    /**
+     * @param holder the node; null when nothing is offered
+     * @param slots lanes that may be started beyond those already held
+     * @param tools the tools that the node's executors run
+     */
+    public Offer(@Nullable String holder, Predicate<String> tools, Duration lease, int slots) {
+        this.holder = holder;
+        this.tools = tools;
+        this.lease = lease;
+        this.slots = slots;
+    }
+
+    /** An offer of nothing. */
+    public static Offer none() {
+        return new Offer(null, tool -> false, Duration.ZERO, 0);
+    }
+
+    /** True when the offer's node may go on with the next step of a lane that it holds. */
+    boolean keeps(String laneHolder, String tool) {
+        return laneHolder.equals(holder) && tools.test(tool);
+    }
+
+    /** Takes a slot for a new lane if there is one for that tool. */
+    boolean take(String tool) {
+        if (holder == null || slots <= 0 || !tools.test(tool)) {
+            return false;
+        }
+        slots--;
+        return true;
+    }
+
+    String holder() {
+        if (holder == null) {
+            throw new IllegalStateException("nothing was offered");
+        }
+        return holder;
+    }
+
+    Duration lease() {
+        return lease;
+    }
+
+    /** Slots left. */
+    public int slots() {
+        return slots;
+    }
+}

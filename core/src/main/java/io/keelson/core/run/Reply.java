@@ -1,0 +1,37 @@
+package io.keelson.core.run;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The answer to a command. A refusal is a value and has changed nothing. */
+public sealed interface Reply {
+
+    /** Done, or already so ({@code changed} false): repeating a command is no error. */
+    record Done(boolean changed) implements Reply {
+    }
+
+    /** The step was claimed and is {@link StepRow#state running} under the caller's lease. */
+    record Claimed(StepRow step) implements Reply {
+    }
+
+    /** A result for an epoch whose result is already recorded. */
+    record Duplicate() implements Reply {
+    }
+
+    /**
+     * Refused.
+     *
+     * @param code stable, UPPER_SNAKE
+     * @param current the state that stands in the way; null when none does
+     * @param allowed what would be possible instead; may be empty
+     */
+    record Rejected(String code, String message, @Nullable String current, List<String> allowed) implements Reply {
+    }
+
+    Reply CHANGED = new Done(true);
+    Reply UNCHANGED = new Done(false);
+
+    static Rejected rejected(String code, String message) {
+        return new Rejected(code, message, null, List.of());
+    }
+}

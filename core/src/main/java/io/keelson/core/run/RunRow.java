@@ -1,0 +1,164 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.plan.RunPolicy;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** A run as decisions see it. Only this package changes it. */
+public final class RunRow {
+    private final UUID id;
+    private final UUID workspaceId;
+    private final String name;
+    private final int priority;
+    private final RunPolicy policy;
+    private final @Nullable String outputTemplate;
+
+    RunState state = RunState.CREATED;
+    int attempt = 1;
+    int version = 1;
+    long seq;
+    boolean failing;
+    int agentCount;
+    int taskCount;
+    int tasksCompleted;
+    int tasksFailed;
+    int tasksSkipped;
+    int stepCount;
+    int stepsCompleted;
+    long tokens;
+    BigDecimal cost = BigDecimal.ZERO;
+    @Nullable Instant startedAt;
+    @Nullable Instant completedAt;
+    @Nullable String errorCode;
+    @Nullable String errorMessage;
+    @Nullable String output;
+
+    /**
+     * Counters that stand on the run's row (PRD-101 §4.2), of the current attempt.
+     *
+     * @param tasksSkipped tasks that ended without being needed
+     */
+    public record Counts(int agents, int tasks, int tasksCompleted, int tasksFailed, int tasksSkipped, int steps,
+            int stepsCompleted) {
+    }
+
+    public RunRow(UUID id, UUID workspaceId, String name, int priority, RunPolicy policy,
+            @Nullable String outputTemplate) {
+        this.id = id;
+        this.workspaceId = workspaceId;
+        this.name = name;
+        this.priority = priority;
+        this.policy = policy;
+        this.outputTemplate = outputTemplate;
+    }
+
+    /** Sets what the database holds; for the loader of views only. */
+    public RunRow restore(RunState state, int attempt, int version, long seq, boolean failing, Counts counts,
+            long tokens, BigDecimal cost, @Nullable Instant startedAt, @Nullable Instant completedAt,
+            @Nullable String errorCode, @Nullable String errorMessage) {
+        this.state = state;
+        this.attempt = attempt;
+        this.version = version;
+        this.seq = seq;
+        this.failing = failing;
+        this.agentCount = counts.agents();
+        this.taskCount = counts.tasks();
+        this.tasksCompleted = counts.tasksCompleted();
+        this.tasksFailed = counts.tasksFailed();
+        this.tasksSkipped = counts.tasksSkipped();
+        this.stepCount = counts.steps();
+        this.stepsCompleted = counts.stepsCompleted();
+        this.tokens = tokens;
+        this.cost = cost;
+        this.startedAt = startedAt;
+        this.completedAt = completedAt;
+        this.errorCode = errorCode;
+        this.errorMessage = errorMessage;
+        return this;
+    }
+
+    public UUID id() {
+        return id;
+    }
+
+    public UUID workspaceId() {
+        return workspaceId;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    public int priority() {
+        return priority;
+    }
+
+    public RunPolicy policy() {
+        return policy;
+    }
+
+    public @Nullable String outputTemplate() {
+        return outputTemplate;
+    }
+
+    public RunState state() {
+        return state;
+    }
+
+    /** The current attempt, from 1. */
+    public int attempt() {
+        return attempt;
+    }
+
+    /** Rises by one with every commit that touches the run; the proof that a view is current. */
+    public int version() {
+        return version;
+    }
+
+    /** Sequence number of the run's last event. */
+    public long seq() {
+        return seq;
+    }
+
+    /** True from a task's final failure until the tasks that exist for this case have ended and the run fails. */
+    public boolean failing() {
+        return failing;
+    }
+
+    public Counts counts() {
+        return new Counts(agentCount, taskCount, tasksCompleted, tasksFailed, tasksSkipped, stepCount, stepsCompleted);
+    }
+
+    public long tokens() {
+        return tokens;
+    }
+
+    /** USD. */
+    public BigDecimal cost() {
+        return cost;
+    }
+
+    public @Nullable Instant startedAt() {
+        return startedAt;
+    }
+
+    public @Nullable Instant completedAt() {
+        return completedAt;
+    }
+
+    public @Nullable String errorCode() {
+        return errorCode;
+    }
+
+    public @Nullable String errorMessage() {
+        return errorMessage;
+    }
+
+    /** The output that this decision made, JSON text, null when it made none; the view does not keep outputs. */
+    public @Nullable String output() {
+        return output;
+    }
+}

@@ -1,0 +1,321 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.RetryPolicy;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** What holders of leases report, and what becomes of the step and its task. */
+final class Steps {
+    private static final Duration CONTINUATION_PAUSE = Duration.ofSeconds(1);
+
+    private Steps() {
+    }
+
+    static Reply claim(Decision d, Command.Claim command) {
+        TaskRow task = d.view.tasks.get(command.taskId());
+        StepRow step = task == null ? null : queuedStep(task, command.lane());
+        if (step == null || step.held() || d.run.state != RunState.RUNNING) {
+            return Reply.rejected("NOT_CLAIMABLE", "nothing is to be claimed there any more");
+        }
+        Lanes.claim(d, step, command.holder());
+        Lanes.enqueue(d, step, command.lease(), step.spec().timeout());
+        return new Reply.Claimed(step);
+    }
+
+    static Reply complete(Decision d, Command.Complete command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        if (refusal != null || step == null) {
+            return Objects.requireNonNull(refusal);
+        }
+        Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
+        if (taken != null) {
+            StepError error = new StepError(taken.code(), ErrorClass.PERMANENT, taken.message());
+            failure(d, step, error, new Result("null", command.result().tokens(), command.result().cost(), List.of()));
+            return taken;
+        }
+        String holder = record(d, step, command.result(), "completed", null);
+        d.move(step, StepState.COMPLETED, spent(command.result()));
+        advance(d, step.task(), holder);
+        return Reply.CHANGED;
+    }
+
+    /** A turn has ended well and the task needs another; not a retry (lifecycle §3). */
+    static Reply another(Decision d, Command.Continue command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        if (refusal != null || step == null) {
+            return Objects.requireNonNull(refusal);
+        }
+        TaskRow task = step.task();
+        if (task.spec().parallelSteps()) {
+            return Reply.rejected("CONTINUE_NOT_POSSIBLE", "a task whose steps run in parallel has no further turns");
+        }
+        Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
+        if (taken != null) {
+            return taken;
+        }
+        record(d, step, command.result(), "continued", null);
+        d.move(step, StepState.COMPLETED, spent(command.result()));
+        d.move(task, TaskState.CONTINUING, Map.of("continuation_count", task.continuations + 1, "tokens_this_turn",
+                command.result().tokens()));
+        if (task.continuations >= d.run.policy().maxContinuations()) {
+            Endings.failed(d, task, new StepError("CONTINUATION_LIMIT", ErrorClass.PERMANENT,
+                    "the task wanted more than " + d.run.policy().maxContinuations() + " further turns"));
+            return Reply.CHANGED;
+        }
+        task.continuations++;
+        StepRow next = new StepRow(d.ids.next(), task, step.spec(), step.position(), step.turn() + 1);
+        task.steps.add(task.steps.indexOf(step) + 1, next);
+        d.view.steps.put(next.id(), next);
+        d.changes.insert(d.run, next);
+        d.run.stepCount++;
+        d.changes.arm(new Changes.Timer(new Changes.TimerKey(TimerKind.TASK_CONTINUE, task.id()), d.run.id(),
+                d.now.plus(CONTINUATION_PAUSE)));
+        return Reply.CHANGED;
+    }
+
+    /** The pause before a further turn is over. */
+    static void nextTurn(Decision d, TaskRow task) {
+        d.disarm(TimerKind.TASK_CONTINUE, task.id());
+        if (task.state == TaskState.CONTINUING && d.run.state == RunState.RUNNING) {
+            d.move(task, TaskState.RUNNING, Map.of("continuation_count", task.continuations));
+            Lanes.open(d, task, null);
+        }
+    }
+
+    static Reply fail(Decision d, Command.Fail command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        if (refusal != null || step == null) {
+            return Objects.requireNonNull(refusal);
+        }
+        failure(d, step, command.error(), command.spent());
+        return Reply.CHANGED;
+    }
+
+    private static void failure(Decision d, StepRow step, StepError error, Result spent) {
+        record(d, step, spent, "failed", error.code());
+        step.failures++;
+        step.deliveries = 0;
+        step.errorCode = error.code();
+        step.errorMessage = error.message();
+        step.errorClass = error.errorClass().wire();
+        RetryPolicy policy = step.spec().retry();
+        Map<String, Object> detail = new LinkedHashMap<>(Map.of("error_code", error.code(), "error_class",
+                error.errorClass().wire(), "error_message", error.message(), "attempts", step.attempt, "failures",
+                step.failures, "remaining_attempts", Math.max(0, policy.maxAttempts() - step.attempt),
+                "remaining_failures", Math.max(0, policy.maxFailures() - step.failures)));
+        String reason = reason(error, step, policy);
+        detail.put("reason", reason);
+        if (!reason.equals("retry_scheduled")) {
+            d.move(step, StepState.FAILED, detail);
+            Endings.failed(d, step.task(), error);
+            return;
+        }
+        Duration delay = policy.delay(step.failures, step.id().getLeastSignificantBits() ^ step.failures);
+        if (error.retryAfter() != null && error.retryAfter().compareTo(delay) > 0) {
+            delay = error.retryAfter();
+        }
+        detail.put("retry_after_seconds", delay.toMillis() / 1000.0);
+        step.nextRunAt = d.now.plus(delay);
+        d.move(step, StepState.AWAITING_RETRY, detail);
+        d.changes.arm(new Changes.Timer(new Changes.TimerKey(TimerKind.STEP_RETRY, step.id()), d.run.id(),
+                step.nextRunAt));
+    }
+
+    private static String reason(StepError error, StepRow step, RetryPolicy policy) {
+        if (!error.errorClass().retryable()) {
+            return "non_retryable_error";
+        }
+        if (step.attempt >= policy.maxAttempts()) {
+            return "attempt_budget_exhausted";
+        }
+        return step.failures >= policy.maxFailures() ? "failure_budget_exhausted" : "retry_scheduled";
+    }
+
+    static Reply release(Decision d, Command.Release command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        if (refusal != null || step == null) {
+            return Objects.requireNonNull(refusal);
+        }
+        Lanes.close(d, step);
+        step.deliveries--;
+        d.changes.touch(step);
+        d.note(step.task(), step, "step_released", Map.of("lease_epoch", step.leaseEpoch));
+        Lanes.open(d, step, null);
+        return Reply.CHANGED;
+    }
+
+    static Reply leaseExpired(Decision d, Command.LeaseExpired command) {
+        TaskRow task = d.view.tasks.get(command.taskId());
+        StepRow step = task == null ? null : queuedStep(task, command.lane());
+        if (step == null || !step.held()) {
+            return Reply.UNCHANGED;
+        }
+        d.note(task, step, "step_lease_expired",
+                Map.of("lease_epoch", step.leaseEpoch, "worker", String.valueOf(step.holder)));
+        Lanes.close(d, step);
+        d.changes.touch(step);
+        if (step.deliveries >= d.run.policy().maxDeliveries()) {
+            StepError error = new StepError("WORKER_HEARTBEAT_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+                    step.deliveries + " workers in a row took the step and were not heard of again");
+            step.errorCode = error.code();
+            step.errorMessage = error.message();
+            step.errorClass = error.errorClass().wire();
+            d.move(step, StepState.FAILED, Map.of("error_code", error.code(), "reason", "max_deliveries"));
+            Endings.failed(d, step.task(), error);
+        } else {
+            Lanes.open(d, step, null);
+        }
+        return Reply.CHANGED;
+    }
+
+    /** A timer of a step has come due. */
+    static void due(Decision d, StepRow step, TimerKind kind) {
+        d.disarm(kind, step.id());
+        if (kind == TimerKind.STEP_RETRY && step.state == StepState.AWAITING_RETRY) {
+            Lanes.open(d, step, null);
+        } else if (kind == TimerKind.STEP_WAIT && step.state == StepState.WAITING) {
+            succeed(d, step, "{\"waited\":true}", Map.of());
+        }
+    }
+
+    /** The engine itself completes a step that nobody held: a wait, an approval. */
+    static void succeed(Decision d, StepRow step, String output, Map<String, Object> detail) {
+        d.changes.output(step, output);
+        d.run.stepsCompleted++;
+        d.move(step, StepState.COMPLETED, detail);
+        advance(d, step.task(), null);
+    }
+
+    /** The engine itself fails a step that nobody held. */
+    static void refuse(Decision d, StepRow step, StepError error, Map<String, Object> detail) {
+        step.errorCode = error.code();
+        step.errorMessage = error.message();
+        step.errorClass = error.errorClass().wire();
+        d.move(step, StepState.FAILED, detail);
+        Endings.failed(d, step.task(), error);
+    }
+
+    /** After a step's good end: the task's next steps, or its own end. While the run is paused nothing new is opened. */
+    private static void advance(Decision d, TaskRow task, @Nullable String holder) {
+        if (d.run.state == RunState.RUNNING ? !Lanes.open(d, task, holder) : allDone(task)) {
+            finish(d, task);
+        }
+    }
+
+    static boolean allDone(TaskRow task) {
+        return task.steps.stream().allMatch(step -> step.state.terminal());
+    }
+
+    /** All work of a task or of a group's children is done: its output, then its end. */
+    static void finish(Decision d, TaskRow task) {
+        if (task.isGroup() || task.spec().output() != null) {
+            task.evaluating = true;
+            d.evaluate(TimerKind.EVALUATE_TASK_OUTPUT, task.id());
+        } else {
+            Endings.completed(d, task);
+        }
+    }
+
+    static void cancel(Decision d, StepRow step) {
+        if (step.state == StepState.AWAITING_RETRY) {
+            d.disarm(TimerKind.STEP_RETRY, step.id());
+        } else if (step.state == StepState.WAITING) {
+            d.disarm(TimerKind.STEP_WAIT, step.id());
+        }
+        if (step.evaluating) {
+            step.evaluating = false;
+            d.disarm(TimerKind.EVALUATE_STEP, step.id());
+        }
+        Lanes.close(d, step);
+        d.move(step, StepState.CANCELLED, Map.of());
+    }
+
+    /** Null when the epoch's holder may report; otherwise the answer for it (races 4–6: the epoch decides). */
+    private static @Nullable Reply fence(@Nullable StepRow step, int epoch) {
+        if (step == null) {
+            return Reply.rejected("STEP_NOT_FOUND", "the run's current attempt has no such step");
+        }
+        if (epoch > 0 && step.resultEpoch == epoch) {
+            return new Reply.Duplicate();
+        }
+        if (step.leaseEpoch != epoch || !step.held() || step.state != StepState.RUNNING) {
+            return new Reply.Rejected("STALE_LEASE", "the lease with epoch " + epoch
+                    + " is no longer valid: the step is " + step.state.wire() + " at epoch " + step.leaseEpoch,
+                    step.state.wire(), List.of());
+        }
+        return null;
+    }
+
+    /** Records a result under its epoch and takes the lane off its holder. Returns that holder. */
+    private static String record(Decision d, StepRow step, Result result, String outcome, @Nullable String errorCode) {
+        String holder = Objects.requireNonNull(step.holder);
+        boolean failed = errorCode != null;
+        step.resultEpoch = step.leaseEpoch;
+        step.tokens += result.tokens();
+        step.cost = step.cost.add(result.cost());
+        TaskRow task = step.task();
+        if (result.tokens() != 0 || result.cost().signum() != 0) {
+            task.tokens += result.tokens();
+            task.cost = task.cost.add(result.cost());
+            d.changes.touch(task);
+            d.run.tokens += result.tokens();
+            d.run.cost = d.run.cost.add(result.cost());
+        }
+        d.changes.add(new Changes.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, errorCode,
+                result.tokens(), result.cost(), holder));
+        if (!failed) {
+            d.changes.output(step, result.output());
+            d.run.stepsCompleted++;
+            for (NewArtifact artifact : result.artifacts()) {
+                d.view.addArtifact(artifact.name(), step.id());
+                d.changes.add(new Changes.Artifact(d.ids.next(), d.run.id(), d.run.workspaceId(), d.run.attempt,
+                        step.id(), artifact));
+            }
+        }
+        step.holder = null;
+        step.queued = false;
+        d.changes.remove(new Changes.Lane(task.id(), step.lane()));
+        return holder;
+    }
+
+    private static Reply.@Nullable Rejected artifactsTaken(Decision d, Result result) {
+        for (NewArtifact artifact : result.artifacts()) {
+            UUID owner = d.view.artifacts.get(artifact.name());
+            if (owner != null) {
+                return Reply.rejected("ARTIFACT_NAME_TAKEN",
+                        "the run already has an artifact named '" + artifact.name() + "'");
+            }
+        }
+        return null;
+    }
+
+    private static Map<String, Object> spent(Result result) {
+        return result.tokens() == 0 && result.cost().signum() == 0 ? Map.of()
+                : Map.of("tokens", result.tokens(), "cost", result.cost().toPlainString());
+    }
+
+    private static @Nullable StepRow queuedStep(TaskRow task, int lane) {
+        if (lane == 0) {
+            for (int i = task.cursor; i < task.steps.size(); i++) {
+                if (!task.steps.get(i).state.terminal()) {
+                    return task.steps.get(i).queued ? task.steps.get(i) : null;
+                }
+            }
+            return null;
+        }
+        return task.steps.stream().filter(s -> s.lane() == lane && s.queued).findFirst().orElse(null);
+    }
+}

@@ -1,0 +1,36 @@
+package io.keelson.core.run;
+
+import java.util.Locale;
+
+/** What a durable timer is for. A timer is keyed by its kind and the entity it belongs to. */
+public enum TimerKind {
+    /** A step's backoff is over. */
+    STEP_RETRY,
+    /** A {@code wait} step's time has come. */
+    STEP_WAIT,
+    /** A task's next turn may begin. */
+    TASK_CONTINUE,
+    /** A `when` or `for_each` was handed to the evaluator and no answer has come. */
+    EVALUATE_GATE,
+    /** The input of an approval or a wait was handed to the evaluator and no answer has come. */
+    EVALUATE_STEP,
+    /** A task's output was handed to the evaluator and no answer has come. */
+    EVALUATE_TASK_OUTPUT,
+    /** A run's output was handed to the evaluator and no answer has come. */
+    EVALUATE_RUN_OUTPUT;
+
+    private final String wire = name().toLowerCase(Locale.ROOT);
+
+    public String wire() {
+        return wire;
+    }
+
+    public static TimerKind of(String wire) {
+        return valueOf(wire.toUpperCase(Locale.ROOT));
+    }
+
+    /** True for the four kinds that guard an evaluation rather than measure time. */
+    public boolean evaluation() {
+        return ordinal() >= EVALUATE_GATE.ordinal();
+    }
+}
