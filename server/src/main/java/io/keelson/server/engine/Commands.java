@@ -1,0 +1,28 @@
+package io.keelson.server.engine;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import java.util.concurrent.CompletableFuture;
+
+/** The way in for everything that changes a run. */
+public interface Commands {
+
+    /**
+     * Decides and commits a command together with others that are under way.
+     *
+     * @return completes after the commit, with the answer. Completes exceptionally with {@link RunNotFound} when there
+     *         is no such run, with {@link Overloaded} when too much is queued (nothing was changed), with another
+     *         exception when the database could not be reached (the outcome is then unknown; commands are idempotent)
+     */
+    CompletableFuture<Reply> submit(Command command);
+
+    /** There is no run of that id. */
+    final class RunNotFound extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** More was submitted than can be committed; try again later. */
+    final class Overloaded extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+}

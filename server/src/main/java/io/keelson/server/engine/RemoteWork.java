@@ -1,0 +1,84 @@
+package io.keelson.server.engine;
+
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What workers in other processes do: claim, heartbeat, and report. Each call takes a batch and answers every item;
+ * an item of another workspace is answered as one that does not exist.
+ */
+public interface RemoteWork {
+
+    /**
+     * @param workerId the worker's own stable name
+     * @param tools the tools it serves
+     * @param max at most so many items
+     * @param patience how long to wait for work when there is none
+     * @param lease how long the lease lasts without a heartbeat; null for the default (30 s)
+     */
+    record Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
+            @Nullable Duration lease, @Nullable String version) {
+    }
+
+    /**
+     * A step under the worker's lease.
+     *
+     * @param effectKey to pass to providers: the same over reclaims and infrastructure retries
+     * @param failureContext code, class and message of the last failure; null in a first attempt
+     * @param details what an earlier holder's heartbeat left; null when none did
+     */
+    record Item(UUID stepId, UUID runId, UUID taskId, String tool, JsonNode input, int attempt, int leaseEpoch,
+            Instant leaseExpiresAt, Instant deadline, String effectKey, @Nullable JsonNode failureContext,
+            @Nullable JsonNode details) {
+    }
+
+    record Beat(UUID stepId, int leaseEpoch, @Nullable Double progress, @Nullable String message,
+            @Nullable JsonNode details, List<String> logs) {
+    }
+
+    record InlineArtifact(String name, String contentType, byte[] content) {
+    }
+
+    record Completion(UUID stepId, int leaseEpoch, JsonNode output, long tokens, BigDecimal cost,
+            List<InlineArtifact> artifacts) {
+    }
+
+    record Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,
+            @Nullable Duration retryAfter, long tokens, BigDecimal cost) {
+    }
+
+    record Handback(UUID stepId, int leaseEpoch) {
+    }
+
+    /**
+     * @param status {@code ok}, {@code duplicate}, {@code stale_lease}, {@code cancelled} (heartbeats: stop working),
+     *            {@code not_found} or {@code rejected}
+     * @param leaseExpiresAt set for heartbeats that were accepted
+     * @param code stable code of a rejection; null otherwise
+     */
+    record Answer(UUID stepId, String status, @Nullable Instant leaseExpiresAt, @Nullable String code,
+            @Nullable String message) {
+    }
+
+    /** Returns as soon as there is something, empty when the wait is over. */
+    List<Item> claim(Claim claim) throws InterruptedException;
+
+    List<Answer> heartbeat(UUID workspaceId, String workerId, List<Beat> beats);
+
+    List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items);
+
+    /** As complete, but each task gets another turn a second later. */
+    List<Answer> another(UUID workspaceId, String workerId, List<Completion> items);
+
+    List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items);
+
+    List<Answer> release(UUID workspaceId, String workerId, List<Handback> items);
+
+    /** Stops giving work to a worker; what it holds it may finish. False when there is no such worker. */
+    boolean drain(UUID workspaceId, String workerId);
+}

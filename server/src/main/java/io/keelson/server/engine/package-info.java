@@ -1,0 +1,4 @@
+@NullMarked
+package io.keelson.server.engine;
+
+import org.jspecify.annotations.NullMarked;
