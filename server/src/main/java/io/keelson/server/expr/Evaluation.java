@@ -1,0 +1,59 @@
+package io.keelson.server.expr;
+
+import io.keelson.server.json.JsonSize;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.NullNode;
+
+/** The expressions of one template over one scope, within one {@link Budget}. */
+final class Evaluation {
+
+    private final RecentCache<String, JqProgram> programs;
+    private final ExpressionLimits limits;
+    private final JsonNode scope;
+    private final boolean whole;
+    private final Set<List<String>> paths;
+    private com.fasterxml.jackson.databind.@Nullable JsonNode view;
+    private long chars;
+
+    Evaluation(RecentCache<String, JqProgram> programs, ExpressionLimits limits, JsonNode scope, boolean whole,
+            Set<List<String>> paths) {
+        this.programs = programs;
+        this.limits = limits;
+        this.scope = scope;
+        this.whole = whole;
+        this.paths = paths;
+    }
+
+    /** The expression's value, null when it gives none. */
+    JsonNode one(String expression) {
+        List<String> plain = programs.get(expression).usage().plain();
+        if (plain != null) {
+            return counted(PlainPath.read(scope, plain));
+        }
+        List<JsonNode> values = all(expression);
+        if (values.size() > 1) {
+            throw new ExpressionException("EXPRESSION_FAILED",
+                    "the expression gives " + values.size() + " values; put it in [ ] to have them as a list");
+        }
+        return values.isEmpty() ? NullNode.instance : values.getFirst();
+    }
+
+    List<JsonNode> all(String expression) {
+        if (view == null) {
+            view = ScopeView.of(scope, whole, paths);
+        }
+        return programs.get(expression).run(view).stream().map(JsonBridge::fromJq).map(this::counted).toList();
+    }
+
+    private JsonNode counted(JsonNode value) {
+        chars += JsonSize.chars(value, limits.outputChars() - chars);
+        if (chars > limits.outputChars()) {
+            throw new ExpressionException("EXPRESSION_OUTPUT_TOO_LARGE",
+                    "the result is longer than " + limits.outputChars() + " characters");
+        }
+        return value;
+    }
+}

@@ -1,0 +1,193 @@
+package io.keelson.server.expr;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.NullNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * jq in {@code ${ … }}, as in the CNCF Serverless Workflow language. An expression sees its scope ({@code .inputs},
+ * {@code .tasks.<id>.output|state}, {@code .steps.<name>.output}, {@code .run}, {@code .item}, {@code .index}) and
+ * nothing else: no clock, environment or files. Every evaluation is bounded by {@link ExpressionLimits} and ends on
+ * interrupt. Safe for use by many threads; never to be called on a thread that commits.
+ */
+public final class Expressions {
+
+    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+    private static final int MAX_TEMPLATE_DEPTH = 200;
+
+    private final ExpressionLimits limits;
+    private final RecentCache<String, Template> templates = new RecentCache<>(2_000, Template::parse);
+    private final RecentCache<String, JqProgram> programs;
+
+    public Expressions() {
+        this(ExpressionLimits.DEFAULT);
+    }
+
+    public Expressions(ExpressionLimits limits) {
+        this.limits = limits;
+        this.programs = new RecentCache<>(2_000, text -> JqProgram.compile(text, limits.expressionChars()));
+    }
+
+    /** What is wrong with the template's expressions, all at once; empty when they can run. */
+    public List<ExprProblem> check(String template) {
+        Template parsed;
+        try {
+            parsed = templates.get(template);
+        } catch (ExpressionException e) {
+            return List.of(new ExprProblem(e.code(), e.getMessage(), 0));
+        }
+        List<ExprProblem> problems = new ArrayList<>();
+        for (Template.Part part : parsed.expressions()) {
+            try {
+                programs.get(part.expression());
+            } catch (ExpressionException e) {
+                problems.add(new ExprProblem(e.code(), e.getMessage(), part.offset()));
+            }
+        }
+        return problems;
+    }
+
+    /** Whether the text has at least one {@code ${ … }}. */
+    public boolean isTemplate(String text) {
+        return text.contains("${") && !templates.get(text).expressions().isEmpty();
+    }
+
+    /**
+     * The tree with every expression replaced: a string that is exactly one {@code ${ … }} becomes the value with its
+     * type (null when it gives none), any other string is interpolated, where values that are not text stand as JSON.
+     * Field names are left alone. All expressions of one tree share one set of bounds.
+     *
+     * @throws ExpressionException when one cannot be parsed, fails, gives several values, or goes over its bounds
+     */
+    public JsonNode resolve(JsonNode template, JsonNode scope) {
+        return bounded(() -> {
+            Usage usage = usage(template);
+            Evaluation evaluation = new Evaluation(programs, limits, scope, usage.whole, usage.paths);
+            return walk(template, evaluation, 0);
+        });
+    }
+
+    /**
+     * Whether the template, which must be exactly one expression, gives a value other than null and false; no value
+     * counts as false.
+     */
+    public boolean condition(String template, JsonNode scope) {
+        if (templates.get(template).single() == null) {
+            throw new ExpressionException("EXPRESSION_SYNTAX", "a condition is exactly one ${ … }");
+        }
+        JsonNode value = resolve(NODES.stringNode(template), scope);
+        return !value.isNull() && !(value.isBoolean() && !value.booleanValue());
+    }
+
+    /** All values a bare jq expression (without {@code ${ }}) gives for an input, in order. */
+    public List<JsonNode> evaluate(String expression, JsonNode input) {
+        return bounded(() -> {
+            ScopeUsage usage = programs.get(expression).usage();
+            return new Evaluation(programs, limits, input, usage.whole(), usage.paths()).all(expression);
+        });
+    }
+
+    /** What the template's expressions name, without running them. Expressions that do not parse name nothing. */
+    public References references(JsonNode template) {
+        Usage usage = usage(template);
+        return new References(
+                usage.below("tasks"), usage.reachesAll("tasks"),
+                usage.below("steps"), usage.reachesAll("steps"),
+                usage.below("inputs"), usage.reachesAll("inputs"));
+    }
+
+    private <T> T bounded(ScopedValue.CallableOp<T, ExpressionException> evaluation) {
+        return ScopedValue.where(Budget.CURRENT, new Budget(limits)).call(evaluation);
+    }
+
+    private JsonNode walk(JsonNode node, Evaluation evaluation, int depth) {
+        if (depth > MAX_TEMPLATE_DEPTH) {
+            throw Budget.tooDeep();
+        }
+        if (node.isString()) {
+            return text(node, evaluation);
+        }
+        if (node.isArray()) {
+            ArrayNode array = NODES.arrayNode(node.size());
+            node.forEach(each -> array.add(walk(each, evaluation, depth + 1)));
+            return array;
+        }
+        if (node.isObject()) {
+            ObjectNode object = NODES.objectNode();
+            node.properties().forEach(each -> object.set(each.getKey(), walk(each.getValue(), evaluation, depth + 1)));
+            return object;
+        }
+        return node;
+    }
+
+    private JsonNode text(JsonNode node, Evaluation evaluation) {
+        if (!node.stringValue().contains("${")) {
+            return node;
+        }
+        Template template = templates.get(node.stringValue());
+        String single = template.single();
+        if (single != null) {
+            return evaluation.one(single);
+        }
+        StringBuilder text = new StringBuilder();
+        for (Template.Part part : template.parts()) {
+            text.append(part.expression() == null ? part.literal() : asText(evaluation.one(part.expression())));
+        }
+        return NODES.stringNode(text.toString());
+    }
+
+    private static String asText(JsonNode value) {
+        return value.isString() ? value.stringValue() : value.toString();
+    }
+
+    private Usage usage(JsonNode template) {
+        Usage usage = new Usage();
+        eachExpression(template, expression -> {
+            try {
+                usage.add(programs.get(expression).usage());
+            } catch (ExpressionException e) {
+                // named by check(); running it fails with the same problem
+            }
+        });
+        return usage;
+    }
+
+    private void eachExpression(JsonNode node, Consumer<String> consumer) {
+        if (node.isString() && node.stringValue().contains("${")) {
+            try {
+                templates.get(node.stringValue()).expressions().forEach(part -> consumer.accept(part.expression()));
+            } catch (ExpressionException e) {
+                // as above
+            }
+        }
+        node.forEach(each -> eachExpression(each, consumer));
+    }
+
+    private static final class Usage {
+        private final Set<List<String>> paths = new HashSet<>();
+        private boolean whole;
+
+        private void add(ScopeUsage usage) {
+            whole |= usage.whole();
+            paths.addAll(usage.paths());
+        }
+
+        private Set<String> below(String top) {
+            Set<String> names = new HashSet<>();
+            paths.stream().filter(path -> path.size() > 1 && path.getFirst().equals(top))
+                    .forEach(path -> names.add(path.get(1)));
+            return names;
+        }
+
+        private boolean reachesAll(String top) {
+            return whole || paths.contains(List.of(top));
+        }
+    }
+}

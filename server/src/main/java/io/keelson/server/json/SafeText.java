@@ -1,0 +1,68 @@
+package io.keelson.server.json;
+
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Makes text storable: PostgreSQL's jsonb refuses NUL and lone surrogates, so each is replaced by U+FFFD.
+ * Text without them is returned as it is, the same object.
+ */
+public final class SafeText {
+
+    private static final char REPLACEMENT = '\uFFFD';
+
+    private SafeText() {
+    }
+
+    public static String clean(String text) {
+        int at = firstBad(text, 0);
+        if (at < 0) {
+            return text;
+        }
+        char[] chars = text.toCharArray();
+        while (at >= 0) {
+            chars[at] = REPLACEMENT;
+            at = firstBad(text, at + 1);
+        }
+        return new String(chars);
+    }
+
+    /** Every string and field name of the tree cleaned. */
+    public static JsonNode clean(JsonNode node) {
+        if (node.isString()) {
+            String text = node.stringValue();
+            String clean = clean(text);
+            return clean == text ? node : JsonNodeFactory.instance.stringNode(clean);
+        }
+        if (node.isArray()) {
+            ArrayNode array = JsonNodeFactory.instance.arrayNode(node.size());
+            node.forEach(each -> array.add(clean(each)));
+            return array;
+        }
+        if (node.isObject()) {
+            ObjectNode object = JsonNodeFactory.instance.objectNode();
+            node.properties().forEach(each -> object.set(clean(each.getKey()), clean(each.getValue())));
+            return object;
+        }
+        return node;
+    }
+
+    private static int firstBad(String text, int from) {
+        for (int i = from; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == 0) {
+                return i;
+            }
+            if (Character.isSurrogate(c)) {
+                if (Character.isLowSurrogate(c) || i + 1 == text.length()
+                        || !Character.isLowSurrogate(text.charAt(i + 1))) {
+                    return i;
+                }
+                i++;
+            }
+        }
+        return -1;
+    }
+}
