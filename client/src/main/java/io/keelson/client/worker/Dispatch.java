@@ -1,0 +1,85 @@
+package io.keelson.client.worker;
+
+import io.keelson.client.Api;
+import io.keelson.client.Json;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The worker's calls to {@code /dispatch}. Each throws {@link io.keelson.client.KeelsonException}; none repeats. */
+final class Dispatch {
+
+    /** How long an answer may take beyond the time that the server was asked to hold the call open. */
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+    private final Api api;
+    private final String workerId;
+    private final @Nullable String version;
+
+    Dispatch(Api api, String workerId, @Nullable String version) {
+        this.api = api;
+        this.workerId = workerId;
+        this.version = version;
+    }
+
+    /** Steps for these tools under new leases: at once when there are any, else as soon as one is ready, else none. */
+    List<Assignment> claim(Set<String> tools, int max, Duration wait, Duration lease) {
+        ObjectNode body = body().put("max", max).put("wait_ms", wait.toMillis()).put("lease_ms", lease.toMillis());
+        tools.forEach(body.withArrayProperty("tools")::add);
+        if (version != null) {
+            body.put("version", version);
+        }
+        JsonNode answer = api.post("/dispatch/claim", body, wait.plus(PATIENCE));
+        return answer.path("items").valueStream().map(Assignment::of).toList();
+    }
+
+    /**
+     * The server's answers in the order of the items; null where it gave none.
+     *
+     * @param limit for the answer: a call that hangs must not cost the leases
+     */
+    List<@Nullable JsonNode> heartbeat(List<ObjectNode> items, Duration limit) {
+        return batch("/dispatch/heartbeat", items, limit.compareTo(PATIENCE) < 0 ? limit : PATIENCE);
+    }
+
+    /** As {@link #heartbeat}, to the route of the kind. */
+    List<@Nullable JsonNode> report(Outcome.Kind kind, List<ObjectNode> items) {
+        return batch("/dispatch/" + kind.name().toLowerCase(Locale.ROOT), items, PATIENCE);
+    }
+
+    private List<@Nullable JsonNode> batch(String path, List<ObjectNode> items, Duration limit) {
+        ObjectNode body = body();
+        ArrayNode array = body.withArrayProperty("items");
+        items.forEach(array::add);
+        Collection<JsonNode> answers = new ArrayList<>(api.post(path, body, limit).path("items").values());
+        List<@Nullable JsonNode> matched = new ArrayList<>();
+        for (ObjectNode item : items) {
+            matched.add(takeFor(item.path("step_id").asString(), answers));
+        }
+        return matched;
+    }
+
+    /** A step may stand in one batch twice, under two leases; its answers come in the order of its items. */
+    private static @Nullable JsonNode takeFor(String stepId, Collection<JsonNode> answers) {
+        for (Iterator<JsonNode> i = answers.iterator(); i.hasNext();) {
+            JsonNode answer = i.next();
+            if (answer.path("step_id").asString("").equals(stepId)) {
+                i.remove();
+                return answer;
+            }
+        }
+        return null;
+    }
+
+    private ObjectNode body() {
+        return Json.object().put("worker_id", workerId);
+    }
+}

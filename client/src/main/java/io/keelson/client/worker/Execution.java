@@ -1,0 +1,190 @@
+package io.keelson.client.worker;
+
+import io.keelson.client.Json;
+import java.math.BigDecimal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * One assignment from its claim until the server has answered its result. Working until it is finished, lost or
+ * abandoned, whichever comes first; the others then change nothing.
+ */
+final class Execution implements StepContext {
+
+    private enum Phase {
+        /** The handler's result will count. */
+        WORKING,
+        /** A result stands and is to be reported. */
+        REPORTING,
+        /** The lease is gone: nothing is reported. */
+        LOST
+    }
+
+    private final Assignment assignment;
+    private final Runnable onNews;
+    private final Journal journal = new Journal();
+    private final Extras extras = new Extras();
+    private volatile Phase phase = Phase.WORKING;
+    private volatile boolean cancelled;
+    private @Nullable Thread thread;
+
+    /** @param onNews is told when there is something to report */
+    Execution(Assignment assignment, Runnable onNews) {
+        this.assignment = assignment;
+        this.onNews = onNews;
+    }
+
+    /** Says which thread is to be interrupted; false when the work is no longer wanted. */
+    synchronized boolean begin(Thread worker) {
+        thread = worker;
+        return phase == Phase.WORKING;
+    }
+
+    /** The handler is done; false when its result is to be dropped. */
+    synchronized boolean finish() {
+        return leave(Phase.REPORTING);
+    }
+
+    /** The lease is gone, or the step cancelled: stops the handler, whose result is dropped. */
+    synchronized boolean lose() {
+        return leave(Phase.LOST) && stop();
+    }
+
+    /** The worker stops before the handler is done: stops the handler, and the step is to be handed back. */
+    synchronized boolean abandon() {
+        return leave(Phase.REPORTING) && stop();
+    }
+
+    private boolean leave(Phase next) {
+        if (phase != Phase.WORKING) {
+            return false;
+        }
+        phase = next;
+        return true;
+    }
+
+    private boolean stop() {
+        cancelled = true;
+        if (thread != null) {
+            thread.interrupt();
+        }
+        return true;
+    }
+
+    boolean lost() {
+        return phase == Phase.LOST;
+    }
+
+    Journal journal() {
+        return journal;
+    }
+
+    ObjectNode takeExtras() {
+        return extras.take();
+    }
+
+    /** The members that name this execution in every report. */
+    ObjectNode reference() {
+        return Json.object().put("step_id", assignment.stepId()).put("lease_epoch", assignment.leaseEpoch());
+    }
+
+    @Override
+    public String stepId() {
+        return assignment.stepId();
+    }
+
+    @Override
+    public String runId() {
+        return assignment.runId();
+    }
+
+    @Override
+    public String taskId() {
+        return assignment.taskId();
+    }
+
+    @Override
+    public String tool() {
+        return assignment.tool();
+    }
+
+    @Override
+    public JsonNode input() {
+        return assignment.input();
+    }
+
+    @Override
+    public <T> T input(Class<T> type) throws StepFailure {
+        try {
+            return Json.to(assignment.input(), type);
+        } catch (IllegalArgumentException e) {
+            throw new StepFailure("INPUT_INVALID", ErrorClass.PERMANENT, "input is " + e.getMessage());
+        }
+    }
+
+    @Override
+    public int attempt() {
+        return assignment.attempt();
+    }
+
+    @Override
+    public int leaseEpoch() {
+        return assignment.leaseEpoch();
+    }
+
+    @Override
+    public @Nullable Instant deadline() {
+        return assignment.deadline();
+    }
+
+    @Override
+    public String effectKey() {
+        return assignment.effectKey();
+    }
+
+    @Override
+    public JsonNode failureContext() {
+        return assignment.failureContext();
+    }
+
+    @Override
+    public JsonNode previousDetails() {
+        return assignment.previousDetails();
+    }
+
+    @Override
+    public boolean cancelled() {
+        return cancelled;
+    }
+
+    @Override
+    public void progress(double fraction, String message) {
+        double bounded = Math.min(1, Math.max(0, fraction));
+        journal.progress(Json.object().put("fraction", bounded).put("message", message));
+        onNews.run();
+    }
+
+    @Override
+    public void log(String line) {
+        journal.log(line);
+        onNews.run();
+    }
+
+    @Override
+    public void details(Object value) {
+        journal.details(Json.of(value));
+        onNews.run();
+    }
+
+    @Override
+    public void artifact(String name, String contentType, byte[] content) {
+        extras.artifact(name, contentType, content);
+    }
+
+    @Override
+    public void usage(long tokens, BigDecimal cost) {
+        extras.usage(tokens, cost);
+    }
+}

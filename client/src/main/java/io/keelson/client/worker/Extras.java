@@ -1,0 +1,40 @@
+package io.keelson.client.worker;
+
+import io.keelson.client.Json;
+import java.math.BigDecimal;
+import java.util.Base64;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What a result carries beside its output: artifacts and usage. */
+final class Extras {
+
+    private static final int MAX_ARTIFACT_BYTES = 1 << 20;
+    private static final int MAX_TOTAL_BYTES = 8 << 20;
+
+    private final ObjectNode body = Json.object();
+    private int bytes;
+
+    synchronized void artifact(String name, String contentType, byte[] content) {
+        if (content.length > MAX_ARTIFACT_BYTES) {
+            throw new IllegalArgumentException("artifact " + name + " has " + content.length + " bytes; at most "
+                    + MAX_ARTIFACT_BYTES + " are allowed");
+        }
+        if (bytes + content.length > MAX_TOTAL_BYTES) {
+            throw new IllegalArgumentException(
+                    "with " + name + " the step's artifacts exceed " + MAX_TOTAL_BYTES + " bytes together");
+        }
+        bytes += content.length;
+        body.withArrayProperty("artifacts").addObject()
+                .put("name", name)
+                .put("content_type", contentType)
+                .put("content_base64", Base64.getEncoder().encodeToString(content));
+    }
+
+    synchronized void usage(long tokens, BigDecimal cost) {
+        body.put("tokens", tokens).put("cost", cost);
+    }
+
+    synchronized ObjectNode take() {
+        return body.deepCopy();
+    }
+}

@@ -1,0 +1,133 @@
+package io.keelson.client.worker;
+
+import io.keelson.client.KeelsonException;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Keeps the leases: one call for all executions every third of a lease, and sooner, at most once a second, when a
+ * handler has something to report. The answers say which executions are no longer wanted.
+ */
+final class Heartbeats {
+
+    private static final System.Logger LOG = System.getLogger(Heartbeats.class.getName());
+    private static final Duration NEWS_DELAY = Duration.ofSeconds(1);
+
+    private final Dispatch dispatch;
+    private final Slots slots;
+    private final Duration interval;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition news = lock.newCondition();
+    private boolean hasNews;
+
+    Heartbeats(Dispatch dispatch, Slots slots, Duration lease) {
+        this.dispatch = dispatch;
+        this.slots = slots;
+        this.interval = lease.dividedBy(3);
+    }
+
+    /** Beats until the thread is interrupted. */
+    void run() {
+        try {
+            while (true) {
+                awaitNext(System.nanoTime());
+                beatAll();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Says that a handler has something to report. */
+    void nudge() {
+        lock.lock();
+        try {
+            hasNews = true;
+            news.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void awaitNext(long last) throws InterruptedException {
+        lock.lock();
+        try {
+            while (true) {
+                Duration delay = hasNews && NEWS_DELAY.compareTo(interval) < 0 ? NEWS_DELAY : interval;
+                long left = last + delay.toNanos() - System.nanoTime();
+                if (left <= 0) {
+                    hasNews = false;
+                    return;
+                }
+                news.await(left, TimeUnit.NANOSECONDS);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void beatAll() {
+        List<Execution> alive = slots.taken().stream().filter(execution -> !execution.lost()).toList();
+        try {
+            beat(alive);
+        } catch (KeelsonException e) {
+            LOG.log(Level.WARNING, "heartbeat of {0} steps failed: {1}", alive.size(), e.getMessage());
+            if (e.isTransient()) {
+                nudge();
+            }
+        }
+    }
+
+    /**
+     * Brings what is new of these to the server before their results are reported. Waits for a beat under way, which
+     * may carry some of it.
+     */
+    synchronized void flush(List<Execution> executions) {
+        beat(executions.stream().filter(execution -> !execution.journal().isEmpty()).toList());
+    }
+
+    /** Sends what is new together with the sign of life. One call at a time, so that lines keep their order. */
+    private synchronized void beat(List<Execution> executions) {
+        if (executions.isEmpty()) {
+            return;
+        }
+        List<News> taken = new ArrayList<>();
+        List<ObjectNode> items = new ArrayList<>();
+        for (Execution execution : executions) {
+            News latest = execution.journal().take();
+            ObjectNode item = execution.reference();
+            latest.addTo(item);
+            taken.add(latest);
+            items.add(item);
+        }
+        try {
+            List<@Nullable JsonNode> answers = dispatch.heartbeat(items, interval);
+            for (int i = 0; i < items.size(); i++) {
+                heed(executions.get(i), answers.get(i));
+            }
+        } catch (KeelsonException e) {
+            if (Refusal.mayPass(e)) {
+                for (int i = 0; i < taken.size(); i++) {
+                    executions.get(i).journal().putBack(taken.get(i));
+                }
+            }
+            throw e;
+        }
+    }
+
+    private static void heed(Execution execution, @Nullable JsonNode answer) {
+        String status = answer == null ? "ok" : answer.path("status").asString("ok");
+        boolean unwanted = status.equals("cancelled") || status.equals("stale_lease");
+        if (unwanted && execution.lose()) {
+            LOG.log(Level.INFO, "step {0} is no longer ours ({1}): stopped", execution.stepId(), status);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package io.keelson.client.worker;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** How many steps the worker takes at a time, and which it has. A slot is held until the result is answered. */
+final class Slots {
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Set<Execution> taken = new HashSet<>();
+    private final int size;
+    private boolean closed;
+
+    Slots(int size) {
+        this.size = size;
+    }
+
+    /** Waits for a free slot and answers how many are free; 0 once closed. */
+    int awaitFree() throws InterruptedException {
+        lock.lock();
+        try {
+            while (taken.size() >= size && !closed) {
+                changed.await();
+            }
+            return closed ? 0 : size - taken.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void take(Execution execution) {
+        locked(() -> taken.add(execution));
+    }
+
+    /** Gives the execution's slot back; a second time changes nothing. */
+    void free(Execution execution) {
+        locked(() -> taken.remove(execution));
+    }
+
+    void close() {
+        locked(() -> closed = true);
+    }
+
+    List<Execution> taken() {
+        lock.lock();
+        try {
+            return new ArrayList<>(taken);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until no slot is taken; false when that takes longer. */
+    boolean awaitIdle(long nanos) throws InterruptedException {
+        long deadline = System.nanoTime() + nanos;
+        lock.lock();
+        try {
+            while (!taken.isEmpty()) {
+                long left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    return false;
+                }
+                changed.await(left, TimeUnit.NANOSECONDS);
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void locked(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

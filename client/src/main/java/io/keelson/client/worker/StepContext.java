@@ -1,0 +1,85 @@
+package io.keelson.client.worker;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * One execution of a step, as its handler sees it. What it reports reaches the server within about a second, and
+ * always before the step's end. Safe for use by the handler's own threads.
+ */
+public interface StepContext {
+
+    String stepId();
+
+    String runId();
+
+    String taskId();
+
+    /** The tool's name. */
+    String tool();
+
+    /** The input, its expressions resolved. */
+    JsonNode input();
+
+    /**
+     * The input as a class of yours.
+     *
+     * @throws StepFailure {@code INPUT_INVALID}, permanent, when it does not fit
+     */
+    <T> T input(Class<T> type) throws StepFailure;
+
+    /** From 1; rises after a failure, not after a lost worker. */
+    int attempt();
+
+    /** The fence of this execution; rises every time that the step is claimed. */
+    int leaseEpoch();
+
+    /** When the server stops waiting, by the server's clock; null for never. */
+    @Nullable Instant deadline();
+
+    /** The same in all executions of the step: for whatever can tell a repetition by it. */
+    String effectKey();
+
+    /** Why the attempt before failed; a JSON null in the first one. */
+    JsonNode failureContext();
+
+    /** What the execution before this one gave to {@link #details}; a JSON null when it gave nothing. */
+    JsonNode previousDetails();
+
+    /** Whether the work is no longer wanted (cancelled, timed out, or its lease lost). The thread is interrupted too. */
+    boolean cancelled();
+
+    /**
+     * Says how far the work is.
+     *
+     * @param fraction from 0 to 1; what lies outside is moved to the nearer end
+     */
+    void progress(double fraction, String message);
+
+    /** Writes a line for people. Of more than 1,000 lines between two reports the oldest are dropped. */
+    void log(String line);
+
+    /**
+     * Keeps something for the next execution of this step, should there be one; replaces what was kept before.
+     *
+     * @throws IllegalArgumentException when Jackson cannot write it
+     */
+    void details(Object value);
+
+    /**
+     * Adds a file to the result. It is stored with the step's completion and not otherwise.
+     *
+     * @param content at most 1 MiB, and 8 MiB together with the step's other artifacts
+     * @throws IllegalArgumentException when it is larger
+     */
+    void artifact(String name, String contentType, byte[] content);
+
+    /**
+     * Says what the work used; the last call counts.
+     *
+     * @param cost in USD
+     */
+    void usage(long tokens, BigDecimal cost);
+}

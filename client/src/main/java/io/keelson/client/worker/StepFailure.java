@@ -1,0 +1,42 @@
+package io.keelson.client.worker;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Thrown by a handler: the step did not work, and this is what the retry policy needs to know about it. */
+public final class StepFailure extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String code;
+    private final ErrorClass errorClass;
+    private final @Nullable Duration retryAfter;
+
+    /**
+     * @param code stable, UPPER_SNAKE
+     * @param message for people
+     */
+    public StepFailure(String code, ErrorClass errorClass, String message) {
+        this(code, errorClass, message, null);
+    }
+
+    /** @param retryAfter the earliest time from now that a retry makes sense; null when not known */
+    public StepFailure(String code, ErrorClass errorClass, String message, @Nullable Duration retryAfter) {
+        super(message);
+        this.code = code;
+        this.errorClass = errorClass;
+        this.retryAfter = retryAfter;
+    }
+
+    public String code() {
+        return code;
+    }
+
+    public ErrorClass errorClass() {
+        return errorClass;
+    }
+
+    public @Nullable Duration retryAfter() {
+        return retryAfter;
+    }
+}

@@ -1,0 +1,18 @@
+package io.keelson.client.worker;
+
+import org.jspecify.annotations.Nullable;
+
+/** What a worker does for one tool. Called by many threads at once, one call per step. */
+@FunctionalInterface
+public interface StepHandler {
+
+    /**
+     * Does the work once. It may be called again for the same step (another attempt, or the same one after a lost
+     * worker), so what it changes outside should be keyed by {@link StepContext#effectKey()}.
+     *
+     * @return the output, any value that Jackson can write; {@link Continue} for another turn
+     * @throws StepFailure the named, classified outcome "it did not work"
+     * @throws Exception anything else counts as an {@link ErrorClass#INFRASTRUCTURE} failure and is tried again
+     */
+    @Nullable Object handle(StepContext step) throws Exception;
+}

@@ -1,0 +1,288 @@
+package io.keelson.client.worker;
+
+import io.keelson.client.Backoff;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Serves tools of your own to a Keelson server, from any process that can reach it. Claims steps for its tools, keeps
+ * their leases, runs their handlers and brings the results back until each is answered, over restarts of the server.
+ *
+ * <pre>{@code
+ * Worker.builder(Keelson.connect()).tool("resize", step -> resize(step)).build().serve();
+ * }</pre>
+ *
+ * <p>A step is executed at least once and its result counts exactly once: a result under a lost lease is refused by
+ * the server. None of the worker's threads keeps the JVM alive.
+ */
+public final class Worker implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(Worker.class.getName());
+    private static final long LAST_REPORTS_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final String id;
+    private final Map<String, StepHandler> handlers;
+    private final Duration lease;
+    private final Duration poll;
+    private final Duration grace;
+    private final Dispatch dispatch;
+    private final Slots slots;
+    private final Heartbeats heartbeats;
+    private final Reports reports;
+    private final ThreadFactory threads = Threads.handlers();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final CountDownLatch stopping = new CountDownLatch(1);
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final Thread claimThread = Threads.daemon("keelson-claim", this::claimLoop);
+    private final Thread heartbeatThread;
+    private final Thread reportThread;
+
+    private Worker(Builder settings) {
+        this.id = settings.id;
+        this.handlers = Map.copyOf(settings.handlers);
+        this.lease = settings.lease;
+        this.poll = settings.poll;
+        this.grace = settings.grace;
+        this.dispatch = new Dispatch(settings.client.api(), id, settings.version);
+        this.slots = new Slots(settings.slots);
+        this.heartbeats = new Heartbeats(dispatch, slots, lease);
+        this.reports = new Reports(dispatch, heartbeats, slots);
+        this.heartbeatThread = Threads.daemon("keelson-heartbeat", heartbeats::run);
+        this.reportThread = Threads.daemon("keelson-report", reports::run);
+    }
+
+    public static Builder builder(Keelson client) {
+        return new Builder(client);
+    }
+
+    public String id() {
+        return id;
+    }
+
+    /** Begins to claim. The server need not be up yet. A worker starts once. */
+    public Worker start() {
+        claimThread.start();
+        heartbeatThread.start();
+        reportThread.start();
+        LOG.log(Level.INFO, "worker {0} serves {1}", id, handlers.keySet());
+        return this;
+    }
+
+    /** Starts, and serves until the process is told to end (SIGTERM, Ctrl-C), which it answers with {@link #close()}. */
+    public void serve() throws InterruptedException {
+        Runtime.getRuntime().addShutdownHook(new Thread(this::close, "keelson-stop"));
+        start();
+        awaitStop();
+    }
+
+    /** Waits until the worker has been stopped by {@link #close()}. */
+    public void awaitStop() throws InterruptedException {
+        stopped.await();
+    }
+
+    /**
+     * Stops gracefully: claims no more, lets running handlers finish within the grace period, hands the others back to
+     * the server (which costs their steps no attempt) and returns when everything is reported, or cannot be within
+     * five seconds. An interrupt shortens the waiting.
+     */
+    @Override
+    public void close() {
+        boolean interrupted = closed.compareAndSet(false, true) ? stop() : !waited(stopped::await);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** True when an interrupt came in between. */
+    private boolean stop() {
+        stopping.countDown();
+        slots.close();
+        boolean interrupted = !waited(() -> {
+            long deadline = System.nanoTime() + grace.toNanos();
+            claimThread.join(Math.max(1, Math.min(grace.toMillis(), poll.toMillis() + 1_000)));
+            slots.awaitIdle(deadline - System.nanoTime());
+        });
+        claimThread.interrupt();
+        slots.taken().stream().filter(Execution::abandon)
+                .forEach(execution -> reports.add(execution, Outcome.released()));
+        interrupted |= !waited(() -> slots.awaitIdle(LAST_REPORTS_NANOS));
+        heartbeatThread.interrupt();
+        reportThread.interrupt();
+        stopped.countDown();
+        return interrupted;
+    }
+
+    private interface Waiting {
+        void run() throws InterruptedException;
+    }
+
+    private static boolean waited(Waiting waiting) {
+        try {
+            waiting.run();
+            return true;
+        } catch (InterruptedException e) {
+            return false;
+        }
+    }
+
+    private void claimLoop() {
+        Backoff backoff = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(5));
+        try {
+            for (int free = slots.awaitFree(); free > 0; free = slots.awaitFree()) {
+                Duration delay = claim(free, backoff);
+                if (stopping.await(delay.toNanos(), TimeUnit.NANOSECONDS)) {
+                    return;
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** One claim; answers how long to wait before the next. Even an answer that makes no sense must not end the loop. */
+    private Duration claim(int free, Backoff backoff) {
+        try {
+            dispatch.claim(handlers.keySet(), free, poll, lease).forEach(this::accept);
+            backoff.reset();
+            return Duration.ZERO;
+        } catch (RuntimeException e) {
+            Duration delay = backoff.next(e instanceof KeelsonException refusal ? refusal.retryAfter() : null);
+            if (stopping.getCount() > 0) {
+                LOG.log(Level.WARNING, "worker {0} cannot claim, again in {1}: {2}", id, delay, e.getMessage());
+            }
+            return delay;
+        }
+    }
+
+    private void accept(Assignment assignment) {
+        Execution execution = new Execution(assignment, heartbeats::nudge);
+        slots.take(execution);
+        if (stopping.getCount() == 0 && execution.abandon()) {
+            reports.add(execution, Outcome.released());
+        } else {
+            threads.newThread(() -> execute(execution)).start();
+        }
+    }
+
+    private void execute(Execution execution) {
+        if (execution.begin(Thread.currentThread())) {
+            Outcome outcome = outcome(execution);
+            if (execution.finish()) {
+                reports.add(execution, outcome);
+            }
+        }
+        if (execution.lost()) {
+            slots.free(execution);
+        }
+    }
+
+    @SuppressWarnings("IllegalCatch") // whatever a handler throws is its step's failure, never the worker's
+    private Outcome outcome(Execution execution) {
+        StepHandler handler = handlers.get(execution.tool());
+        if (handler == null) {
+            return Outcome.failed(new StepFailure("TOOL_NOT_SERVED", ErrorClass.INFRASTRUCTURE,
+                    "worker " + id + " does not serve " + execution.tool()));
+        }
+        try {
+            Object result = handler.handle(execution);
+            boolean another = result instanceof Continue;
+            JsonNode output = output(another ? ((Continue) result).output() : result);
+            return another ? Outcome.continued(output, execution.takeExtras())
+                    : Outcome.completed(output, execution.takeExtras());
+        } catch (StepFailure failure) {
+            return Outcome.failed(failure);
+        } catch (Throwable e) {
+            LOG.log(Level.WARNING, "handler of " + execution.tool() + " failed", e);
+            return Outcome.failed(new StepFailure("HANDLER_ERROR", ErrorClass.INFRASTRUCTURE, e.toString()));
+        }
+    }
+
+    private static JsonNode output(@Nullable Object value) throws StepFailure {
+        try {
+            return Json.of(value);
+        } catch (IllegalArgumentException e) {
+            throw new StepFailure("OUTPUT_INVALID", ErrorClass.PERMANENT, "output is " + e.getMessage());
+        }
+    }
+
+    /** Settings of a worker. */
+    public static final class Builder {
+
+        private final Keelson client;
+        private final Map<String, StepHandler> handlers = new LinkedHashMap<>();
+        private String id = "worker-" + UUID.randomUUID();
+        private @Nullable String version;
+        private int slots = 8;
+        private Duration lease = Duration.ofSeconds(30);
+        private Duration poll = Duration.ofSeconds(2);
+        private Duration grace = Duration.ofSeconds(20);
+
+        private Builder(Keelson client) {
+            this.client = client;
+        }
+
+        /** Unique among the server's workers; a random one when not given. */
+        public Builder id(String value) {
+            this.id = value;
+            return this;
+        }
+
+        /** The version of your code, shown beside the worker; none when not given. */
+        public Builder version(String value) {
+            this.version = value;
+            return this;
+        }
+
+        /** Serves a tool by this name. */
+        public Builder tool(String name, StepHandler handler) {
+            handlers.put(name, handler);
+            return this;
+        }
+
+        /** How many steps at a time; 8 when not given. */
+        public Builder slots(int value) {
+            this.slots = value;
+            return this;
+        }
+
+        /** How long a step stays ours without a sign of life; 30 s when not given. Heartbeats come three times as often. */
+        public Builder lease(Duration value) {
+            this.lease = value;
+            return this;
+        }
+
+        /** How long a claim waits at the server for a step; 2 s when not given. An idle worker needs as long to stop. */
+        public Builder poll(Duration value) {
+            this.poll = value;
+            return this;
+        }
+
+        /** How long running handlers may take when the worker stops; 20 s when not given. */
+        public Builder grace(Duration value) {
+            this.grace = value;
+            return this;
+        }
+
+        public Worker build() {
+            if (handlers.isEmpty()) {
+                throw new IllegalStateException("a worker serves at least one tool");
+            }
+            if (slots < 1) {
+                throw new IllegalStateException("a worker has at least one slot");
+            }
+            return new Worker(this);
+        }
+    }
+}
