@@ -1,0 +1,191 @@
+package io.keelson.server.db;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.keelson.server.db.DatabaseException.Code;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Properties;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to the database: a pool of connections with bounded waits, and connections of their own for the committers.
+ * Safe for any number of threads, virtual ones included.
+ */
+public final class Database implements AutoCloseable {
+
+    private static final int OLDEST_MAJOR_VERSION = 15;
+
+    /** Beyond the statement timeout, so that only a dead network ends a wait this way. */
+    private static final Duration SOCKET_GRACE = Duration.ofSeconds(30);
+
+    /**
+     * Plans cached while tables were empty read whole tables later on; the committers' statements all go by index, so
+     * their plans are pinned (engine.md §2).
+     */
+    private static final String COMMITTER_SQL = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off;"
+            + " set enable_hashjoin = off; set enable_mergejoin = off";
+
+    private final DatabaseUrl url;
+    private final DatabaseOptions options;
+    private final HikariDataSource pool;
+
+    /**
+     * Connects once, to fail early and clearly, and opens the pool.
+     *
+     * @throws DatabaseException DATABASE_UNREACHABLE, DATABASE_REFUSED or DATABASE_TOO_OLD
+     */
+    public Database(DatabaseUrl url, DatabaseOptions options) {
+        this.url = url;
+        this.options = options;
+        requireUsable();
+        this.pool = new HikariDataSource(poolConfig());
+    }
+
+    /** The same with {@link DatabaseOptions#DEFAULTS} on a URL as {@link DatabaseUrl#parse} takes it. */
+    public static Database open(String url) {
+        return new Database(DatabaseUrl.parse(url), DatabaseOptions.DEFAULTS);
+    }
+
+    public DatabaseUrl url() {
+        return url;
+    }
+
+    /**
+     * Does the work in one transaction (read committed): committed when it returns, rolled back when it throws.
+     *
+     * @throws SqlFailure where a statement or the commit fails
+     */
+    public <T extends @Nullable Object> T inTransaction(TxFunction<T> work) {
+        return withConnection(connection -> {
+            connection.setAutoCommit(false);
+            try {
+                T result = work.apply(connection);
+                connection.commit();
+                return result;
+            } catch (Throwable failure) {
+                rollback(connection, failure);
+                throw failure;
+            }
+        });
+    }
+
+    /** {@link #inTransaction} for work that gives nothing back. */
+    public void runInTransaction(TxAction work) {
+        this.<@Nullable Object>inTransaction(connection -> {
+            work.run(connection);
+            return null;
+        });
+    }
+
+    /**
+     * Does the work on a connection where every statement commits by itself.
+     *
+     * @throws SqlFailure where a statement fails or no connection becomes free in time
+     */
+    public <T extends @Nullable Object> T withConnection(TxFunction<T> work) {
+        try (Connection connection = pool.getConnection()) {
+            return work.apply(connection);
+        } catch (SQLException e) {
+            throw new SqlFailure(e);
+        }
+    }
+
+    /** A connection outside the pool, for one long-lived thread of the caller's, who closes it; every statement commits. */
+    public Connection dedicatedConnection() {
+        return dedicated("");
+    }
+
+    /** A connection outside the pool for a committer, who closes it: plans pinned to indexes, auto-commit off. */
+    public Connection committerConnection() {
+        Connection connection = dedicated("; " + COMMITTER_SQL);
+        try {
+            connection.setAutoCommit(false);
+            return connection;
+        } catch (SQLException e) {
+            throw new SqlFailure(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+    }
+
+    private Connection dedicated(String moreSql) {
+        try {
+            Connection connection = connect();
+            try (Statement statement = connection.createStatement()) {
+                statement.execute(options.sessionSql() + moreSql);
+                return connection;
+            } catch (SQLException e) {
+                connection.close();
+                throw e;
+            }
+        } catch (SQLException e) {
+            throw new SqlFailure(e);
+        }
+    }
+
+    private Connection connect() throws SQLException {
+        Properties properties = driverProperties();
+        properties.putAll(url.credentials());
+        return DriverManager.getConnection(url.jdbc(), properties);
+    }
+
+    private void requireUsable() {
+        try (Connection connection = connect()) {
+            int version = connection.getMetaData().getDatabaseMajorVersion();
+            if (version < OLDEST_MAJOR_VERSION) {
+                throw new DatabaseException(Code.DATABASE_TOO_OLD, "The database at " + url.hosts() + " is PostgreSQL "
+                        + version + "; Keelson needs " + OLDEST_MAJOR_VERSION + " or newer.");
+            }
+        } catch (SQLException e) {
+            String state = String.valueOf(e.getSQLState());
+            if (state.startsWith("28") || state.startsWith("3D")) {
+                throw new DatabaseException(Code.DATABASE_REFUSED, "The database server at " + url.hosts()
+                        + " refuses us: " + e.getMessage() + ". Check user, password and database name.", e);
+            }
+            throw new DatabaseException(Code.DATABASE_UNREACHABLE, "No database answers at " + url.hosts() + ": "
+                    + e.getMessage() + " Check the address, and that PostgreSQL runs there.", e);
+        }
+    }
+
+    private HikariConfig poolConfig() {
+        var config = new HikariConfig();
+        config.setPoolName("keelson");
+        config.setJdbcUrl(url.jdbc());
+        config.setUsername(url.user());
+        config.setPassword(url.password());
+        config.setDataSourceProperties(driverProperties());
+        config.setConnectionInitSql(options.sessionSql());
+        config.setMaximumPoolSize(options.poolSize());
+        config.setMinimumIdle(1);
+        config.setConnectionTimeout(options.connectTimeout().toMillis());
+        return config;
+    }
+
+    private Properties driverProperties() {
+        var properties = new Properties();
+        properties.setProperty("ApplicationName", "keelson");
+        properties.setProperty("reWriteBatchedInserts", "true");
+        properties.setProperty("prepareThreshold", "1");
+        properties.setProperty("tcpKeepAlive", "true");
+        properties.setProperty("connectTimeout", Long.toString(options.connectTimeout().toSeconds()));
+        properties.setProperty("loginTimeout", Long.toString(options.connectTimeout().toSeconds()));
+        properties.setProperty("socketTimeout",
+                Long.toString(options.statementTimeout().plus(SOCKET_GRACE).toSeconds()));
+        return properties;
+    }
+
+    private static void rollback(Connection connection, Throwable failure) {
+        try {
+            connection.rollback();
+        } catch (SQLException e) {
+            failure.addSuppressed(e);
+        }
+    }
+}

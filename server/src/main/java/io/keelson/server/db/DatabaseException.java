@@ -1,0 +1,52 @@
+package io.keelson.server.db;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The database cannot be used as it stands. The message says what is wrong and what to do, and never holds a password.
+ */
+public final class DatabaseException extends RuntimeException {
+
+    /** Stable names: scripts and documentation may rely on them. */
+    public enum Code {
+        /** Another live process holds the data directory. */
+        DATA_DIR_IN_USE,
+        /** The data directory cannot be created or written. */
+        DATA_DIR_NOT_WRITABLE,
+        /** The data directory was made by another major version of PostgreSQL. */
+        DATA_DIR_OTHER_VERSION,
+        /** This build or this machine cannot run the embedded PostgreSQL. */
+        EMBEDDED_POSTGRES_UNSUPPORTED,
+        /** The embedded PostgreSQL did not start; the message ends with its log. */
+        EMBEDDED_POSTGRES_FAILED,
+        /** Every port tried was taken by somebody else. */
+        PORT_UNAVAILABLE,
+        /** The database URL cannot be read. */
+        DATABASE_URL_INVALID,
+        /** Nobody answers at the URL's host and port. */
+        DATABASE_UNREACHABLE,
+        /** The server answers but refuses us: wrong user, password or database name. */
+        DATABASE_REFUSED,
+        /** The server is older than PostgreSQL 15. */
+        DATABASE_TOO_OLD,
+        /** The schema was made by a newer Keelson. */
+        DATABASE_SCHEMA_NEWER,
+        /** A migration failed; the database is as the last successful one left it. */
+        DATABASE_MIGRATION_FAILED
+    }
+
+    private final Code code;
+
+    public DatabaseException(Code code, String message) {
+        this(code, message, null);
+    }
+
+    public DatabaseException(Code code, String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.code = code;
+    }
+
+    public Code code() {
+        return code;
+    }
+}

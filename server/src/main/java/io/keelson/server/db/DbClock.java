@@ -1,0 +1,36 @@
+package io.keelson.server.db;
+
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The time that SQL goes by (data-model.md: one parameter, the database's clock in production, the test's in tests).
+ * A statement writes {@link #SQL} where it needs the time and binds its one parameter with {@link #bind}.
+ */
+@FunctionalInterface
+public interface DbClock {
+
+    /** The time in SQL; one parameter. */
+    String SQL = "coalesce(?::timestamptz, clock_timestamp())";
+
+    /** The database's own clock, the same for all nodes. */
+    DbClock DATABASE = () -> null;
+
+    /** The time that stands in for the database's clock, or null to let the database tell. */
+    @Nullable
+    Instant override();
+
+    /** Binds the parameter of {@link #SQL} at this position, counted from 1. */
+    default void bind(PreparedStatement statement, int position) throws SQLException {
+        Instant instant = override();
+        if (instant == null) {
+            statement.setNull(position, Types.TIMESTAMP_WITH_TIMEZONE);
+        } else {
+            statement.setObject(position, instant.atOffset(ZoneOffset.UTC));
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.keelson.server.db;
+
+import io.keelson.server.db.DatabaseException.Code;
+import java.util.Arrays;
+import java.util.Map;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
+import org.flywaydb.core.api.MigrationInfo;
+import org.flywaydb.core.api.output.MigrateResult;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Brings a database's schema to the version of this build: numbered SQL files, each applied once. */
+public final class Migrations {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
+    private static final String LOCATION = "classpath:db/migration";
+
+    private Migrations() {
+    }
+
+    /**
+     * Applies what is missing. Any number of servers may do this at once: one works, the others wait for it.
+     *
+     * @return how many files were applied
+     * @throws DatabaseException DATABASE_SCHEMA_NEWER, with nothing changed, or DATABASE_MIGRATION_FAILED
+     */
+    public static int migrate(DatabaseUrl url) {
+        return migrate(url, LOCATION);
+    }
+
+    static int migrate(DatabaseUrl url, String location) {
+        try {
+            Flyway flyway = flyway(url, location);
+            refuseNewer(url, flyway);
+            MigrateResult result = flyway.migrate();
+            if (result.migrationsExecuted > 0) {
+                LOG.info("Schema of {} brought to version {}", url, result.targetSchemaVersion);
+            }
+            return result.migrationsExecuted;
+        } catch (FlywayException e) {
+            throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
+                    + " could not be brought up to date: " + e.getMessage(), e);
+        }
+    }
+
+    private static void refuseNewer(DatabaseUrl url, Flyway flyway) {
+        MigrationInfo[] all = flyway.info().all();
+        Arrays.stream(all).filter(Migrations::newer).findFirst().ifPresent(unknown -> {
+            throw new DatabaseException(Code.DATABASE_SCHEMA_NEWER, "The schema of " + url + " has version "
+                    + unknown.getVersion() + ", which this Keelson does not know. Start the newer Keelson that made it.");
+        });
+    }
+
+    private static boolean newer(MigrationInfo migration) {
+        return switch (migration.getState()) {
+            case FUTURE_SUCCESS, FUTURE_FAILED -> true;
+            default -> false;
+        };
+    }
+
+    private static Flyway flyway(DatabaseUrl url, String location) {
+        return Flyway.configure()
+                .dataSource(url.jdbc(), url.user(), url.password())
+                .locations(location)
+                .loggers(FlywayLogs.class.getName())
+                // a session lock, not a transaction's: CREATE INDEX CONCURRENTLY waits for open transactions
+                .configuration(Map.of("flyway.postgresql.transactional.lock", "false"))
+                .load();
+    }
+}

@@ -1,0 +1,151 @@
+package io.keelson.server.db.embedded;
+
+import io.keelson.server.db.DatabaseException;
+import io.keelson.server.db.DatabaseException.Code;
+import io.keelson.server.db.DatabaseUrl;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Optional;
+import java.util.function.IntSupplier;
+
+/**
+ * A PostgreSQL that this JVM started on a data directory of its own, on a free port of the loopback address. It stops
+ * when closed and when the JVM dies, however that happens.
+ */
+public final class EmbeddedPostgres implements AutoCloseable {
+
+    private static final String DATABASE = "keelson";
+    private static final int PORT_ATTEMPTS = 10;
+
+    private final EmbeddedPostgresOptions options;
+    private final DataDirectory directory;
+    private final Cluster cluster;
+    private final Postmaster postmaster;
+    private final String secret;
+
+    private EmbeddedPostgres(EmbeddedPostgresOptions options, DataDirectory directory, Cluster cluster,
+            Postmaster postmaster, String secret) {
+        this.options = options;
+        this.directory = directory;
+        this.cluster = cluster;
+        this.postmaster = postmaster;
+        this.secret = secret;
+    }
+
+    /**
+     * Unpacks, creates and starts what is needed; returns when connections are taken. A server that an earlier JVM
+     * left behind on this directory is stopped first.
+     *
+     * @throws DatabaseException with every code that begins with DATA_DIR or EMBEDDED_POSTGRES, or PORT_UNAVAILABLE
+     */
+    public static EmbeddedPostgres start(EmbeddedPostgresOptions options) {
+        return start(options, EmbeddedPostgres::freePort);
+    }
+
+    static EmbeddedPostgres start(EmbeddedPostgresOptions options, IntSupplier ports) {
+        DataDirectory directory = DataDirectory.open(options.dataDirectory());
+        try {
+            PostgresBinaries binaries = PostgresBinaries.in(options.binaries());
+            Privileges privileges = Privileges.choose(binaries, directory.path());
+            return start(options, ports, directory, new Cluster(directory, binaries, privileges));
+        } catch (RuntimeException | Error failure) {
+            directory.close();
+            throw failure;
+        }
+    }
+
+    private static EmbeddedPostgres start(EmbeddedPostgresOptions options, IntSupplier ports, DataDirectory directory,
+            Cluster cluster) {
+        cluster.stopLeftover();
+        String secret = cluster.prepare(!options.throwaway());
+        Postmaster postmaster = startOnFreePort(cluster, options, ports);
+        var started = new EmbeddedPostgres(options, directory, cluster, postmaster, secret);
+        try {
+            started.requireOwnDataAndDatabase();
+            return started;
+        } catch (RuntimeException | Error failure) {
+            postmaster.stop();
+            throw failure;
+        }
+    }
+
+    /** Where the server's own database is. */
+    public DatabaseUrl url() {
+        return url(DATABASE);
+    }
+
+    /** Where another database of this PostgreSQL is, whether it exists or not. */
+    public DatabaseUrl url(String database) {
+        return new DatabaseUrl("127.0.0.1:" + postmaster.port(), database, Cluster.SUPERUSER, secret,
+                "requireAuth=scram-sha-256");
+    }
+
+    /** False once PostgreSQL has ended, be it by itself. */
+    public boolean isAlive() {
+        return postmaster.isAlive();
+    }
+
+    /** Stops PostgreSQL, cutting off its clients, and gives the data directory free. */
+    @Override
+    public void close() {
+        try (directory) {
+            postmaster.stop();
+            cluster.stopLeftover();
+            if (options.throwaway()) {
+                FilePermissions.deleteTree(directory.path());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot delete " + directory.path(), e);
+        }
+    }
+
+    private static Postmaster startOnFreePort(Cluster cluster, EmbeddedPostgresOptions options, IntSupplier ports) {
+        for (int attempt = 0; attempt < PORT_ATTEMPTS; attempt++) {
+            Optional<Postmaster> started = Postmaster.start(cluster, ports.getAsInt(), options.settings());
+            if (started.isPresent()) {
+                return started.get();
+            }
+        }
+        throw new DatabaseException(Code.PORT_UNAVAILABLE, "All " + PORT_ATTEMPTS + " loopback ports tried for the"
+                + " embedded PostgreSQL were taken by other programs. Start again, or set KEELSON_DATABASE_URL.");
+    }
+
+    private static int freePort() {
+        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new DatabaseException(Code.PORT_UNAVAILABLE, "This machine gives no loopback port (" + e + "). Free"
+                    + " some, or set KEELSON_DATABASE_URL.", e);
+        }
+    }
+
+    private void requireOwnDataAndDatabase() {
+        try (Connection connection = url("postgres").connect(); Statement statement = connection.createStatement()) {
+            Path served = Path.of(single(statement, "show data_directory").orElseThrow());
+            if (!Files.isSameFile(served, cluster.path())) {
+                throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, "Another PostgreSQL, that of " + served
+                        + ", answers on port " + postmaster.port() + ". Start again.");
+            }
+            if (single(statement, "select 1 from pg_database where datname = '" + DATABASE + "'").isEmpty()) {
+                statement.execute("create database " + DATABASE);
+            }
+        } catch (SQLException | IOException e) {
+            throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, "The embedded PostgreSQL on "
+                    + cluster.path() + " started but cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    private static Optional<String> single(Statement statement, String sql) throws SQLException {
+        try (ResultSet rows = statement.executeQuery(sql)) {
+            return rows.next() ? Optional.of(rows.getString(1)) : Optional.empty();
+        }
+    }
+}

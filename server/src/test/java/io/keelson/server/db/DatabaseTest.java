@@ -1,0 +1,171 @@
+package io.keelson.server.db;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.server.db.DatabaseException.Code;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class DatabaseTest {
+
+    private Database database;
+
+    @BeforeEach
+    void open() {
+        database = new Database(TestDatabase.createUrl(),
+                DatabaseOptions.DEFAULTS.withPoolSize(4).withLockTimeout(Duration.ofMillis(50)));
+        database.runInTransaction(tx -> execute(tx, "create table thing (id int primary key)"));
+    }
+
+    @AfterEach
+    void close() {
+        database.close();
+    }
+
+    @Test
+    void aTransactionThatReturnsIsCommitted() {
+        int inserted = database.inTransaction(tx -> tx.createStatement().executeUpdate("insert into thing values (1)"));
+
+        assertThat(inserted).isEqualTo(1);
+        assertThat(count()).isEqualTo(1);
+    }
+
+    @Test
+    void aTransactionThatThrowsLeavesNothingAndGivesItsConnectionBack() {
+        for (int i = 0; i < 20; i++) {
+            assertThatThrownBy(() -> database.runInTransaction(tx -> {
+                execute(tx, "insert into thing values (1)");
+                throw new IllegalStateException("no");
+            })).isInstanceOf(IllegalStateException.class);
+        }
+        assertThat(count()).isZero();
+    }
+
+    @Test
+    void aRefusedStatementTellsItsSqlState() {
+        database.runInTransaction(tx -> execute(tx, "insert into thing values (1)"));
+
+        assertThatThrownBy(() -> database.runInTransaction(tx -> execute(tx, "insert into thing values (1)")))
+                .isInstanceOfSatisfying(SqlFailure.class, failure -> {
+                    assertThat(failure.sqlState()).isEqualTo("23505");
+                    assertThat(failure.transientFailure()).isFalse();
+                });
+    }
+
+    @Test
+    void aWaitForALockIsBounded() {
+        database.runInTransaction(tx -> {
+            execute(tx, "lock table thing in exclusive mode");
+            assertThatThrownBy(() -> database.runInTransaction(other -> execute(other, "insert into thing values (2)")))
+                    .isInstanceOfSatisfying(SqlFailure.class, failure -> {
+                        assertThat(failure.sqlState()).isEqualTo("55P03");
+                        assertThat(failure.transientFailure()).isTrue();
+                    });
+        });
+    }
+
+    @Test
+    void aCommitterHasPinnedPlansAndBoundedWaits() throws SQLException {
+        try (Connection committer = database.committerConnection()) {
+            assertThat(committer.getAutoCommit()).isFalse();
+            assertThat(show(committer, "plan_cache_mode")).isEqualTo("force_generic_plan");
+            assertThat(show(committer, "enable_seqscan")).isEqualTo("off");
+            assertThat(show(committer, "enable_hashjoin")).isEqualTo("off");
+            assertThat(show(committer, "enable_mergejoin")).isEqualTo("off");
+            assertThat(show(committer, "lock_timeout")).isEqualTo("50ms");
+        }
+        assertThat(show("enable_seqscan")).isEqualTo("on");
+    }
+
+    @Test
+    void sessionsAreNamedAndBounded() {
+        assertThat(show("application_name")).isEqualTo("keelson");
+        assertThat(show("statement_timeout")).isEqualTo("30s");
+        assertThat(show("idle_in_transaction_session_timeout")).isEqualTo("1min");
+    }
+
+    @Test
+    void sqlGoesByTheGivenClockOrByTheDatabases() {
+        Instant noon = Instant.parse("2031-05-06T12:00:00.123456Z");
+
+        assertThat(now(() -> noon)).isEqualTo(noon);
+        Instant before = now(DbClock.DATABASE);
+        assertThat(now(DbClock.DATABASE)).isAfter(before).isBefore(before.plusSeconds(60));
+    }
+
+    @Test
+    void aPortWithoutServerIsUnreachable() throws Exception {
+        int port;
+        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = socket.getLocalPort();
+        }
+        assertThatThrownBy(() -> Database.open("postgresql://me:topsecret@127.0.0.1:" + port + "/x"))
+                .isInstanceOfSatisfying(DatabaseException.class, e -> {
+                    assertThat(e.code()).isEqualTo(Code.DATABASE_UNREACHABLE);
+                    assertThat(e).hasMessageContaining("127.0.0.1:" + port);
+                    assertThat(e.toString()).doesNotContain("topsecret");
+                });
+    }
+
+    @Test
+    void aWrongPasswordAndAnUnknownDatabaseAreRefused() {
+        DatabaseUrl right = database.url();
+        var wrong = new DatabaseUrl(right.hosts(), right.database(), right.user(), "topsecret", right.parameters());
+
+        assertThatThrownBy(() -> new Database(wrong, DatabaseOptions.DEFAULTS))
+                .isInstanceOfSatisfying(DatabaseException.class,
+                        e -> assertThat(e.code()).isEqualTo(Code.DATABASE_REFUSED))
+                .hasMessageContaining(right.hosts())
+                .hasMessageNotContaining("topsecret");
+        assertThatThrownBy(() -> new Database(right.withDatabase("nowhere"), DatabaseOptions.DEFAULTS))
+                .isInstanceOfSatisfying(DatabaseException.class,
+                        e -> assertThat(e.code()).isEqualTo(Code.DATABASE_REFUSED));
+    }
+
+    private int count() {
+        return database.withConnection(c -> {
+            try (var rows = c.createStatement().executeQuery("select count(*) from thing")) {
+                rows.next();
+                return rows.getInt(1);
+            }
+        });
+    }
+
+    private static void execute(Connection connection, String sql) throws SQLException {
+        try (var statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    private static String show(Connection connection, String setting) throws SQLException {
+        try (var rows = connection.createStatement().executeQuery("show " + setting)) {
+            rows.next();
+            return rows.getString(1);
+        }
+    }
+
+    private String show(String setting) {
+        return database.withConnection(connection -> show(connection, setting));
+    }
+
+    private Instant now(DbClock clock) {
+        return database.withConnection(connection -> {
+            try (var statement = connection.prepareStatement("select " + DbClock.SQL)) {
+                clock.bind(statement, 1);
+                try (var rows = statement.executeQuery()) {
+                    rows.next();
+                    return rows.getObject(1, OffsetDateTime.class).toInstant();
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,90 @@
+package io.keelson.server.db;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.server.db.DatabaseException.Code;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MigrationsTest {
+
+    @TempDir
+    private Path files;
+
+    private final DatabaseUrl url = TestDatabase.createEmptyUrl();
+
+    @Test
+    void twoServersThatStartAtOnceApplyEachFileOnce() throws Exception {
+        write("V1__a.sql", "create table a (id int); insert into a values (1);");
+        write("V2__b.sql", "insert into a values (2); select pg_sleep(0.2);");
+        var barrier = new CyclicBarrier(2);
+        Callable<Integer> server = () -> {
+            barrier.await();
+            return migrate();
+        };
+        try (var servers = Executors.newFixedThreadPool(2)) {
+            var first = servers.submit(server);
+            var second = servers.submit(server);
+
+            assertThat(first.get() + second.get()).isEqualTo(2);
+        }
+        assertThat(count("a")).isEqualTo(2);
+    }
+
+    @Test
+    void aSecondRunAppliesOnlyWhatIsNew() throws Exception {
+        write("V1__a.sql", "create table a (id int);");
+        assertThat(migrate()).isEqualTo(1);
+        assertThat(migrate()).isZero();
+        write("V2__b.sql", "create index concurrently i on a (id);");
+        assertThat(migrate()).isEqualTo(1);
+    }
+
+    @Test
+    void aSchemaOfANewerBuildIsRefusedUntouched() throws Exception {
+        write("V1__a.sql", "create table a (id int);");
+        write("V2__b.sql", "create table b (id int);");
+        migrate();
+        Files.delete(files.resolve("V2__b.sql"));
+
+        assertThatThrownBy(this::migrate)
+                .isInstanceOfSatisfying(DatabaseException.class,
+                        e -> assertThat(e.code()).isEqualTo(Code.DATABASE_SCHEMA_NEWER))
+                .hasMessageContaining("version 2");
+    }
+
+    @Test
+    void aFileThatFailsLeavesTheVersionBefore() throws Exception {
+        write("V1__a.sql", "create table a (id int); insert into a values (1);");
+        write("V2__b.sql", "insert into a values (2); select nonsense;");
+
+        assertThatThrownBy(this::migrate)
+                .isInstanceOfSatisfying(DatabaseException.class,
+                        e -> assertThat(e.code()).isEqualTo(Code.DATABASE_MIGRATION_FAILED));
+        assertThat(count("a")).isEqualTo(1);
+    }
+
+    private int migrate() {
+        return Migrations.migrate(url, "filesystem:" + files);
+    }
+
+    private void write(String name, String sql) throws IOException {
+        Files.writeString(files.resolve(name), sql);
+    }
+
+    private int count(String table) throws SQLException {
+        try (var connection = url.connect();
+                var rows = connection.createStatement().executeQuery("select count(*) from " + table)) {
+            rows.next();
+            return rows.getInt(1);
+        }
+    }
+}
