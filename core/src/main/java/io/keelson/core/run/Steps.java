@@ -181,8 +181,11 @@ final class Steps {
         return Reply.CHANGED;
     }
 
-    /** A timer of a step has come due. */
+    /** A timer of a step has come due; one that was armed anew since is left alone. */
     static void due(Decision d, StepRow step, TimerKind kind) {
+        if (step.nextRunAt != null && step.nextRunAt.isAfter(d.now)) {
+            return;
+        }
         d.disarm(kind, step.id());
         if (kind == TimerKind.STEP_RETRY && step.state == StepState.AWAITING_RETRY) {
             Lanes.open(d, step, null);
