@@ -50,6 +50,7 @@ final class Planning {
         Map<String, UUID> carried = fromStart ? Map.of() : carried(d);
         boolean approved = d.run.startedAt != null;
         d.run.attempt++;
+        d.run.effectGeneration += fromStart ? 1 : 0;
         d.run.failing = false;
         d.run.errorCode = null;
         d.run.errorMessage = null;

@@ -18,6 +18,7 @@ public final class RunRow {
 
     RunState state = RunState.CREATED;
     int attempt = 1;
+    int effectGeneration = 1;
     int version = 1;
     long seq;
     boolean failing;
@@ -56,11 +57,12 @@ public final class RunRow {
     }
 
     /** Sets what the database holds; for the loader of views only. */
-    public RunRow restore(RunState state, int attempt, int version, long seq, boolean failing, Counts counts,
+    public RunRow restore(RunState state, int attempt, int effectGeneration, int version, long seq, boolean failing, Counts counts,
             long tokens, BigDecimal cost, @Nullable Instant startedAt, @Nullable Instant completedAt,
             @Nullable String errorCode, @Nullable String errorMessage) {
         this.state = state;
         this.attempt = attempt;
+        this.effectGeneration = effectGeneration;
         this.version = version;
         this.seq = seq;
         this.failing = failing;
@@ -111,6 +113,11 @@ public final class RunRow {
     /** The current attempt, from 1. */
     public int attempt() {
         return attempt;
+    }
+
+    /** Part of every effect key: rises when the run starts over, so that its effects are made anew. */
+    public int effectGeneration() {
+        return effectGeneration;
     }
 
     /** Rises by one with every commit that touches the run; the proof that a view is current. */
