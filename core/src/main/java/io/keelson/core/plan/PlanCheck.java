@@ -1,7 +1,6 @@
 package io.keelson.core.plan;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * schema, dependencies that dangle or go in a circle, references to tasks that need not have run (specification, api).
  */
 public final class PlanCheck {
+    private static final int PATH_SHOWN = 20;
+
     private final Plan plan;
     private final ToolKnowledge tools;
     private final List<Problem> problems = new ArrayList<>();
@@ -31,9 +32,10 @@ public final class PlanCheck {
         for (int i = 0; i < plan.tasks().size(); i++) {
             check.steps(plan.tasks().get(i), "/plan/tasks/" + i);
         }
-        check.dependencies();
+        PlanGraph graph = new PlanGraph(plan, check.indexOf);
+        check.dependencies(graph);
         if (check.problems.stream().noneMatch(p -> p.code().startsWith("DEPENDENCY_"))) {
-            check.references();
+            check.references(graph);
         }
         return List.copyOf(check.problems);
     }
@@ -76,7 +78,7 @@ public final class PlanCheck {
         }
     }
 
-    private void dependencies() {
+    private void dependencies(PlanGraph graph) {
         for (int i = 0; i < plan.tasks().size(); i++) {
             TaskSpec task = plan.tasks().get(i);
             Set<String> seen = new HashSet<>();
@@ -91,32 +93,27 @@ public final class PlanCheck {
                 }
             }
         }
-        PlanGraph graph = new PlanGraph(plan, indexOf);
         graph.cycle().ifPresent(path -> {
             int first = indexOf.getOrDefault(path.getFirst(), 0);
             report("DEPENDENCY_CYCLE", "/plan/tasks/" + first + "/depends_on",
-                    "tasks depend on each other in a circle: " + String.join(" → ", path.stream().map(PlanCheck::shown)
-                            .toList()));
+                    "tasks depend on each other in a circle: " + shown(path));
         });
     }
 
-    private void references() {
-        PlanGraph graph = new PlanGraph(plan, indexOf);
-        Map<Integer, Set<Integer>> upstreams = new HashMap<>();
+    private void references(PlanGraph graph) {
         for (int i = 0; i < plan.tasks().size(); i++) {
             TaskSpec task = plan.tasks().get(i);
             String at = "/plan/tasks/" + i;
-            reference(graph, upstreams, i, task.when(), at + "/when", false);
-            reference(graph, upstreams, i, task.forEach(), at + "/for_each", false);
-            reference(graph, upstreams, i, task.output(), at + "/output", true);
+            reference(graph, i, task.when(), at + "/when", false);
+            reference(graph, i, task.forEach(), at + "/for_each", false);
+            reference(graph, i, task.output(), at + "/output", true);
             for (int s = 0; s < task.steps().size(); s++) {
-                reference(graph, upstreams, i, task.steps().get(s).input(), at + "/steps/" + s + "/input", false);
+                reference(graph, i, task.steps().get(s).input(), at + "/steps/" + s + "/input", false);
             }
         }
     }
 
-    private void reference(PlanGraph graph, Map<Integer, Set<Integer>> cache, int task,
-            @Nullable String text, String at, boolean selfAllowed) {
+    private void reference(PlanGraph graph, int task, @Nullable String text, String at, boolean selfAllowed) {
         if (text == null) {
             return;
         }
@@ -124,8 +121,7 @@ public final class PlanCheck {
             Integer index = indexOf.get(named);
             if (index == null) {
                 report("UNKNOWN_REFERENCE", at, "the expression names task '" + shown(named) + "', which does not exist");
-            } else if (!(selfAllowed && index == task)
-                    && !cache.computeIfAbsent(task, graph::allUpstreams).contains(index)) {
+            } else if (!(selfAllowed && index == task) && !graph.isUpstream(index, task)) {
                 report("REFERENCE_NOT_UPSTREAM", at, "the expression names task '" + shown(named)
                         + "', which need not have ended by then: add it to depends_on");
             }
@@ -134,6 +130,17 @@ public final class PlanCheck {
 
     private void report(String code, String pointer, String message) {
         problems.add(new Problem(code, pointer, message));
+    }
+
+    private static String shown(List<String> path) {
+        List<String> names = new ArrayList<>(path.stream().map(PlanCheck::shown).toList());
+        int left = names.size() - PATH_SHOWN;
+        if (left > 0) {
+            List<String> middle = names.subList(PATH_SHOWN / 2, PATH_SHOWN / 2 + left);
+            middle.clear();
+            middle.add("(" + left + " more)");
+        }
+        return String.join(" → ", names);
     }
 
     private static String shown(String name) {

@@ -1,6 +1,7 @@
 package io.keelson.core.policy;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * How often and after what delay something that failed is tried again (specification, failure §2).
@@ -16,6 +17,22 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
 
     /** Step level: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter (handoff §6.1). */
     public static final RetryPolicy STEP = new RetryPolicy(3, 3, Duration.ofMillis(100), Duration.ofSeconds(30), 2, 0.1);
+
+    private static final RetryPolicy GATE4 = new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(30), 2, 0);
+    private static final RetryPolicy LIFECYCLE = new RetryPolicy(4, 4, Duration.ofSeconds(1), Duration.ofSeconds(4), 2,
+            0);
+    /** {@code 2^failures × 100 ms}: the first delay is twice the base of {@link #STEP}. */
+    private static final RetryPolicy STEPS = new RetryPolicy(3, 3, Duration.ofMillis(200), Duration.ofSeconds(30), 2, 0);
+
+    /** The policy that one of the seeds names: {@code gate4}, {@code lifecycle} or {@code steps}; empty for others. */
+    public static Optional<RetryPolicy> preset(String name) {
+        return switch (name) {
+            case "gate4" -> Optional.of(GATE4);
+            case "lifecycle" -> Optional.of(LIFECYCLE);
+            case "steps" -> Optional.of(STEPS);
+            default -> Optional.empty();
+        };
+    }
 
     /**
      * The delay before the next try.
