@@ -84,7 +84,7 @@ public final class Changes {
     private final Set<UUID> clearedRuns = new LinkedHashSet<>();
     private final List<StepResult> results = new ArrayList<>();
     private final List<Artifact> artifacts = new ArrayList<>();
-    private final Set<StepRow> started = new LinkedHashSet<>();
+    private final Map<StepRow, RunRow> started = new LinkedHashMap<>();
     private final Set<StepRow> stopped = new LinkedHashSet<>();
     private final List<Evaluate> evaluations = new ArrayList<>();
 
@@ -188,12 +188,12 @@ public final class Changes {
         artifacts.add(artifact);
     }
 
-    void started(StepRow step) {
-        started.add(step);
+    void started(RunRow run, StepRow step) {
+        started.put(step, run);
     }
 
     void stopped(StepRow step) {
-        if (!started.remove(step)) {
+        if (started.remove(step) == null) {
             stopped.add(step);
         }
     }
@@ -285,8 +285,8 @@ public final class Changes {
         return artifacts;
     }
 
-    /** Steps that run now under a lease given in this batch. */
-    public Set<StepRow> started() {
+    /** Steps that run now under a lease given in this batch, each with its run. */
+    public Map<StepRow, RunRow> started() {
         return started;
     }
 

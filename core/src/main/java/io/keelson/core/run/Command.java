@@ -73,6 +73,10 @@ public sealed interface Command {
     record LeaseExpired(UUID runId, UUID taskId, int lane, Actor actor) implements Command {
     }
 
+    /** The reconciler found the run running with no open task: what its end waits for is looked at again. */
+    record Settle(UUID runId, Actor actor) implements Command {
+    }
+
     record TimerDue(UUID runId, TimerKind kind, UUID subject, Actor actor) implements Command {
     }
 

@@ -60,6 +60,7 @@ public final class Decider {
             case Command.Fail c -> Steps.fail(d, c);
             case Command.Release c -> Steps.release(d, c);
             case Command.LeaseExpired c -> Steps.leaseExpired(d, c);
+            case Command.Settle c -> settle(d);
             case Command.TimerDue c -> timer(d, c);
             case Command.Evaluated c -> Gates.evaluated(d, c);
         };
@@ -113,6 +114,13 @@ public final class Decider {
         }
         Planning.retry(d, command.fromStart());
         return Reply.CHANGED;
+    }
+
+    private static Reply settle(Decision d) {
+        long before = d.run.seq;
+        Endings.judgeAll(d);
+        Endings.settle(d);
+        return new Reply.Done(d.run.seq != before);
     }
 
     private static Reply timer(Decision d, Command.TimerDue command) {

@@ -189,7 +189,7 @@ final class Lanes {
         step.nextRunAt = null;
         d.move(step, StepState.RUNNING,
                 Map.of("attempt", step.attempt, "lease_epoch", step.leaseEpoch, "worker", holder));
-        d.changes.started(step);
+        d.changes.started(d.run, step);
     }
 
     static void enqueue(Decision d, StepRow step, @Nullable Duration lease, @Nullable Duration timeout) {

@@ -12,6 +12,7 @@ public final class Offer {
     private final @Nullable String holder;
     private final Predicate<String> tools;
     private final Duration lease;
+    private final int offered;
     private int slots;
 
     /**
@@ -23,6 +24,7 @@ public final class Offer {
         this.holder = holder;
         this.tools = tools;
         this.lease = lease;
+        this.offered = slots;
         this.slots = slots;
     }
 
@@ -56,8 +58,8 @@ public final class Offer {
         return lease;
     }
 
-    /** Slots left. */
-    public int slots() {
-        return slots;
+    /** Slots offered in the first place. */
+    public int offered() {
+        return offered;
     }
 }
