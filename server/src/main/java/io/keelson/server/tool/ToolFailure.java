@@ -25,11 +25,11 @@ public final class ToolFailure extends Exception {
         this.retryAfter = retryAfter;
     }
 
-    static ToolFailure permanent(String code, String message) {
+    public static ToolFailure permanent(String code, String message) {
         return new ToolFailure(code, ErrorClass.PERMANENT, message);
     }
 
-    static ToolFailure infrastructure(String code, String message) {
+    public static ToolFailure infrastructure(String code, String message) {
         return new ToolFailure(code, ErrorClass.INFRASTRUCTURE, message);
     }
 

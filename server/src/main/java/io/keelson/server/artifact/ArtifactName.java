@@ -1,0 +1,32 @@
+package io.keelson.server.artifact;
+
+import io.keelson.server.json.SafeText;
+import java.nio.charset.StandardCharsets;
+
+/** Which names an artifact can have: one that is safe as a file name wherever it is downloaded to. */
+final class ArtifactName {
+
+    private static final int MAX_BYTES = 255;
+
+    private ArtifactName() {
+    }
+
+    static void check(String name) throws ArtifactRefusedException {
+        if (name.isBlank() || name.equals(".") || name.equals("..")) {
+            throw refused("an artifact needs a name");
+        }
+        if (name.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
+            throw refused("an artifact's name has at most " + MAX_BYTES + " bytes");
+        }
+        if (name.indexOf('/') >= 0 || name.indexOf('\\') >= 0) {
+            throw refused("an artifact's name is no path: " + name);
+        }
+        if (name.chars().anyMatch(Character::isISOControl) || !SafeText.clean(name).equals(name)) {
+            throw refused("an artifact's name has no control characters");
+        }
+    }
+
+    private static ArtifactRefusedException refused(String message) {
+        return new ArtifactRefusedException("ARTIFACT_NAME_INVALID", message);
+    }
+}

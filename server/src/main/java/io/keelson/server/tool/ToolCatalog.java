@@ -1,0 +1,125 @@
+package io.keelson.server.tool;
+
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.json.JsonSize;
+import io.keelson.server.json.SafeText;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import tools.jackson.databind.JsonNode;
+
+/** The tools of this server by name. Schemas are compiled once; safe for use by many threads. */
+public final class ToolCatalog {
+
+    /** The bound of one output, as JSON text: 1 Mi characters. */
+    public static final int MAX_OUTPUT_CHARS = 1 << 20;
+
+    /**
+     * Something in an input that does not fit the tool's schema.
+     *
+     * @param pointer JSON pointer into the input, empty for the whole
+     */
+    public record Problem(String pointer, String message) {
+    }
+
+    private record Entry(Tool tool, Schema input, Schema output) {
+    }
+
+    private final Map<String, Entry> entries = new TreeMap<>();
+
+    public ToolCatalog(Collection<? extends Tool> tools) {
+        SchemaRegistry schemas = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
+        for (Tool tool : tools) {
+            Entry entry = new Entry(tool, schemas.getSchema(tool.spec().inputSchema()),
+                    schemas.getSchema(tool.spec().outputSchema()));
+            if (entries.put(tool.spec().name(), entry) != null) {
+                throw new IllegalArgumentException("two tools are called " + tool.spec().name());
+            }
+        }
+    }
+
+    public Optional<Tool> find(String name) {
+        return Optional.ofNullable(entries.get(name)).map(Entry::tool);
+    }
+
+    /** All tools, by name. */
+    public List<Tool> all() {
+        return entries.values().stream().map(Entry::tool).toList();
+    }
+
+    /** What in a resolved input does not fit, by pointer; empty when it can be executed. */
+    public List<Problem> validateInput(Tool tool, JsonNode input) {
+        return problems(entry(tool).input(), input);
+    }
+
+    /** What in an output does not fit; a remote worker's result is checked with it. */
+    public List<Problem> validateOutput(Tool tool, JsonNode output) {
+        return problems(entry(tool).output(), output);
+    }
+
+    private Entry entry(Tool tool) {
+        Entry entry = entries.get(tool.spec().name());
+        if (entry == null) {
+            throw new IllegalArgumentException("not a tool of this catalogue: " + tool.spec().name());
+        }
+        return entry;
+    }
+
+    private static List<Problem> problems(Schema schema, JsonNode value) {
+        return schema.validate(value).stream()
+                .map(error -> new Problem(error.getInstanceLocation().toString(), error.getMessage()))
+                .sorted(Comparator.comparing(Problem::pointer).thenComparing(Problem::message))
+                .toList();
+    }
+
+    /** As {@link #validateInput} for a template: what an expression may still put right is no problem. */
+    public List<Problem> validateTemplate(Tool tool, JsonNode template) {
+        return validateInput(tool, template).stream()
+                .filter(problem -> !hasExpression(template.at(problem.pointer())))
+                .toList();
+    }
+
+    private static boolean hasExpression(JsonNode node) {
+        return node.isString() && node.stringValue().contains("${");
+    }
+
+    /**
+     * Executes a tool with its input checked before, and its output made storable and bounded after.
+     *
+     * @throws ToolFailure the tool's own, or {@code TOOL_UNKNOWN}, {@code TOOL_INPUT_INVALID},
+     *     {@code OUTPUT_TOO_LARGE}, {@code TOOL_CRASHED}
+     */
+    public ToolResult execute(String name, ToolCall call) throws ToolFailure, InterruptedException {
+        Tool tool = find(name).orElseThrow(() -> ToolFailure.permanent("TOOL_UNKNOWN", "there is no tool " + name));
+        List<Problem> problems = validateInput(tool, call.input());
+        if (!problems.isEmpty()) {
+            throw ToolFailure.permanent("TOOL_INPUT_INVALID", problems.stream()
+                    .map(each -> each.pointer() + ": " + each.message()).limit(10).collect(Collectors.joining("; ")));
+        }
+        ToolResult result = attempt(tool, call);
+        if (JsonSize.chars(result.output(), MAX_OUTPUT_CHARS) > MAX_OUTPUT_CHARS) {
+            throw ToolFailure.permanent("OUTPUT_TOO_LARGE", "the output of " + name + " is longer than "
+                    + MAX_OUTPUT_CHARS + " characters; narrow the call or write an artifact");
+        }
+        return new ToolResult(SafeText.clean(result.output()), result.tokens(), result.cost(), result.artifacts());
+    }
+
+    private static ToolResult attempt(Tool tool, ToolCall call) throws ToolFailure, InterruptedException {
+        try {
+            return tool.execute(call);
+        } catch (ToolFailure e) {
+            throw new ToolFailure(e.code(), e.errorClass(), SafeText.clean(String.valueOf(e.getMessage())),
+                    e.retryAfter());
+        } catch (RuntimeException e) {
+            throw new ToolFailure("TOOL_CRASHED", ErrorClass.INFRASTRUCTURE,
+                    tool.spec().name() + " failed unexpectedly: " + e);
+        }
+    }
+}

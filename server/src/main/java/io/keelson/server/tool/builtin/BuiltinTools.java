@@ -1,0 +1,26 @@
+package io.keelson.server.tool.builtin;
+
+import io.keelson.server.expr.Expressions;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolPolicy;
+import java.time.Clock;
+import java.util.List;
+
+/** All built-in tools, made for one server. */
+public final class BuiltinTools {
+
+    private BuiltinTools() {
+    }
+
+    /** @param clock for the time a call's deadline leaves */
+    public static List<Tool> all(ToolPolicy policy, Expressions expressions, Clock clock) {
+        return List.of(
+                new ArtifactWrite(),
+                new Echo(),
+                new Fail(),
+                new JsonTransform(expressions),
+                new Noop(),
+                new TextTemplate(),
+                new Wait());
+    }
+}

@@ -1,0 +1,25 @@
+package io.keelson.server.json;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class SafeTextTest {
+
+    @ParameterizedTest
+    @CsvSource({"abc,abc", "'',''", "a\uD83D\uDE00b,a\uD83D\uDE00b", "a\uD83Db,a\uFFFDb", "\uDE00,\uFFFD",
+        "a\uD83D,a\uFFFD", "x\0y\0z,x\uFFFDy\uFFFDz", "\uD83D\uD83D\uDE00,\uFFFD\uD83D\uDE00"})
+    void replacesWhatJsonbRefuses(String text, String clean) {
+        assertThat(SafeText.clean(text)).isEqualTo(clean);
+    }
+
+    @Test
+    void cleansNamesAndValuesOfATree() {
+        JsonNode tree = JsonMapper.shared().readTree("{\"a\\u0000\": [\"\\ud800\", 1, {\"b\": null}]}");
+        assertThat(SafeText.clean(tree).toString()).isEqualTo("{\"a\uFFFD\":[\"\uFFFD\",1,{\"b\":null}]}");
+    }
+}

@@ -1,0 +1,156 @@
+package io.keelson.server.tool.builtin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolPolicy;
+import io.keelson.server.tool.ToolResult;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+class SimpleToolsTest {
+
+    @TempDir
+    Path folder;
+    private Calls calls;
+
+    @BeforeEach
+    void setUp() {
+        calls = new Calls(ToolPolicy.of(List.of(folder)), folder.resolve("artifacts"));
+    }
+
+    @Test
+    void theCatalogueHasEveryBuiltInToolWithUsableSchemas() {
+        assertThat(calls.catalog.all()).extracting(tool -> tool.spec().name()).containsExactly("artifact.write", "echo",
+                "fail", "files.list", "files.read", "files.search", "http.request", "json.transform", "noop",
+                "process.run", "text.template", "wait");
+        assertThat(calls.catalog.all()).allSatisfy(tool -> {
+            assertThat(tool.spec().description()).isNotBlank();
+            assertThat(tool.spec().defaultTimeout()).isPositive();
+            assertThat(tool.spec().engineOwned()).isEqualTo(tool.spec().name().equals("wait"));
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
+        "echo           => {\"a\": [1, null]}                                        => {\"a\":[1,null]}",
+        "noop           => {}                                                        => {}",
+        "noop           => {\"output\": {\"x\": 1}}                                  => {\"x\":1}",
+        "json.transform => {\"expression\": \".a + 1\", \"input\": {\"a\": 2}}       => 3",
+        "json.transform => {\"expression\": \".[] * 2\", \"input\": [1, 2]}          => [2,4]",
+        "json.transform => {\"expression\": \"empty\"}                               => null",
+        "text.template  => {\"template\": \"hi {{name}}{{missing}}\", \"data\": {\"name\": \"<b>\"}} => `\"hi <b>\"`",
+        "text.template  => {\"template\": \"{{n}}\", \"data\": {\"n\": \"<\"}, \"escape\": \"html\"} => `\"&lt;\"`",
+        "text.template  => {\"template\": \"{{#l}}{{a.b}},{{/l}}{{^e}}none{{/e}}\", \"data\": {\"l\": [{\"a\": {\"b\": 1}}, {\"a\": {\"b\": 2.5}}], \"e\": []}} => `\"1,2.5,none\"`",
+        "text.template  => {\"template\": \"{{#l}}{{.}}{{/l}} {{o}} {{f}}\", \"data\": {\"l\": [\"a\", \"b\"], \"o\": {\"k\": [1]}, \"f\": false}} => `\"ab {\\\"k\\\":[1]} false\"`",
+        "text.template  => {\"template\": \"{{s.class}}{{s.length}}{{m.getClass}}\", \"data\": {\"s\": \"x\", \"m\": {}}} => `\"\"`",
+        "echo           => \"\\u0000a\\ud800\"                                       => `\"\uFFFDa\uFFFD\"`",
+    })
+    void gives(String tool, String input, String output) {
+        assertThat(calls.output(tool, input).toString()).isEqualTo(Calls.json(output).toString());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
+        "nosuch         => {}                                     => TOOL_UNKNOWN",
+        "noop           => {\"token\": 1}                         => TOOL_INPUT_INVALID",
+        "noop           => {\"cost\": -1}                         => TOOL_INPUT_INVALID",
+        "wait           => {\"seconds\": 1, \"until\": \"2026-01-01T00:00:00Z\"} => TOOL_INPUT_INVALID",
+        "wait           => {}                                     => TOOL_INPUT_INVALID",
+        "json.transform => {\"expression\": \".a |\"}             => EXPRESSION_SYNTAX",
+        "json.transform => {\"expression\": \".a.b\", \"input\": {\"a\": 1}} => EXPRESSION_FAILED",
+        "text.template  => {\"template\": \"{{#open}}\"}          => TEMPLATE_INVALID",
+        "text.template  => {\"template\": \"{{>partial}}\"}       => TEMPLATE_INVALID",
+        "artifact.write => {\"name\": \"../x\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
+        "artifact.write => {\"name\": \"a\\\\b\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
+        "artifact.write => {\"name\": \"..\", \"content\": \"\"}   => ARTIFACT_NAME_INVALID",
+        "artifact.write => {\"name\": \"a\\u0000\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
+        "artifact.write => {\"name\": \"a\\ud800\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
+        "artifact.write => {\"name\": \"a\", \"content\": \"\", \"content_type\": \"x\\r\\ny: z\"} => ARTIFACT_TYPE_INVALID",
+        "artifact.write => {\"name\": \"a\", \"content\": \"\", \"json\": 1} => TOOL_INPUT_INVALID",
+        "artifact.write => {\"name\": \"a\"}                      => TOOL_INPUT_INVALID",
+    })
+    void refuses(String tool, String input, String code) {
+        ToolFailure failure = calls.failure(tool, input);
+        assertThat(failure.code()).as(failure.getMessage()).isEqualTo(code);
+        assertThat(failure.errorClass()).isEqualTo(ErrorClass.PERMANENT);
+    }
+
+    @Test
+    void aLongOutputIsRefused() {
+        String text = "\"" + "x".repeat(1 << 20) + "\"";
+        assertThat(calls.failure("echo", text).code()).isEqualTo("OUTPUT_TOO_LARGE");
+        String list = "[" + "1,".repeat(500) + "1]";
+        String nested = "{\"template\": \"{{#l}}{{#l}}{{#l}}x{{/l}}{{/l}}{{/l}}\", \"data\": {\"l\": " + list + "}}";
+        assertThat(calls.failure("text.template", nested).code()).isEqualTo("OUTPUT_TOO_LARGE");
+        assertThat(calls.failure("text.template", nested.replace("x", "")).code()).isEqualTo("OUTPUT_TOO_LARGE");
+    }
+
+    @Test
+    void noopReportsDeclaredTokensAndCost() throws Exception {
+        ToolResult result = calls.execute("noop", "{\"tokens\": 12, \"cost\": 0.25}");
+        assertThat(result.tokens()).isEqualTo(12);
+        assertThat(result.cost()).isEqualByComparingTo(new BigDecimal("0.25"));
+    }
+
+    @Test
+    void failFailsTheFirstAttemptsAsTold() throws Exception {
+        JsonNode input = Calls.json("""
+                {"code": "BROKEN", "class": "quality", "message": "no", "times": 2, "retry_after_seconds": 1.5}""");
+        for (int attempt = 1; attempt <= 2; attempt++) {
+            int each = attempt;
+            assertThatThrownBy(() -> calls.execute("fail", input, each)).isInstanceOfSatisfying(ToolFailure.class, e -> {
+                assertThat(e.code()).isEqualTo("BROKEN");
+                assertThat(e.errorClass()).isEqualTo(ErrorClass.QUALITY);
+                assertThat(e).hasMessage("no");
+                assertThat(e.retryAfter()).isEqualTo(Duration.ofMillis(1500));
+            });
+        }
+        assertThat(calls.execute("fail", input, 3).output()).isEqualTo(Calls.json("{\"attempt\": 3}"));
+        assertThat(calls.failure("fail", "{}").errorClass()).isEqualTo(ErrorClass.INFRASTRUCTURE);
+    }
+
+    @Test
+    void artifactsAreStoredWithHashAndSize() throws Exception {
+        ToolResult result = calls.execute("artifact.write", "{\"name\": \"report.md\", \"content\": \"héllo\\n\"}");
+        assertThat(result.output().toString()).isEqualTo(Calls.json("""
+                {"name": "report.md", "content_type": "text/markdown; charset=utf-8", "size_bytes": 7,
+                 "sha256": "b95becd154aa095f76c4ca47a5aeb8350d6dfcb838404edfc9dae06628de938d"}""").toString());
+        try (var stored = calls.store.open(result.artifacts().getFirst().storageKey())) {
+            assertThat(new String(stored.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("héllo\n");
+        }
+        assertThat(calls.output("artifact.write", "{\"name\": \"x\", \"json\": {\"a\": 1}}").get("content_type")
+                .stringValue()).isEqualTo("application/json");
+    }
+
+    @Test
+    void templatesAreCheckedExceptWhereAnExpressionStands() {
+        Tool tool = calls.catalog.find("files.list").orElseThrow();
+        assertThat(calls.catalog.validateTemplate(tool, Calls.json("""
+                {"path": "${ .inputs.path }", "recursive": "${ .inputs.deep }"}"""))).isEmpty();
+        assertThat(calls.catalog.validateTemplate(tool, Calls.json("""
+                {"recursive": "yes", "nosuch": 1}"""))).extracting("pointer").containsExactly("", "/recursive");
+    }
+
+    @Test
+    void anOutputOfManySmallValuesIsBoundedToo() {
+        JsonNode many = JsonMapper.shared().valueToTree(new int[600_000]);
+        JsonNode input = JsonNodeFactory.instance.objectNode().set("a", many);
+        assertThatThrownBy(() -> calls.execute("echo", input, 1))
+                .isInstanceOfSatisfying(ToolFailure.class, e -> assertThat(e.code()).isEqualTo("OUTPUT_TOO_LARGE"));
+    }
+}
