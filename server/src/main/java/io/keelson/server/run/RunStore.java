@@ -1,0 +1,114 @@
+package io.keelson.server.run;
+
+import io.keelson.core.plan.Plan;
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.RunView;
+import io.keelson.core.run.TimerKind;
+import io.keelson.server.db.DbClock;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
+
+/**
+ * The engine's face of the store. Every method is a fixed number of statements, however many rows it concerns. A method
+ * uses the connection it is given and neither commits nor closes it. Safe for any number of threads.
+ */
+public final class RunStore {
+
+    /**
+     * Runs whose rows are locked.
+     *
+     * @param versions the version of each run that exists, in order of their ids
+     * @param now the database's time once all locks were held, in microseconds
+     */
+    public record Locked(Map<UUID, Integer> versions, Instant now) {
+    }
+
+    /** Something in the queue that may be claimed. */
+    public record Candidate(UUID runId, UUID taskId, int lane, String tool) {
+    }
+
+    /**
+     * A lease whose time is over.
+     *
+     * @param epoch the lease that was found to be over; a later one is none of the finder's business
+     * @param timedOut true when the holder is alive but the execution took longer than its deadline allows
+     */
+    public record Expired(UUID runId, UUID taskId, int lane, UUID stepId, int epoch, boolean timedOut) {
+    }
+
+    public record DueTimer(UUID runId, TimerKind kind, UUID subject) {
+    }
+
+    /** @param plans reads a plan's document as it was stored */
+    public RunStore(DbClock clock, Function<String, Plan> plans) {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Locks the rows of those runs that exist, in order of their ids, until the transaction ends. */
+    public Locked lock(Connection c, Collection<UUID> runIds) throws SQLException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Views of those runs that exist. The plan is in a view only where a command may need it: before the tasks exist and
+     * for a run that failed.
+     */
+    public Map<UUID, RunView> load(Connection c, Collection<UUID> runIds) throws SQLException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Writes everything that a batch of decisions changed.
+     *
+     * @param now the time that the decisions were given
+     * @throws StaleViewException when a view was not current
+     */
+    public void write(Connection c, Changes changes, Instant now) throws SQLException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** What executors that serve any workspace may claim, in order of dispatch. */
+    public List<Candidate> candidates(Connection c, Collection<String> tools, int limit) throws SQLException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** What a worker of one workspace may claim, in order of dispatch. */
+    public List<Candidate> candidates(Connection c, UUID workspaceId, Collection<String> tools, int limit)
+            throws SQLException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Leases that ran out, and executions past their deadline by more than the grace. */
+    public List<Expired> expired(Connection c, Duration grace, int limit) throws SQLException {
+        throw new UnsupportedOperationException();
+    }
+
+    public List<Expired> expired(Connection c, int limit) throws SQLException {
+        return expired(c, Duration.ofSeconds(5), limit);
+    }
+
+    public List<DueTimer> dueTimers(Connection c, int limit) throws SQLException {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Runs that are running, have no open task and have not been touched for a minute. */
+    public List<UUID> stuckJoins(Connection c, int limit) throws SQLException {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Extends what the holder still holds of these lanes by their leases' length, from the database's time. A lane that a
+     * commit is working on at this moment is passed over.
+     */
+    public int extendLeases(Connection c, String holder, Collection<Lane> lanes) throws SQLException {
+        throw new UnsupportedOperationException();
+    }
+}
