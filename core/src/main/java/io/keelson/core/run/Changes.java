@@ -4,6 +4,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -65,9 +66,12 @@ public final class Changes {
     public record Evaluate(UUID runId, TimerKind kind, UUID subject) {
     }
 
+    private record AttemptKey(UUID runId, int number) {
+    }
+
     private final List<NewRun> newRuns = new ArrayList<>();
     private final Set<RunRow> runs = new LinkedHashSet<>();
-    private final Map<UUID, Attempt> attempts = new LinkedHashMap<>();
+    private final Map<AttemptKey, Attempt> attempts = new LinkedHashMap<>();
     private final Set<AgentRow> newAgents = new LinkedHashSet<>();
     private final Set<AgentRow> agents = new LinkedHashSet<>();
     private final Set<TaskRow> newTasks = new LinkedHashSet<>();
@@ -99,7 +103,7 @@ public final class Changes {
     }
 
     void attempt(Attempt attempt) {
-        attempts.put(attempt.runId(), attempt);
+        attempts.put(new AttemptKey(attempt.runId(), attempt.number()), attempt);
     }
 
     void insert(RunRow run, AgentRow agent) {
@@ -211,7 +215,7 @@ public final class Changes {
         return runs;
     }
 
-    public Iterable<Attempt> attempts() {
+    public Collection<Attempt> attempts() {
         return attempts.values();
     }
 

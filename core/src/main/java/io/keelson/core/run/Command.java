@@ -69,8 +69,8 @@ public sealed interface Command {
     record Release(UUID runId, UUID stepId, int epoch, Actor actor) implements Command {
     }
 
-    /** The reconciler found the lease's time over. */
-    record LeaseExpired(UUID runId, UUID taskId, int lane, Actor actor) implements Command {
+    /** The reconciler found the time of the lease with this epoch over; it is nothing to a later one. */
+    record LeaseExpired(UUID runId, UUID taskId, int lane, int epoch, Actor actor) implements Command {
     }
 
     /** The reconciler found the run running with no open task: what its end waits for is looked at again. */

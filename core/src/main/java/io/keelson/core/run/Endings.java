@@ -95,7 +95,11 @@ final class Endings {
                 Steps.cancel(d, step);
             }
         }
-        task.evaluating = false;
+        if (task.evaluating) {
+            task.evaluating = false;
+            d.disarm(TimerKind.EVALUATE_GATE, task.id());
+            d.disarm(TimerKind.EVALUATE_TASK_OUTPUT, task.id());
+        }
     }
 
     /** Counts tasks that have just become terminal, judges what waited for them and settles what that brings to an end. */

@@ -8,7 +8,6 @@ import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Changes.QueueItem;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -31,6 +30,7 @@ final class Lanes {
 
     /** Gives an agent's free slots to its ready tasks, as far as the run's limit of agents at work allows. */
     static void fill(Decision d, AgentRow agent) {
+        dropEnded(agent);
         if (d.run.state != RunState.RUNNING || agent.ready.isEmpty() || !admit(d, agent)) {
             return;
         }
@@ -38,12 +38,17 @@ final class Lanes {
         int limit = limit(d, agent);
         while (agent.slotsTaken < limit && !agent.ready.isEmpty()) {
             TaskRow task = agent.ready.poll();
-            if (task.state != TaskState.QUEUED) {
-                continue;
-            }
             task.hasSlot = true;
             agent.slotsTaken++;
             open(d, task, null);
+            dropEnded(agent);
+        }
+    }
+
+    /** Tasks that were cancelled while they waited leave the line when they come to its head. */
+    private static void dropEnded(AgentRow agent) {
+        while (!agent.ready.isEmpty() && agent.ready.peek().state != TaskState.QUEUED) {
+            agent.ready.poll();
         }
     }
 
@@ -95,9 +100,9 @@ final class Lanes {
         }
         agent.admitted = false;
         d.view.agentsAtWork--;
-        AgentRow next = d.view.waitingAgents.poll();
-        if (next != null) {
-            fill(d, next);
+        while (d.run.state == RunState.RUNNING && !d.view.waitingAgents.isEmpty()
+                && d.view.agentsAtWork < d.run.policy().maxAgents()) {
+            fill(d, d.view.waitingAgents.poll());
         }
     }
 
@@ -232,7 +237,7 @@ final class Lanes {
                 waiting.add(task);
             }
         }
-        waiting.sort(Comparator.comparing((TaskRow task) -> Objects.requireNonNull(task.queuedAt)).reversed());
+        waiting.sort(TaskRow.BY_TURN.reversed());
         waiting.forEach(task -> task.agent().ready.addFirst(task));
         d.view.agents.forEach(agent -> retireQuietly(d, agent));
     }

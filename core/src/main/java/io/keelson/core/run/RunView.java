@@ -6,7 +6,6 @@ import io.keelson.core.plan.Plan;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -185,8 +184,7 @@ public final class RunView {
                 task.agent().slotsTaken++;
             }
         }
-        waiting.sort(Comparator.comparing((TaskRow t) -> Objects.requireNonNull(t.queuedAt))
-                .thenComparing(TaskRow::sequence).thenComparing(TaskRow::itemIndex));
+        waiting.sort(TaskRow.BY_TURN);
         waiting.forEach(task -> task.agent().ready.add(task));
         for (AgentRow agent : agents) {
             if (agent.slotsTaken > 0) {

@@ -160,7 +160,7 @@ final class Steps {
     static Reply leaseExpired(Decision d, Command.LeaseExpired command) {
         TaskRow task = d.view.tasks.get(command.taskId());
         StepRow step = task == null ? null : queuedStep(task, command.lane());
-        if (step == null || !step.held()) {
+        if (step == null || !step.held() || step.leaseEpoch != command.epoch()) {
             return Reply.UNCHANGED;
         }
         d.note(task, step, "step_lease_expired",

@@ -5,7 +5,9 @@ import io.keelson.core.plan.TaskSpec;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +16,11 @@ import org.jspecify.annotations.Nullable;
  * children that it fanned out into have ended.
  */
 public final class TaskRow {
+    /** The order in which ready tasks of one agent get its slots. */
+    static final Comparator<TaskRow> BY_TURN = Comparator
+            .comparing((TaskRow task) -> Objects.requireNonNull(task.queuedAt)).thenComparing(TaskRow::sequence)
+            .thenComparing(TaskRow::itemIndex);
+
     private final UUID id;
     private final String key;
     private final int sequence;
