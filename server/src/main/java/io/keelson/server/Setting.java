@@ -1,0 +1,49 @@
+package io.keelson.server;
+
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * Every variable that Keelson reads, with its default as text. The same names stand in the environment and in the file
+ * that {@code KEELSON_CONFIG} names; docs/configuration.md lists them.
+ */
+public enum Setting {
+    KEELSON_DATA_DIR("~/.keelson", "folder for the embedded database, artifacts, the API key and the server's address"),
+    KEELSON_CONFIG("", "file with settings, `NAME=value` on each line; the environment wins over it"),
+    KEELSON_HTTP_HOST("127.0.0.1", "address that the server listens on"),
+    KEELSON_HTTP_PORT("7331", "port that the server listens on; 0 takes a free one"),
+    KEELSON_DATABASE_URL("", "PostgreSQL 15 or newer, `postgresql://user:password@host:port/database`; "
+            + "empty: an embedded PostgreSQL in the data folder"),
+    KEELSON_URL("", "server that the command line talks to; empty: the one of the data folder"),
+    KEELSON_API_KEY("", "key that the command line shows to the server; empty: the one of the data folder"),
+    KEELSON_ALLOWED_FOLDERS(".", "folders that file tools and processes may use, separated by `:` (`;` on Windows); "
+            + "relative paths in a mission are relative to the first"),
+    KEELSON_ALLOWED_COMMANDS("git", "programs that `process.run` may start, separated by commas; `none` for none"),
+    KEELSON_ALLOW_PRIVATE_ADDRESSES("false", "whether `http.request` may reach loopback and private networks"),
+    KEELSON_EXECUTORS("32", "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
+    KEELSON_LEASE_SECONDS("30", "seconds without a heartbeat after which a step is given to somebody else"),
+    KEELSON_LOG_FORMAT("text", "`text` or `json`, one line per entry, on standard error"),
+    KEELSON_LOG_LEVEL("info", "`error`, `warn`, `info` or `debug`");
+
+    private final String defaultText;
+    private final String meaning;
+
+    Setting(String defaultText, String meaning) {
+        this.defaultText = defaultText;
+        this.meaning = meaning;
+    }
+
+    /** What holds when the variable is not set; empty for "nothing". */
+    public String defaultText() {
+        return defaultText;
+    }
+
+    /** One phrase in Markdown, for the documentation. */
+    public String meaning() {
+        return meaning;
+    }
+
+    static Optional<Setting> named(String name) {
+        return Arrays.stream(values()).filter(setting -> setting.name().equals(name)).findFirst();
+    }
+}

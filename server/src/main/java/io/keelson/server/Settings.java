@@ -1,0 +1,89 @@
+package io.keelson.server;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How this process is set up; {@link Setting} says what each value means. Its text form shows no secret.
+ *
+ * @param dataDir absolute
+ * @param httpPort 0 for a free one
+ * @param databaseUrl null for the embedded PostgreSQL
+ * @param url where the command line finds its server; null for the one of the data folder
+ * @param apiKey what the command line shows to the server; null for the key of the data folder
+ * @param allowedFolders absolute, at least one
+ * @param lease how long a step is kept for a worker that says nothing
+ * @param executors steps that run here at a time; 0 for none
+ */
+public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable String databaseUrl, @Nullable String url,
+        @Nullable String apiKey, List<Path> allowedFolders, Set<String> allowedCommands, boolean allowPrivateAddresses,
+        int executors, Duration lease, LogFormat logFormat, LogLevel logLevel) {
+
+    /** How a log line looks. */
+    public enum LogFormat {
+        TEXT, JSON
+    }
+
+    /** The least grave entries that are logged. */
+    public enum LogLevel {
+        ERROR, WARN, INFO, DEBUG
+    }
+
+    public Settings {
+        allowedFolders = List.copyOf(allowedFolders);
+        allowedCommands = Set.copyOf(allowedCommands);
+    }
+
+    /**
+     * Reads the environment, and the file that it names under what it does not set.
+     *
+     * @param home what {@code ~} stands for
+     * @param workingFolder what relative paths are relative to
+     * @throws InvalidSettingsException listing every unknown name and every bad value
+     */
+    public static Settings load(Map<String, String> environment, Path home, Path workingFolder)
+            throws InvalidSettingsException {
+        return new SettingsReader(environment, home, workingFolder).read();
+    }
+
+    /** Those of this process. */
+    public static Settings load() throws InvalidSettingsException {
+        return load(System.getenv(), Path.of(System.getProperty("user.home")), Path.of("").toAbsolutePath());
+    }
+
+    /** The same on another port; 0 for a free one. */
+    public Settings withHttp(String host, int port) {
+        return new Settings(dataDir, host, port, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
+                allowPrivateAddresses, executors, lease, logFormat, logLevel);
+    }
+
+    /** The same with another number of steps at a time; 0 for none. */
+    public Settings withExecutors(int count) {
+        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
+                allowPrivateAddresses, count, lease, logFormat, logLevel);
+    }
+
+    /** The same with other folders; at least one. */
+    public Settings withAllowedFolders(List<Path> folders) {
+        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
+                allowPrivateAddresses, executors, lease, logFormat, logLevel);
+    }
+
+    /** The same with another least grave level of log entries. */
+    public Settings withLogLevel(LogLevel level) {
+        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
+                allowPrivateAddresses, executors, lease, logFormat, level);
+    }
+
+    @Override
+    public String toString() {
+        return "Settings[dataDir=" + dataDir + ", http=" + httpHost + ":" + httpPort + ", database="
+                + (databaseUrl == null ? "embedded" : "external") + ", url=" + url + ", allowedFolders="
+                + allowedFolders + ", allowedCommands=" + allowedCommands + ", allowPrivateAddresses="
+                + allowPrivateAddresses + ", executors=" + executors + ", lease=" + lease + "]";
+    }
+}

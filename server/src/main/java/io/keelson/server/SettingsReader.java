@@ -1,0 +1,179 @@
+package io.keelson.server;
+
+import io.keelson.core.plan.Problem;
+import java.io.File;
+import java.io.IOException;
+import java.io.Reader;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** From text to {@link Settings}; collects every problem before it gives up. */
+final class SettingsReader {
+
+    private static final int MAX_PORT = 65_535;
+    private static final int MAX_EXECUTORS = 10_000;
+    private static final int MAX_LEASE_SECONDS = 3_600;
+
+    private final Map<String, String> environment;
+    private final Path home;
+    private final Path workingFolder;
+    private final List<Problem> problems = new ArrayList<>();
+    private final Map<String, String> file = new HashMap<>();
+
+    SettingsReader(Map<String, String> environment, Path home, Path workingFolder) {
+        this.environment = environment;
+        this.home = home;
+        this.workingFolder = workingFolder;
+    }
+
+    Settings read() throws InvalidSettingsException {
+        String config = text(Setting.KEELSON_CONFIG);
+        if (config != null) {
+            readFile(path(Setting.KEELSON_CONFIG, config));
+        }
+        Settings settings = new Settings(
+                path(Setting.KEELSON_DATA_DIR, required(Setting.KEELSON_DATA_DIR)),
+                required(Setting.KEELSON_HTTP_HOST),
+                number(Setting.KEELSON_HTTP_PORT, 0, MAX_PORT),
+                databaseUrl(),
+                url(),
+                text(Setting.KEELSON_API_KEY),
+                list(Setting.KEELSON_ALLOWED_FOLDERS, File.pathSeparator)
+                        .map(each -> path(Setting.KEELSON_ALLOWED_FOLDERS, each)).toList(),
+                list(Setting.KEELSON_ALLOWED_COMMANDS, ",").collect(Collectors.toSet()),
+                oneOf(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES, "true", "false").equals("true"),
+                number(Setting.KEELSON_EXECUTORS, 0, MAX_EXECUTORS),
+                Duration.ofSeconds(number(Setting.KEELSON_LEASE_SECONDS, 1, MAX_LEASE_SECONDS)),
+                choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
+                choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf));
+        if (!problems.isEmpty()) {
+            throw new InvalidSettingsException(problems);
+        }
+        return settings;
+    }
+
+    private void readFile(Path path) {
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(path)) {
+            properties.load(reader);
+        } catch (IOException | IllegalArgumentException e) {
+            problems.add(new Problem("CONFIG_FILE_UNREADABLE", Setting.KEELSON_CONFIG.name(),
+                    "cannot read the settings file " + path + " that KEELSON_CONFIG names: " + e));
+        }
+        for (String name : new TreeSet<>(properties.stringPropertyNames())) {
+            if (Setting.named(name).filter(setting -> setting != Setting.KEELSON_CONFIG).isPresent()) {
+                file.put(name, properties.getProperty(name));
+            } else {
+                problems.add(new Problem("SETTING_UNKNOWN", name, "the settings file " + path + " sets " + name
+                        + ", which does not exist there; known are " + knownInFile()));
+            }
+        }
+    }
+
+    private static String knownInFile() {
+        return Arrays.stream(Setting.values()).filter(setting -> setting != Setting.KEELSON_CONFIG).map(Setting::name)
+                .collect(Collectors.joining(", "));
+    }
+
+    private @Nullable String text(Setting setting) {
+        String value = environment.getOrDefault(setting.name(), file.getOrDefault(setting.name(), "")).strip();
+        String chosen = value.isEmpty() ? setting.defaultText() : value;
+        return chosen.isEmpty() ? null : chosen;
+    }
+
+    /** For settings that have a default. */
+    private String required(Setting setting) {
+        String text = text(setting);
+        return text == null ? setting.defaultText() : text;
+    }
+
+    private Path path(Setting setting, String text) {
+        try {
+            if (text.equals("~") || text.startsWith("~/")) {
+                return home.resolve(text.substring(Math.min(2, text.length()))).normalize();
+            }
+            return workingFolder.resolve(text).normalize();
+        } catch (InvalidPathException e) {
+            refuse(setting, text, "a path");
+            return workingFolder;
+        }
+    }
+
+    private int number(Setting setting, int least, int most) {
+        String text = required(setting);
+        try {
+            int value = Integer.parseInt(text);
+            if (value >= least && value <= most) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            // refused below, like a number out of range
+        }
+        refuse(setting, text, "a whole number from " + least + " to " + most);
+        return least;
+    }
+
+    private String oneOf(Setting setting, String... allowed) {
+        String text = required(setting).toLowerCase(Locale.ROOT);
+        if (!List.of(allowed).contains(text)) {
+            refuse(setting, text, String.join(" or ", allowed));
+            return allowed[0];
+        }
+        return text;
+    }
+
+    private <E extends Enum<E>> E choice(Setting setting, E[] values, Function<String, E> of) {
+        String[] names = Arrays.stream(values).map(each -> each.name().toLowerCase(Locale.ROOT)).toArray(String[]::new);
+        return of.apply(oneOf(setting, names).toUpperCase(Locale.ROOT));
+    }
+
+    private Stream<String> list(Setting setting, String separator) {
+        return Arrays.stream(required(setting).split(separator)).map(String::strip).filter(each -> !each.isEmpty());
+    }
+
+    private @Nullable String databaseUrl() {
+        String text = text(Setting.KEELSON_DATABASE_URL);
+        if (text != null && !text.matches("(jdbc:)?postgres(ql)?://\\S+")) {
+            refuse(Setting.KEELSON_DATABASE_URL, "(hidden)", "postgresql://user:password@host:port/database");
+        }
+        return text;
+    }
+
+    private @Nullable String url() {
+        String text = text(Setting.KEELSON_URL);
+        if (text == null) {
+            return null;
+        }
+        try {
+            URI uri = new URI(text);
+            if (uri.getHost() != null && List.of("http", "https").contains(String.valueOf(uri.getScheme()))) {
+                return text.replaceAll("/+$", "");
+            }
+        } catch (URISyntaxException e) {
+            // refused below, like a URL of another kind
+        }
+        refuse(Setting.KEELSON_URL, text, "an address such as http://127.0.0.1:7331");
+        return null;
+    }
+
+    private void refuse(Setting setting, String value, String wanted) {
+        problems.add(new Problem("SETTING_INVALID", setting.name(),
+                setting.name() + "=" + value + " cannot be used: it must be " + wanted));
+    }
+}

@@ -1,0 +1,135 @@
+package io.keelson.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.keelson.core.plan.Problem;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class SettingsTest {
+
+    private static final Path HOME = Path.of("/home/ada");
+    private static final Path WORK = Path.of("/work");
+
+    @TempDir
+    Path folder;
+
+    record Row(String name, String value, Function<Settings, Object> read, Object expected) {
+    }
+
+    static Stream<Row> values() {
+        return Stream.of(
+                new Row("KEELSON_DATA_DIR", "", Settings::dataDir, HOME.resolve(".keelson")),
+                new Row("KEELSON_DATA_DIR", "~/k", Settings::dataDir, HOME.resolve("k")),
+                new Row("KEELSON_DATA_DIR", "d/../e", Settings::dataDir, WORK.resolve("e")),
+                new Row("KEELSON_HTTP_HOST", "", Settings::httpHost, "127.0.0.1"),
+                new Row("KEELSON_HTTP_PORT", "", Settings::httpPort, 7331),
+                new Row("KEELSON_HTTP_PORT", " 0 ", Settings::httpPort, 0),
+                new Row("KEELSON_DATABASE_URL", "", Settings::databaseUrl, null),
+                new Row("KEELSON_DATABASE_URL", "postgresql://a:b@h:1/d", Settings::databaseUrl,
+                        "postgresql://a:b@h:1/d"),
+                new Row("KEELSON_URL", "http://h:1/", Settings::url, "http://h:1"),
+                new Row("KEELSON_URL", "", Settings::url, null),
+                new Row("KEELSON_API_KEY", "k", Settings::apiKey, "k"),
+                new Row("KEELSON_ALLOWED_FOLDERS", "", Settings::allowedFolders, List.of(WORK)),
+                new Row("KEELSON_ALLOWED_FOLDERS", "/a: b:", Settings::allowedFolders,
+                        List.of(Path.of("/a"), WORK.resolve("b"))),
+                new Row("KEELSON_ALLOWED_COMMANDS", "", Settings::allowedCommands, Set.of("git")),
+                new Row("KEELSON_ALLOWED_COMMANDS", "git, wc", Settings::allowedCommands, Set.of("git", "wc")),
+                new Row("KEELSON_ALLOW_PRIVATE_ADDRESSES", "", Settings::allowPrivateAddresses, false),
+                new Row("KEELSON_ALLOW_PRIVATE_ADDRESSES", "TRUE", Settings::allowPrivateAddresses, true),
+                new Row("KEELSON_EXECUTORS", "", Settings::executors, 32),
+                new Row("KEELSON_EXECUTORS", "0", Settings::executors, 0),
+                new Row("KEELSON_LEASE_SECONDS", "5", Settings::lease, Duration.ofSeconds(5)),
+                new Row("KEELSON_LOG_FORMAT", "json", Settings::logFormat, Settings.LogFormat.JSON),
+                new Row("KEELSON_LOG_LEVEL", "", Settings::logLevel, Settings.LogLevel.INFO));
+    }
+
+    @ParameterizedTest
+    @MethodSource("values")
+    void readsFromTheEnvironment(Row row) throws Exception {
+        assertThat(row.read().apply(Settings.load(Map.of(row.name(), row.value()), HOME, WORK)))
+                .isEqualTo(row.expected());
+    }
+
+    @ParameterizedTest
+    @MethodSource("values")
+    void readsTheSameNamesFromTheFile(Row row) throws Exception {
+        if (!row.value().isEmpty()) {
+            assertThat(row.read().apply(Settings.load(config(row.name() + "=" + row.value()), HOME, WORK)))
+                    .isEqualTo(row.expected());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"KEELSON_HTTP_PORT, -1", "KEELSON_HTTP_PORT, 65536", "KEELSON_HTTP_PORT, many",
+            "KEELSON_LEASE_SECONDS, 0", "KEELSON_EXECUTORS, -1", "KEELSON_ALLOW_PRIVATE_ADDRESSES, perhaps",
+            "KEELSON_LOG_FORMAT, xml", "KEELSON_LOG_LEVEL, loud", "KEELSON_DATABASE_URL, mysql://h/d",
+            "KEELSON_URL, 127.0.0.1:7331", "KEELSON_URL, 'http:// x'"})
+    void aBadValueIsNamed(String name, String value) {
+        Problem problem = problems(Map.of(name, value)).getFirst();
+        assertThat(problem.code()).isEqualTo("SETTING_INVALID");
+        assertThat(problem.pointer()).isEqualTo(name);
+        assertThat(problem.message()).startsWith(name + "=").contains("it must be");
+    }
+
+    @Test
+    void allProblemsAtOnceAndNoSecretAmongThem() throws IOException {
+        Map<String, String> environment = config("KEELSON_HTTP_PROT=1\nKEELSON_CONFIG=x\nKEELSON_EXECUTORS=few");
+        environment.put("KEELSON_DATABASE_URL", "mysql://ada:secret@h/d");
+        assertThat(problems(environment)).extracting(Problem::code, Problem::pointer)
+                .containsExactlyInAnyOrder(
+                        tuple("SETTING_UNKNOWN", "KEELSON_HTTP_PROT"),
+                        tuple("SETTING_UNKNOWN", "KEELSON_CONFIG"),
+                        tuple("SETTING_INVALID", "KEELSON_EXECUTORS"),
+                        tuple("SETTING_INVALID", "KEELSON_DATABASE_URL"));
+        assertThat(problems(environment).toString()).doesNotContain("secret");
+    }
+
+    @Test
+    void theEnvironmentWinsOverTheFile() throws Exception {
+        Map<String, String> environment = config("KEELSON_HTTP_PORT=1\nKEELSON_EXECUTORS=2");
+        environment.put("KEELSON_HTTP_PORT", "3");
+        Settings settings = Settings.load(environment, HOME, WORK);
+        assertThat(settings.httpPort()).isEqualTo(3);
+        assertThat(settings.executors()).isEqualTo(2);
+    }
+
+    @Test
+    void aMissingFileIsNamed() {
+        Map<String, String> environment = Map.of("KEELSON_CONFIG", folder.resolve("absent").toString());
+        assertThat(problems(environment)).extracting(Problem::code).containsExactly("CONFIG_FILE_UNREADABLE");
+    }
+
+    @Test
+    void theTextFormShowsNoSecret() throws Exception {
+        Settings settings = Settings.load(
+                Map.of("KEELSON_API_KEY", "hush", "KEELSON_DATABASE_URL", "postgresql://a:hush@h/d"), HOME, WORK);
+        assertThat(settings.toString()).doesNotContain("hush");
+    }
+
+    private Map<String, String> config(String text) throws IOException {
+        Path file = Files.writeString(folder.resolve("keelson.properties"), text);
+        return new HashMap<>(Map.of("KEELSON_CONFIG", file.toString()));
+    }
+
+    private static List<Problem> problems(Map<String, String> environment) {
+        return catchThrowableOfType(InvalidSettingsException.class, () -> Settings.load(environment, HOME, WORK))
+                .problems();
+    }
+}
