@@ -203,6 +203,7 @@ final class Endings {
         if (d.run.state != RunState.RUNNING || d.view.tasksOpen > 0 || d.view.evaluatingOutput) {
             return;
         }
+        d.view.agents.forEach(agent -> end(d, agent));
         if (d.run.failing) {
             end(d, RunState.FAILED, Map.of("error_code", String.valueOf(d.run.errorCode), "error_message",
                     String.valueOf(d.run.errorMessage)));

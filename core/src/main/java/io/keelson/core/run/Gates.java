@@ -257,7 +257,6 @@ final class Gates {
         Endings.judgeAll(d);
         for (AgentRow agent : d.view.agents) {
             Lanes.fill(d, agent);
-            Endings.end(d, agent);
         }
         Endings.settle(d);
         return Reply.CHANGED;

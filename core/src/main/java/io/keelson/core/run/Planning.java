@@ -39,9 +39,7 @@ final class Planning {
         d.move(RunState.RUNNING, Map.of());
         recordAttempt(d);
         Endings.judgeAll(d);
-        for (AgentRow agent : d.view.agents) {
-            Endings.end(d, agent);
-        }
+        d.view.agents.forEach(agent -> Endings.end(d, agent));
         Endings.settle(d);
     }
 

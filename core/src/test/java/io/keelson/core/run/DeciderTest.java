@@ -1,0 +1,495 @@
+package io.keelson.core.run;
+
+import static io.keelson.core.run.Plans.plan;
+import static io.keelson.core.run.Plans.task;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Command.Evaluation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class DeciderTest {
+    private World world;
+
+    @AfterEach
+    void everyEventWasLegal() {
+        if (world != null) {
+            Invariants.legal(world);
+        }
+    }
+
+    @Test
+    void aPlanOfNoTasksCompletesAtOnce() {
+        world = World.start(plan());
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(world.eventTypes()).containsExactly("run_created", "run_queued", "run_planning_started",
+                "run_plan_ready", "run_started", "run_completed");
+    }
+
+    @Test
+    void nothingIsSpawnedBeforeTheStart() {
+        world = World.accept(RunPolicy.DEFAULT, plan(task("a")));
+        assertThat(world.state()).isEqualTo(RunState.CREATED);
+        assertThat(world.view.tasks()).isEmpty();
+        assertThat(world.queue).isEmpty();
+    }
+
+    @Test
+    void stepsOfATaskRunInOrder() {
+        world = World.start(plan(task("a").steps(3)));
+        for (String name : List.of("s1", "s2", "s3")) {
+            List<StepRow> claimed = world.claimAll();
+            assertThat(claimed).extracting(StepRow::name).containsExactly(name);
+            claimed.forEach(world::complete);
+        }
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void parallelStepsRunThreeAtATime() {
+        world = World.start(plan(task("a").parallel().steps(5)));
+        List<StepRow> first = world.claimAll();
+        assertThat(first).hasSize(3);
+        world.complete(first.get(1));
+        assertThat(world.claimAll()).extracting(StepRow::name).containsExactly("s4");
+        world.work();
+        world.complete(first.get(0));
+        world.complete(first.get(2));
+        world.complete(world.step("a", "s4"));
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aDiamondJoinsOnce() {
+        world = World.start(plan(task("a"), task("b").on("a"), task("c").on("a"), task("d").on("b", "c")));
+        world.claimAll().forEach(world::complete);
+        List<StepRow> middle = world.claimAll();
+        assertThat(middle).hasSize(2);
+        world.complete(middle.get(0));
+        assertThat(world.task("d").state()).isEqualTo(TaskState.PENDING);
+        world.complete(middle.get(1));
+        assertThat(world.task("d").state()).isEqualTo(TaskState.QUEUED);
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void tasksOfTheDefaultAgentRunAHundredAtATime() {
+        world = World.start(plan(IntStream.range(0, 250).mapToObj(i -> task("t" + i)).toList()));
+        assertThat(world.claimAll()).hasSize(100);
+        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
+                .forEach(world::complete);
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void tasksOfARosterAgentRunFiveAtATimeAndAgentsTenAtATime() {
+        List<Plans.T> tasks = new ArrayList<>();
+        for (int agent = 0; agent < 12; agent++) {
+            for (int i = 0; i < 7; i++) {
+                tasks.add(task("t" + agent + "-" + i).agent("agent" + agent));
+            }
+        }
+        world = World.start(plan(tasks));
+        assertThat(world.claimAll()).hasSize(50);
+        assertThat(world.view.agents().stream().filter(a -> a.state() == AgentState.RUNNING)).hasSize(10);
+        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
+                .forEach(world::complete);
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(world.view.agents()).allMatch(a -> a.state() == AgentState.COMPLETED);
+    }
+
+    @Test
+    void agentsThatOnlyWaitForOthersTakeNoPlace() {
+        List<Plans.T> tasks = new ArrayList<>();
+        for (int agent = 11; agent >= 0; agent--) {
+            Plans.T first = task("a" + agent).agent("agent" + agent);
+            tasks.add(agent == 0 ? first : first.on("a" + (agent - 1)));
+        }
+        world = World.start(plan(tasks));
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aFailedStepIsTriedAgainAfterABackoffThatDoubles() {
+        world = World.start(plan(task("a")));
+        List<Duration> delays = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            world.fail(world.claimAll().getFirst(), ErrorClass.INFRASTRUCTURE);
+            assertThat(world.step("a", "s1").state()).isEqualTo(StepState.AWAITING_RETRY);
+            delays.add(Duration.between(world.now, world.step("a", "s1").nextRunAt()));
+            world.nextTimer();
+        }
+        assertThat(delays.get(0)).isBetween(Duration.ofMillis(90), Duration.ofMillis(110));
+        assertThat(delays.get(1)).isBetween(Duration.ofMillis(180), Duration.ofMillis(220));
+        StepRow last = world.claimAll().getFirst();
+        assertThat(last.attempt()).isEqualTo(3);
+        world.fail(last, ErrorClass.INFRASTRUCTURE);
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(world.events).anyMatch(e -> e.type().equals("step_failed")
+                && "attempt_budget_exhausted".equals(e.detail().get("reason")));
+    }
+
+    @Test
+    void aPermanentErrorFailsFastAndCancelsTheSiblings() {
+        world = World.start(plan(task("a"), task("b").steps(2), task("c").on("a", "b")));
+        List<StepRow> claimed = world.claimAll();
+        world.fail(claimed.getFirst(), ErrorClass.PERMANENT);
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(world.taskStates()).containsEntry("a", TaskState.FAILED).containsEntry("b", TaskState.CANCELLED)
+                .containsEntry("c", TaskState.CANCELLED);
+        assertThat(world.view.run().errorCode()).isEqualTo("BROKEN");
+        assertThat(world.refused(new Command.Complete(world.id(), claimed.get(1).id(), 1, Result.of("1"), World.WHO))
+                .code()).isEqualTo("STALE_LEASE");
+    }
+
+    @Test
+    void tasksThatExistForAFailureRunBeforeTheRunFails() {
+        world = World.start(plan(task("a"), task("b"), task("after").on("a", "b").rule(TriggerRule.ALL_DONE),
+                task("never").on("a"), task("other").rule(TriggerRule.ALWAYS)));
+        world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.taskStates()).containsEntry("b", TaskState.CANCELLED).containsEntry("never",
+                TaskState.CANCELLED);
+        world.complete(world.step("other", "s1"));
+        world.work();
+        assertThat(world.taskStates()).containsEntry("after", TaskState.COMPLETED).containsEntry("other",
+                TaskState.COMPLETED);
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    @Test
+    void whenFalseSkipsATaskAndWhatNeedsIt() {
+        world = World.start(plan(task("a").when("${ false }"), task("b").on("a"), task("c").on("b"),
+                task("d").on("a").rule(TriggerRule.NONE_FAILED), task("e").on("c").rule(TriggerRule.ALL_DONE)));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Skip());
+        assertThat(world.taskStates()).containsEntry("a", TaskState.SKIPPED).containsEntry("b", TaskState.SKIPPED)
+                .containsEntry("c", TaskState.SKIPPED).containsEntry("d", TaskState.QUEUED)
+                .containsEntry("e", TaskState.QUEUED);
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aRunWhoseEveryTaskIsSkippedIsSkipped() {
+        world = World.start(plan(task("a").when("${ false }"), task("b").on("a")));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Skip());
+        assertThat(world.state()).isEqualTo(RunState.SKIPPED);
+    }
+
+    @Test
+    void aBrokenConditionFailsItsTask() {
+        world = World.start(plan(task("a").when("${ . }")));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Broken(
+                new StepError("EXPRESSION_FAILED", ErrorClass.PERMANENT, "no")));
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(world.view.run().errorCode()).isEqualTo("EXPRESSION_FAILED");
+    }
+
+    @Test
+    void aLostEvaluationIsAskedForAgain() {
+        world = World.start(plan(task("a").when("${ true }")));
+        assertThat(world.evaluations).hasSize(1);
+        world.nextTimer();
+        assertThat(world.evaluations).hasSize(2);
+        world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(null));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(null));
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void forEachFansOutAndJoins() {
+        world = World.start(plan(task("a").forEach("${ [1,2,3] }").steps(2), task("b").on("a")));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(List.of("1", "2", "3")));
+        assertThat(world.claimAll()).extracting(s -> s.task().key()).containsExactly("a[0]", "a[1]", "a[2]");
+        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
+                .forEach(world::complete);
+        world.work();
+        world.answer(world.evaluations.getFirst(), new Evaluation.Output("[1,1,1]"));
+        assertThat(world.task("a").state()).isEqualTo(TaskState.COMPLETED);
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void oneFailedChildFailsTheGroup() {
+        world = World.start(plan(task("a").forEach("${ [1,2] }"), task("b").on("a")));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(List.of("1", "2")));
+        world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
+        assertThat(world.taskStates()).containsEntry("a", TaskState.FAILED).containsEntry("a[0]", TaskState.FAILED)
+                .containsEntry("a[1]", TaskState.CANCELLED).containsEntry("b", TaskState.CANCELLED);
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    @Test
+    void aFanOutOverNothingCompletes() {
+        world = World.start(plan(task("a").forEach("${ [] }"), task("b").on("a")));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(List.of()));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Output("[]"));
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void anApprovalIsMovedByAHumanOnly() {
+        world = World.start(plan(task("a").step("ok", StepKind.APPROVAL).steps(1)));
+        assertThat(world.queue).isEmpty();
+        world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", null, null));
+        StepRow gate = world.step("a", "ok");
+        assertThat(gate.state()).isEqualTo(StepState.WAITING_APPROVAL);
+        world.done(new Command.Approve(world.id(), "fine", World.WHO));
+        assertThat(world.send(new Command.DecideStep(world.id(), gate.id(), true, null, World.WHO)))
+                .isEqualTo(Reply.UNCHANGED);
+        assertThat(world.refused(new Command.DecideStep(world.id(), gate.id(), false, null, World.WHO)).code())
+                .isEqualTo("APPROVAL_ALREADY_DECIDED");
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aRejectedApprovalFailsTheRun() {
+        world = World.start(plan(task("a").step("ok", StepKind.APPROVAL)));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", null, null));
+        world.done(new Command.Reject(world.id(), "no", World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(world.view.run().errorCode()).isEqualTo("APPROVAL_REJECTED");
+    }
+
+    @Test
+    void severalWaitingApprovalsAreAmbiguous() {
+        world = World.start(plan(task("a").step("x", StepKind.APPROVAL), task("b").step("y", StepKind.APPROVAL)));
+        List.copyOf(world.evaluations).forEach(e -> world.answer(e, new Evaluation.Opened("{}", null, null)));
+        Reply.Rejected refused = world.refused(new Command.Approve(world.id(), null, World.WHO));
+        assertThat(refused.code()).isEqualTo("APPROVAL_AMBIGUOUS");
+        assertThat(refused.allowed()).hasSize(2);
+    }
+
+    @Test
+    void aWaitHoldsNoWorker() {
+        world = World.start(plan(task("a").step("nap", StepKind.WAIT).steps(1)));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", Duration.ofHours(5), null));
+        assertThat(world.queue).isEmpty();
+        assertThat(world.step("a", "nap").state()).isEqualTo(StepState.WAITING);
+        world.nextTimer();
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(Duration.between(world.view.run().startedAt(), world.view.run().completedAt()))
+                .isEqualTo(Duration.ofHours(5));
+    }
+
+    @Test
+    void aPauseKeepsResultsAndStartsNothing() {
+        world = World.start(plan(task("a").steps(2), task("b"), task("c").on("b")));
+        List<StepRow> claimed = world.claimAll();
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        claimed.forEach(world::complete);
+        assertThat(world.queue).isEmpty();
+        assertThat(world.taskStates()).containsEntry("a", TaskState.RUNNING).containsEntry("b", TaskState.COMPLETED)
+                .containsEntry("c", TaskState.PENDING);
+        assertThat(world.send(new Command.Pause(world.id(), null, World.WHO))).isEqualTo(Reply.UNCHANGED);
+        world.done(new Command.Resume(world.id(), World.WHO));
+        assertThat(world.claimAll()).extracting(s -> s.task().key() + "/" + s.name()).containsExactly("a/s2", "c/s1");
+        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
+                .forEach(world::complete);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void theLastResultOfAPausedRunEndsItOnlyAtTheResume() {
+        world = World.start(plan(task("a")));
+        StepRow step = world.claimAll().getFirst();
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        world.complete(step);
+        assertThat(world.state()).isEqualTo(RunState.PAUSED);
+        world.done(new Command.Resume(world.id(), World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aFailureInAPausedRunFailsItAtTheResume() {
+        world = World.start(plan(task("a"), task("b")));
+        StepRow step = world.claimAll().getFirst();
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        world.fail(step, ErrorClass.PERMANENT);
+        assertThat(world.state()).isEqualTo(RunState.PAUSED);
+        world.done(new Command.Resume(world.id(), World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    @Test
+    void cancelLeavesNothingOpen() {
+        world = World.start(plan(task("a").steps(2), task("b").on("a"), task("c").step("ok", StepKind.APPROVAL)));
+        world.claimAll();
+        world.done(new Command.Cancel(world.id(), "enough", World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.CANCELLED);
+        assertThat(world.send(new Command.Cancel(world.id(), null, World.WHO))).isEqualTo(Reply.UNCHANGED);
+        assertThat(world.refused(new Command.Approve(world.id(), null, World.WHO)).code())
+                .isEqualTo("INVALID_STATE_TRANSITION");
+    }
+
+    @Test
+    void anExpiredLeaseIsClaimedAgainUnderANewEpochAndTheSameAttempt() {
+        world = World.start(plan(task("a")));
+        StepRow step = world.claimAll().getFirst();
+        world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, Actor.RECONCILER));
+        assertThat(world.refused(new Command.Complete(world.id(), step.id(), 1, Result.of("1"), World.WHO)).code())
+                .as("late, although nobody has claimed it yet").isEqualTo("STALE_LEASE");
+        StepRow again = world.claimAll().getFirst();
+        assertThat(again.leaseEpoch()).isEqualTo(2);
+        assertThat(again.attempt()).isEqualTo(1);
+        assertThat(world.refused(new Command.Complete(world.id(), step.id(), 1, Result.of("1"), World.WHO)).code())
+                .isEqualTo("STALE_LEASE");
+        world.complete(again);
+        assertThat(world.send(new Command.Complete(world.id(), step.id(), 2, Result.of("2"), World.WHO)))
+                .isInstanceOf(Reply.Duplicate.class);
+        assertThat(world.outputs.get(step.id())).isEqualTo("1");
+    }
+
+    @Test
+    void poisonEndsAfterTenDeliveries() {
+        world = World.start(plan(task("a")));
+        for (int i = 0; i < 10; i++) {
+            StepRow step = world.claimAll().getFirst();
+            world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, Actor.RECONCILER));
+        }
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(world.view.run().errorCode()).isEqualTo("WORKER_HEARTBEAT_TIMEOUT");
+    }
+
+    @Test
+    void aLeaseHandedBackCostsNothing() {
+        world = World.start(plan(task("a")));
+        for (int i = 0; i < 20; i++) {
+            StepRow step = world.claimAll().getFirst();
+            world.done(new Command.Release(world.id(), step.id(), step.leaseEpoch(), World.WHO));
+        }
+        StepRow step = world.claimAll().getFirst();
+        assertThat(step.attempt()).isEqualTo(1);
+        assertThat(step.leaseEpoch()).isEqualTo(21);
+        world.complete(step);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void anotherTurnIsNoRetry() {
+        world = World.start(plan(task("a")));
+        StepRow step = world.claimAll().getFirst();
+        world.done(new Command.Continue(world.id(), step.id(), 1, Result.of("1"), World.WHO));
+        assertThat(world.task("a").state()).isEqualTo(TaskState.CONTINUING);
+        assertThat(world.queue).isEmpty();
+        world.nextTimer();
+        StepRow next = world.claimAll().getFirst();
+        assertThat(next.name()).isEqualTo("s1#2");
+        assertThat(next.attempt()).isEqualTo(1);
+        assertThat(world.task("a").attempt()).isEqualTo(1);
+        world.complete(next);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void turnsHaveALimit() {
+        world = World.start(plan(task("a")));
+        for (int i = 0; i < 11; i++) {
+            StepRow step = world.claimAll().getFirst();
+            world.done(new Command.Continue(world.id(), step.id(), 1, Result.of("1"), World.WHO));
+            if (i < 10) {
+                world.nextTimer();
+            }
+        }
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(world.view.run().errorCode()).isEqualTo("CONTINUATION_LIMIT");
+    }
+
+    @Test
+    void aRetryCarriesWhatCompleted() {
+        world = World.start(plan(task("a"), task("b").on("a"), task("clean").on("b").rule(TriggerRule.ALL_DONE)));
+        world.claimAll().forEach(world::complete);
+        world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        TaskRow first = world.task("a");
+        world.done(new Command.Retry(world.id(), false, World.WHO));
+        assertThat(world.view.run().attempt()).isEqualTo(2);
+        assertThat(world.task("a").state()).isEqualTo(TaskState.COMPLETED);
+        assertThat(world.task("a").carriedFrom()).isEqualTo(first.id());
+        assertThat(world.task("clean").state()).isEqualTo(TaskState.PENDING);
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aRetryFromTheStartDoesEverythingAnewUntilAttemptsAreExhausted() {
+        world = World.start(plan(task("a"), task("b").on("a")));
+        for (int attempt = 1; attempt <= 3; attempt++) {
+            world.claimAll().forEach(world::complete);
+            world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
+            if (attempt < 3) {
+                world.done(new Command.Retry(world.id(), true, World.WHO));
+                assertThat(world.task("a").state()).isEqualTo(TaskState.QUEUED);
+                assertThat(world.view.run().effectGeneration()).isEqualTo(attempt + 1);
+            }
+        }
+        assertThat(world.refused(new Command.Retry(world.id(), true, World.WHO)).code())
+                .isEqualTo("ATTEMPTS_EXHAUSTED");
+    }
+
+    @Test
+    void aPlanThatNeedsApprovalWaitsForIt() {
+        world = World.start(RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
+        assertThat(world.state()).isEqualTo(RunState.AWAITING_APPROVAL);
+        assertThat(world.view.tasks()).hasSize(1);
+        assertThat(world.queue).isEmpty();
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        assertThat(world.send(new Command.Approve(world.id(), null, World.WHO))).isEqualTo(Reply.UNCHANGED);
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aRejectedPlanFailsTheRun() {
+        world = World.start(RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
+        world.done(new Command.Reject(world.id(), "too dear", World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(world.view.run().errorCode()).isEqualTo("PLAN_REJECTED");
+    }
+
+    @Test
+    void aChainOfTenThousandSkipsDoesNotOverflow() {
+        List<Plans.T> tasks = new ArrayList<>();
+        tasks.add(task("t0").when("${ false }"));
+        IntStream.range(1, 10_000).forEach(i -> tasks.add(task("t" + i).on("t" + (i - 1))));
+        RunView view = big(tasks);
+        assertThat(view.run().state()).isEqualTo(RunState.SKIPPED);
+    }
+
+    private static RunView big(List<Plans.T> tasks) {
+        NewRun run = new NewRun(new java.util.UUID(0, 0), new java.util.UUID(9, 9), "r", null, "g", plan(tasks), "{}",
+                "{}", RunPolicy.DEFAULT, "{}", "[]", null, 1, "manual", null, null, "x");
+        long[] last = {0};
+        Ids ids = () -> new java.util.UUID(1, ++last[0]);
+        Changes changes = new Changes();
+        RunView view = Decider.create(new Command.Create(run, true, World.WHO), changes,
+                java.time.Instant.EPOCH, ids, Offer.none());
+        Changes.Evaluate asked = changes.evaluations().getFirst();
+        Decider.decide(view, new Command.Evaluated(run.id(), asked.kind(), asked.subject(), new Evaluation.Skip(),
+                World.WHO), new Changes(), java.time.Instant.EPOCH, ids, Offer.none());
+        return view;
+    }
+}

@@ -1,0 +1,105 @@
+package io.keelson.core.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.lifecycle.Lifecycle;
+import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.State;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import java.util.Arrays;
+import java.util.Objects;
+
+/** What must hold after every commit (specification, reliability §2: I3, I4, I5, I8). */
+final class Invariants {
+
+    private Invariants() {
+    }
+
+    static void check(World world) {
+        RunView view = world.view;
+        counters(view);
+        if (view.run.state.terminal()) {
+            noZombies(world);
+        }
+        for (StepRow step : view.steps.values()) {
+            boolean inQueue = world.queue.containsKey(new Changes.Lane(step.task().id(), step.lane()));
+            if (step.queued) {
+                assertThat(inQueue).as("queued step %s has its lane in the queue", step.name()).isTrue();
+            }
+            if (step.held()) {
+                assertThat(step.state).isEqualTo(StepState.RUNNING);
+                assertThat(world.queue.get(new Changes.Lane(step.task().id(), step.lane())).holder())
+                        .isEqualTo(step.holder);
+            }
+        }
+        something(world);
+    }
+
+    private static void counters(RunView view) {
+        long completed = view.tasks().stream().filter(t -> t.state == TaskState.COMPLETED).count();
+        long failed = view.tasks().stream().filter(t -> t.state == TaskState.FAILED).count();
+        long open = view.tasks().stream().filter(t -> !t.terminal()).count();
+        assertThat(view.run.tasksCompleted).isEqualTo((int) completed);
+        assertThat(view.run.tasksFailed).isEqualTo((int) failed);
+        assertThat(view.run.taskCount).isEqualTo(view.tasks().size());
+        assertThat(view.run.stepCount).isEqualTo(view.steps.size());
+        assertThat(view.run.stepsCompleted).isEqualTo(
+                (int) view.steps.values().stream().filter(s -> s.state == StepState.COMPLETED).count());
+        assertThat(view.tasksOpen).isEqualTo((int) open);
+        if (view.run.state.terminal()) {
+            return;
+        }
+        for (TaskRow task : view.tasks()) {
+            assertThat(task.upstreamsOpen)
+                    .isEqualTo((int) task.upstreams.stream().filter(up -> !up.terminal()).count());
+        }
+        for (AgentRow agent : view.agents()) {
+            assertThat(agent.slotsTaken).isEqualTo(
+                    (int) view.tasks().stream().filter(t -> t.agent() == agent && t.hasSlot && !t.terminal()).count());
+        }
+        assertThat(view.agentsAtWork).isLessThanOrEqualTo(view.run.policy().maxAgents());
+    }
+
+    private static void noZombies(World world) {
+        assertThat(world.queue).isEmpty();
+        assertThat(world.timers).isEmpty();
+        assertThat(world.view.tasks()).allMatch(TaskRow::terminal);
+        assertThat(world.view.steps.values()).allMatch(step -> step.state.terminal());
+        assertThat(world.view.agents()).allMatch(agent -> agent.state().terminal());
+        assertThat(world.view.run.completedAt).isNotNull();
+    }
+
+    /** A running run has something that can move it. */
+    private static void something(World world) {
+        if (world.view.run.state == RunState.RUNNING) {
+            boolean human = world.view.steps.values().stream().anyMatch(s -> s.state == StepState.WAITING_APPROVAL);
+            assertThat(!world.queue.isEmpty() || !world.timers.isEmpty() || human).as("the run can move").isTrue();
+        }
+    }
+
+    /** Every event tells of an edge of its lifecycle, and starts where the entity's last one ended. */
+    static void legal(World world) {
+        for (Event event : world.events) {
+            if (event.to() != null) {
+                Lifecycle<?> lifecycle = event.stepId() != null ? Lifecycles.STEP
+                        : event.taskId() != null ? Lifecycles.TASK
+                                : event.agentId() != null ? Lifecycles.AGENT : Lifecycles.RUN;
+                assertThat(lifecycle.edges()).anyMatch(edge -> wire(edge.from()).equals(event.from())
+                        && wire(edge.to()).equals(event.to()) && edge.event().equals(event.type()));
+                Object entity = Arrays.asList(event.attempt(), event.agentId(), event.taskId(), event.stepId());
+                world.events.stream().filter(e -> e.to() != null && e.seq() < event.seq())
+                        .filter(e -> event.taskId() == null && event.agentId() == null
+                                ? e.taskId() == null && e.agentId() == null
+                                : Arrays.asList(e.attempt(), e.agentId(), e.taskId(), e.stepId()).equals(entity))
+                        .reduce((a, b) -> b)
+                        .ifPresent(last -> assertThat(event.from()).isEqualTo(Objects.requireNonNull(last.to())));
+            }
+        }
+    }
+
+    private static String wire(Enum<?> state) {
+        return ((State) state).wire();
+    }
+}

@@ -1,0 +1,103 @@
+package io.keelson.core.run;
+
+import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.RetryPolicy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Plans for tests, said briefly. */
+final class Plans {
+
+    private Plans() {
+    }
+
+    static final class T {
+        final String id;
+        private final List<Dependency> on = new ArrayList<>();
+        private final List<StepSpec> steps = new ArrayList<>();
+        private TriggerRule rule = TriggerRule.ALL_SUCCESS;
+        private String agent;
+        private String when;
+        private String forEach;
+        private String output;
+        private boolean parallel;
+
+        private T(String id) {
+            this.id = id;
+        }
+
+        T on(String... upstreams) {
+            Arrays.stream(upstreams).forEach(up -> on.add(new Dependency(up, true)));
+            return this;
+        }
+
+        T rule(TriggerRule rule) {
+            this.rule = rule;
+            return this;
+        }
+
+        T agent(String name) {
+            this.agent = name;
+            return this;
+        }
+
+        T when(String expression) {
+            this.when = expression;
+            return this;
+        }
+
+        T forEach(String expression) {
+            this.forEach = expression;
+            return this;
+        }
+
+        T output(String template) {
+            this.output = template;
+            return this;
+        }
+
+        T parallel() {
+            this.parallel = true;
+            return this;
+        }
+
+        T steps(int count) {
+            for (int i = 0; i < count; i++) {
+                step("s" + (steps.size() + 1), StepKind.TOOL);
+            }
+            return this;
+        }
+
+        T step(String name, StepKind kind) {
+            steps.add(new StepSpec(name, kind, kind == StepKind.TOOL ? "noop" : kind.wire(), "{}", RetryPolicy.STEP,
+                    Duration.ofSeconds(30)));
+            return this;
+        }
+
+        private TaskSpec spec() {
+            if (steps.isEmpty()) {
+                steps(1);
+            }
+            return new TaskSpec(id, id, null, "other", agent, on, rule, when, forEach, output, parallel, steps, null);
+        }
+    }
+
+    static T task(String id) {
+        return new T(id);
+    }
+
+    static Plan plan(T... tasks) {
+        return new Plan(1, Arrays.stream(tasks).map(T::spec).toList());
+    }
+
+    static Plan plan(List<T> tasks) {
+        return new Plan(1, tasks.stream().map(T::spec).toList());
+    }
+}

@@ -1,0 +1,187 @@
+package io.keelson.core.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Changes.Evaluate;
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.Changes.QueueItem;
+import io.keelson.core.run.Changes.Timer;
+import io.keelson.core.run.Changes.TimerKey;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/** One run, its queue and its timers in memory: commits every command at once and checks invariants after each. */
+final class World {
+    static final Actor WHO = Actor.human("ann");
+    static final Duration LEASE = Duration.ofSeconds(30);
+
+    final Map<Lane, QueueItem> queue = new LinkedHashMap<>();
+    final Map<TimerKey, Timer> timers = new LinkedHashMap<>();
+    final List<Event> events = new ArrayList<>();
+    final List<Evaluate> evaluations = new ArrayList<>();
+    final Map<UUID, String> outputs = new HashMap<>();
+    RunView view;
+    Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    private long lastId;
+
+    static World accept(RunPolicy policy, Plan plan) {
+        World world = new World();
+        NewRun run = new NewRun(new UUID(0, 0), new UUID(9, 9), "r", null, "goal", plan, "{}", "{}", policy, "{}",
+                "[]", null, 100, "manual", null, null, "ann");
+        Changes changes = new Changes();
+        world.view = Decider.create(new Command.Create(run, false, WHO), changes, world.now, world::nextId,
+                Offer.none());
+        world.commit(changes);
+        return world;
+    }
+
+    static World start(RunPolicy policy, Plan plan) {
+        World world = accept(policy, plan);
+        world.done(new Command.Start(world.id(), WHO));
+        return world;
+    }
+
+    static World start(Plan plan) {
+        return start(RunPolicy.DEFAULT, plan);
+    }
+
+    UUID id() {
+        return view.run().id();
+    }
+
+    private UUID nextId() {
+        return new UUID(1, ++lastId);
+    }
+
+    Reply send(Command command) {
+        Changes changes = new Changes();
+        Reply reply = Decider.decide(view, command, changes, now, this::nextId, Offer.none());
+        if (reply instanceof Reply.Rejected && !(reply instanceof Reply.Rejected r
+                && r.code().equals("ARTIFACT_NAME_TAKEN"))) {
+            assertThat(changes.events()).as("a refusal changes nothing").isEmpty();
+            assertThat(changes.runs()).isEmpty();
+        }
+        commit(changes);
+        return reply;
+    }
+
+    void done(Command command) {
+        assertThat(send(command)).as(command.toString()).isEqualTo(Reply.CHANGED);
+    }
+
+    Reply.Rejected refused(Command command) {
+        Reply reply = send(command);
+        assertThat(reply).isInstanceOf(Reply.Rejected.class);
+        return (Reply.Rejected) reply;
+    }
+
+    private void commit(Changes changes) {
+        if (!changes.clearedRuns().isEmpty()) {
+            queue.clear();
+            timers.clear();
+        }
+        changes.queue().forEach((lane, item) -> item.ifPresentOrElse(i -> queue.put(lane, i), () -> queue.remove(lane)));
+        changes.timers().forEach((key, timer) -> timer.ifPresentOrElse(t -> timers.put(key, t), () -> timers.remove(key)));
+        evaluations.addAll(changes.evaluations());
+        changes.steps().forEach(step -> {
+            String output = changes.outputOf(step);
+            if (output != null) {
+                outputs.put(step.id(), output);
+            }
+        });
+        for (Event event : changes.events()) {
+            events.add(event);
+            assertThat(event.seq()).as("no gap").isEqualTo(events.size());
+        }
+        Invariants.check(this);
+    }
+
+    /** Claims everything in the queue that nobody holds, in the order in which it would be dispatched. */
+    List<StepRow> claimAll() {
+        List<StepRow> claimed = new ArrayList<>();
+        List<QueueItem> waiting = queue.values().stream().filter(i -> i.holder() == null)
+                .sorted(Comparator.comparing(QueueItem::queuedAt)).toList();
+        for (QueueItem item : waiting) {
+            claimed.add(claim(item, "w1"));
+        }
+        return claimed;
+    }
+
+    StepRow claim(QueueItem item, String worker) {
+        Reply reply = send(new Command.Claim(id(), item.key().taskId(), item.key().lane(), worker, LEASE,
+                Actor.agent(worker)));
+        assertThat(reply).isInstanceOf(Reply.Claimed.class);
+        return ((Reply.Claimed) reply).step();
+    }
+
+    void complete(StepRow step) {
+        done(new Command.Complete(id(), step.id(), step.leaseEpoch(), Result.of("1"), Actor.agent("w1")));
+    }
+
+    void fail(StepRow step, ErrorClass errorClass) {
+        done(new Command.Fail(id(), step.id(), step.leaseEpoch(), new StepError("BROKEN", errorClass, "broken"),
+                Result.of("null"), Actor.agent("w1")));
+    }
+
+    /** Lets time pass to the next timer and delivers it. */
+    void nextTimer() {
+        Timer timer = timers.values().stream().min(Comparator.comparing(Timer::dueAt)).orElseThrow();
+        now = timer.dueAt().isAfter(now) ? timer.dueAt() : now;
+        send(new Command.TimerDue(id(), timer.key().kind(), timer.key().subject(), Actor.SYSTEM));
+    }
+
+    void answer(Evaluate asked, Command.Evaluation answer) {
+        evaluations.remove(asked);
+        send(new Command.Evaluated(id(), asked.kind(), asked.subject(), answer, Actor.SYSTEM));
+    }
+
+    /** Completes everything that comes up until nothing moves any more. */
+    void work() {
+        List<StepRow> claimed = claimAll();
+        while (!claimed.isEmpty()) {
+            claimed.forEach(this::complete);
+            claimed = claimAll();
+        }
+    }
+
+    TaskRow task(String key) {
+        return view.tasks().stream().filter(t -> t.key().equals(key)).findFirst().orElseThrow();
+    }
+
+    StepRow step(String task, String name) {
+        return task(task).steps().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
+    }
+
+    Map<String, TaskState> taskStates() {
+        Map<String, TaskState> states = new TreeMap<>();
+        view.tasks().forEach(task -> states.put(task.key(), task.state()));
+        return states;
+    }
+
+    RunState state() {
+        return view.run().state();
+    }
+
+    List<String> eventTypes() {
+        return events.stream().map(Event::type).toList();
+    }
+
+    long running() {
+        return view.tasks().stream().flatMap(t -> t.steps().stream()).filter(s -> s.state() == StepState.RUNNING)
+                .count();
+    }
+}
