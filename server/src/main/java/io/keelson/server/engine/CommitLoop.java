@@ -1,0 +1,150 @@
+package io.keelson.server.engine;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.run.StaleViewException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One committing thread with a connection of its own. While a commit is under way the next batch gathers, so batches
+ * grow with the load and a lone command is never delayed. A batch that the database refuses is split until the culprit
+ * is alone.
+ */
+final class CommitLoop implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(CommitLoop.class);
+    private static final int MAX_BATCH = 300;
+    private static final int TRIES = 5;
+    private static final long RETRY_PAUSE_MS = 200;
+
+    private final Database database;
+    private final Flush flush;
+    private final BlockingQueue<Pending> queue = new LinkedBlockingQueue<>();
+    private @Nullable Connection connection;
+    private volatile boolean closing;
+
+    CommitLoop(Database database, Flush flush) {
+        this.database = database;
+        this.flush = flush;
+    }
+
+    void add(Pending pending) {
+        queue.add(pending);
+        if (closing && queue.remove(pending)) {
+            pending.failure = new Commands.Overloaded();
+            pending.answer();
+        }
+    }
+
+    int waiting() {
+        return queue.size();
+    }
+
+    /** Ends the loop once everything that was added before has been answered. */
+    void close() {
+        closing = true;
+    }
+
+    @Override
+    public void run() {
+        List<Pending> batch = new ArrayList<>();
+        while (!closing || !queue.isEmpty()) {
+            try {
+                Pending first = queue.poll(100, TimeUnit.MILLISECONDS);
+                if (first != null) {
+                    batch.add(first);
+                    queue.drainTo(batch, MAX_BATCH - 1);
+                    commit(batch);
+                }
+            } catch (InterruptedException e) {
+                closing = true;
+            } finally {
+                batch.forEach(Pending::answer);
+                batch.clear();
+            }
+        }
+        discardConnection();
+    }
+
+    private void commit(List<Pending> batch) throws InterruptedException {
+        for (int tried = 1;; tried++) {
+            try {
+                flush.run(connection(), batch);
+                return;
+            } catch (SQLException | SqlFailure | StaleViewException e) {
+                boolean lost = !rolledBack();
+                if (!lost && batch.size() > 1) {
+                    LOG.warn("a batch of {} commands was refused and is split: {}", batch.size(), e.getMessage());
+                    commit(batch.subList(0, batch.size() / 2));
+                    commit(batch.subList(batch.size() / 2, batch.size()));
+                    return;
+                }
+                if (tried == TRIES || !lost && !transientRefusal(e)) {
+                    LOG.error("a command could not be committed", e);
+                    batch.forEach(pending -> pending.failure = e);
+                    return;
+                }
+                TimeUnit.MILLISECONDS.sleep(RETRY_PAUSE_MS * tried);
+            } catch (RuntimeException e) {
+                if (rolledBack() && batch.size() > 1) {
+                    commit(batch.subList(0, batch.size() / 2));
+                    commit(batch.subList(batch.size() / 2, batch.size()));
+                    return;
+                }
+                LOG.error("a command could not be decided: {}", batch.getFirst().command, e);
+                batch.forEach(pending -> pending.failure = e);
+                return;
+            }
+        }
+    }
+
+    /** Lock timeout, deadlock, serialization failure, stale view: another try may well pass. */
+    private static boolean transientRefusal(Exception e) {
+        if (e instanceof StaleViewException) {
+            return true;
+        }
+        SQLException sql = e instanceof SqlFailure failure ? (SQLException) failure.getCause() : (SQLException) e;
+        String state = String.valueOf(sql.getSQLState());
+        return state.startsWith("40") || state.startsWith("55");
+    }
+
+    private Connection connection() throws SQLException {
+        if (connection == null) {
+            connection = database.committerConnection();
+        }
+        return connection;
+    }
+
+    /** False when the connection is gone; it is replaced before the next use. */
+    private boolean rolledBack() {
+        if (connection == null) {
+            return false;
+        }
+        try {
+            connection.rollback();
+            return true;
+        } catch (SQLException e) {
+            discardConnection();
+            return false;
+        }
+    }
+
+    private void discardConnection() {
+        if (connection != null) {
+            try {
+                connection.close();
+            } catch (SQLException e) {
+                LOG.debug("closing a lost connection", e);
+            }
+            connection = null;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package io.keelson.server.engine;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.db.Database;
+import io.keelson.server.expr.Expressions;
+import io.keelson.server.tool.ToolCatalog;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * One node at work: takes commands, commits them in groups, runs what its executors can, and looks after what nobody
+ * acted upon. Holds nothing that may not be lost at any instruction; any number of nodes work on one database.
+ */
+public final class Engine implements Commands, AutoCloseable {
+    private static final int COMMIT_LOOPS = 2;
+    private static final Duration STOP_PATIENCE = Duration.ofSeconds(25);
+
+    /**
+     * @param maxLanes executions at a time on this node
+     * @param lease how long work stays with a node or worker that is not heard of
+     */
+    public record Options(int maxLanes, Duration lease, String version) {
+    }
+
+    private final String node = "node:" + UUID.randomUUID();
+    private final Committer committer;
+    private final LocalExecutor executor;
+    private final NodeWork work;
+    private final Claimer claimer;
+    private final Thread claiming;
+    private final Upkeep upkeep;
+    private final Timeouts timeouts = new Timeouts();
+    private final RemoteWork remote;
+
+    public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions,
+            ArtifactStore artifacts, Clock clock, Options options) {
+        Scopes scopes = new Scopes(database, store.scopes(), expressions);
+        StepLogs logs = new StepLogs(database, store.heartbeats());
+        ToolRunner runner = new ToolRunner(catalog, scopes, artifacts, logs::of, clock);
+        WakeUps wakeUps = new WakeUps(runner::knows);
+        Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, expressions, this::own);
+        executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node));
+        work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,
+                this::own, wakeUps);
+        committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS);
+        List<String> tools = catalog.all().stream().filter(tool -> !tool.spec().engineOwned())
+                .map(tool -> tool.spec().name()).toList();
+        claimer = new Claimer(database, store.runs(), work, wakeUps, this::own, tools, node, options.lease());
+        upkeep = new Upkeep(database, store, new Reconciler(database, store.runs(), this::own), executor, node, options);
+        remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, this::own, options.lease());
+        claiming = Thread.ofPlatform().name("claimer").start(claimer);
+        upkeep.start();
+    }
+
+    @Override
+    public CompletableFuture<Reply> submit(Command command) {
+        return committer.submit(command);
+    }
+
+    private CompletableFuture<Reply> own(Command command) {
+        return committer.submitOwn(command);
+    }
+
+    /** The way in for workers in other processes. */
+    public RemoteWork remoteWork() {
+        return remote;
+    }
+
+    /** This node's name as leases record it. */
+    public String node() {
+        return node;
+    }
+
+    /** Takes no more work, stops what runs and hands its leases back, commits what was submitted. */
+    @Override
+    public void close() throws InterruptedException {
+        work.close();
+        claimer.close();
+        claiming.join();
+        executor.close(STOP_PATIENCE);
+        upkeep.close();
+        committer.close();
+        timeouts.close();
+    }
+}

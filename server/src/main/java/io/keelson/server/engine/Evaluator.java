@@ -1,0 +1,135 @@
+package io.keelson.server.engine;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Changes.Evaluate;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.StepError;
+import io.keelson.server.db.Database;
+import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.expr.Expressions;
+import io.keelson.server.run.ScopeReader;
+import io.keelson.server.run.ScopeReader.TaskText;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Evaluates what decisions ask for, off the committing threads, and brings the answers back as commands. Losing a
+ * request costs time only: a timer in the database asks again.
+ */
+final class Evaluator {
+    private static final Logger LOG = LoggerFactory.getLogger(Evaluator.class);
+    private static final int AT_ONCE = 8;
+
+    private final Database database;
+    private final ScopeReader reader;
+    private final Scopes scopes;
+    private final Expressions expressions;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+    private final Semaphore places = new Semaphore(AT_ONCE);
+
+    Evaluator(Database database, ScopeReader reader, Scopes scopes, Expressions expressions,
+            Function<Command, CompletableFuture<Reply>> commands) {
+        this.database = database;
+        this.reader = reader;
+        this.scopes = scopes;
+        this.expressions = expressions;
+        this.commands = commands;
+    }
+
+    void evaluate(Evaluate request) {
+        Thread.ofVirtual().name("evaluate-" + request.subject()).start(() -> {
+            places.acquireUninterruptibly();
+            try {
+                Evaluation answer = answer(request);
+                if (answer != null) {
+                    commands.apply(new Command.Evaluated(request.runId(), request.kind(), request.subject(), answer,
+                            Actor.SYSTEM)).join();
+                }
+            } catch (RuntimeException e) {
+                LOG.warn("evaluation {} failed and will be asked for again", request, e);
+            } finally {
+                places.release();
+            }
+        });
+    }
+
+    private @Nullable Evaluation answer(Evaluate request) {
+        try {
+            return switch (request.kind()) {
+                case EVALUATE_GATE -> gate(request);
+                case EVALUATE_STEP -> open(request);
+                case EVALUATE_TASK_OUTPUT -> new Evaluation.Output(taskOutput(request).toString());
+                case EVALUATE_RUN_OUTPUT -> new Evaluation.Output(runOutput(request).toString());
+                case STEP_RETRY, STEP_WAIT, TASK_CONTINUE -> throw new IllegalArgumentException(request.toString());
+            };
+        } catch (ExpressionException e) {
+            return broken(e.code(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Evaluation broken(String code, String message) {
+        return new Evaluation.Broken(new StepError(code, ErrorClass.PERMANENT, message));
+    }
+
+    private Evaluation gate(Evaluate request) {
+        TaskText task = database.withConnection(c -> reader.task(c, request.subject()));
+        if (task.when() != null && !expressions.condition(task.when(),
+                scopes.of(request.runId(), request.subject(), Json.string(task.when())))) {
+            return new Evaluation.Skip();
+        }
+        if (task.forEach() == null) {
+            return new Evaluation.Proceed(null);
+        }
+        JsonNode items = expressions.resolve(Json.string(task.forEach()),
+                scopes.of(request.runId(), request.subject(), Json.string(task.forEach())));
+        if (!items.isArray()) {
+            return broken("FOR_EACH_NOT_A_LIST", "for_each must yield a list, not " + items.getNodeType());
+        }
+        List<String> texts = new ArrayList<>(items.size());
+        items.forEach(item -> texts.add(item.toString()));
+        return new Evaluation.Proceed(texts);
+    }
+
+    private Evaluation open(Evaluate request) {
+        ScopeReader.StepText step = database.withConnection(c -> reader.step(c, request.subject()));
+        JsonNode input = scopes.resolve(request.runId(), step.taskId(), step.input());
+        if (step.kind().equals("approval")) {
+            return new Evaluation.Opened(input.toString(), null, null);
+        }
+        if (input.path("seconds").isNumber() && input.path("seconds").asDouble() >= 0) {
+            return new Evaluation.Opened(input.toString(),
+                    Duration.ofMillis(Math.round(input.path("seconds").asDouble() * 1000)), null);
+        }
+        try {
+            return new Evaluation.Opened(input.toString(), null, Instant.parse(input.path("until").asString()));
+        } catch (DateTimeParseException e) {
+            return broken("INPUT_INVALID", "wait needs `seconds` (a number ≥ 0) or `until` (RFC 3339 UTC)");
+        }
+    }
+
+    private JsonNode taskOutput(Evaluate request) {
+        TaskText task = database.withConnection(c -> reader.task(c, request.subject()));
+        if (task.group()) {
+            return database.withConnection(c -> reader.groupOutput(c, request.subject()));
+        }
+        return scopes.resolve(request.runId(), request.subject(), String.valueOf(task.output()));
+    }
+
+    private JsonNode runOutput(Evaluate request) {
+        String template = database.withConnection(c -> reader.runOutput(c, request.runId()));
+        return scopes.resolve(request.runId(), null, template);
+    }
+}

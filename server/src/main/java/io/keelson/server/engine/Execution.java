@@ -1,0 +1,28 @@
+package io.keelson.server.engine;
+
+import io.keelson.core.run.RunRow;
+import io.keelson.core.run.StepRow;
+import java.time.Duration;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One execution of a step under one lease: what an executor needs to know, taken from the view at commit.
+ *
+ * @param input JSON text, expressions unresolved
+ * @param effectKey stable over reclaims and infrastructure retries of one logical step
+ */
+record Execution(UUID workspaceId, UUID runId, String runName, UUID taskId, int lane, UUID stepId, String tool,
+        String input, int attempt, int leaseEpoch, Duration timeout, String effectKey, @Nullable String holder) {
+
+    static Execution of(RunRow run, StepRow step) {
+        return new Execution(run.workspaceId(), run.id(), run.name(), step.task().id(), step.lane(), step.id(),
+                step.spec().tool(), step.spec().input(), step.attempt(), step.leaseEpoch(), step.spec().timeout(),
+                effectKey(run, step), step.holder());
+    }
+
+    /** Names the logical step, not its row: a retry of the run that carries work over must reach the same effect. */
+    private static String effectKey(RunRow run, StepRow step) {
+        return run.id() + "/" + run.effectGeneration() + "/" + step.task().key() + "/" + step.name();
+    }
+}

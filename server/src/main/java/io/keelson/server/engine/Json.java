@@ -1,0 +1,26 @@
+package io.keelson.server.engine;
+
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** JSON texts to trees and back, where the core's opaque texts meet tools and expressions. */
+final class Json {
+    private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+    private Json() {
+    }
+
+    static JsonNode read(String text) {
+        return MAPPER.readTree(text);
+    }
+
+    static ObjectNode object() {
+        return JsonNodeFactory.instance.objectNode();
+    }
+
+    static JsonNode string(String text) {
+        return JsonNodeFactory.instance.stringNode(text);
+    }
+}

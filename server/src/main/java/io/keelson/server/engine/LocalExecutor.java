@@ -1,0 +1,194 @@
+package io.keelson.server.engine;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolResult;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs this node's steps, each on a virtual thread of its own, and reports what came of them. A slow tool holds neither
+ * a connection nor a lock. An interrupt tells a tool to stop, whatever the reason.
+ */
+final class LocalExecutor {
+    private static final Logger LOG = LoggerFactory.getLogger(LocalExecutor.class);
+
+    private enum Stop {
+        TIMEOUT, LEASE_GONE, SHUTDOWN
+    }
+
+    private final ToolRunner runner;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+    private final Timeouts timeouts;
+    private final Actor actor;
+    private final Map<UUID, Running> running = new ConcurrentHashMap<>();
+    private volatile boolean closing;
+
+    LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands, Timeouts timeouts,
+            Actor actor) {
+        this.runner = runner;
+        this.commands = commands;
+        this.timeouts = timeouts;
+        this.actor = actor;
+    }
+
+    /** Executions that hold a lane, reports under way included. */
+    int size() {
+        return running.size();
+    }
+
+    /** The lanes whose leases must be kept. */
+    List<Lane> lanes() {
+        return running.values().stream().map(r -> new Lane(r.execution.taskId(), r.execution.lane())).toList();
+    }
+
+    void start(Execution execution) {
+        Running begun = new Running(execution);
+        running.put(execution.stepId(), begun);
+        begun.thread = Thread.ofVirtual().name("step-" + execution.stepId()).start(begun);
+    }
+
+    /** The lease has gone: whatever the execution comes to is of no use any more. */
+    void stop(UUID stepId) {
+        Running found = running.get(stepId);
+        if (found != null) {
+            found.stop(Stop.LEASE_GONE);
+        }
+    }
+
+    /** Stops all executions and hands their leases back. */
+    void close(Duration patience) throws InterruptedException {
+        closing = true;
+        List<Running> all = new ArrayList<>(running.values());
+        all.forEach(each -> each.stop(Stop.SHUTDOWN));
+        long deadline = System.nanoTime() + patience.toNanos();
+        for (Running each : all) {
+            if (!each.ended.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                LOG.warn("tool {} of step {} does not stop; its lease will run out", each.execution.tool(),
+                        each.execution.stepId());
+            }
+        }
+    }
+
+    private final class Running implements Runnable {
+        private final Execution execution;
+        private final CountDownLatch ended = new CountDownLatch(1);
+        private @Nullable Thread thread;
+        private @Nullable Stop reason;
+        private boolean inTool;
+
+        private Running(Execution execution) {
+            this.execution = execution;
+        }
+
+        @Override
+        public void run() {
+            try {
+                Command report = execute();
+                if (report != null) {
+                    report(report);
+                }
+            } finally {
+                running.remove(execution.stepId(), this);
+                ended.countDown();
+            }
+        }
+
+        private @Nullable Command execute() {
+            if (!enter()) {
+                return afterStop();
+            }
+            try (Timeouts.Handle timeout = timeouts.after(execution.timeout(), () -> stop(Stop.TIMEOUT))) {
+                ToolResult result = runner.run(execution);
+                return leave() ? complete(result) : afterStop();
+            } catch (InterruptedException e) {
+                leave();
+                return afterStop();
+            } catch (ToolFailure e) {
+                return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter())) : afterStop();
+            } catch (RuntimeException e) {
+                LOG.warn("tool {} broke on step {}", execution.tool(), execution.stepId(), e);
+                return leave() ? fail(new StepError("TOOL_BROKE", ErrorClass.INFRASTRUCTURE, String.valueOf(e)))
+                        : afterStop();
+            }
+        }
+
+        private synchronized boolean enter() {
+            inTool = reason == null && !closing;
+            if (closing && reason == null) {
+                reason = Stop.SHUTDOWN;
+            }
+            return inTool;
+        }
+
+        /** False when it was told to stop meanwhile: then the interrupt decides, not the result. */
+        private synchronized boolean leave() {
+            inTool = false;
+            boolean interrupted = Thread.interrupted();
+            return reason == null && !interrupted;
+        }
+
+        private synchronized void stop(Stop why) {
+            if (reason == null) {
+                reason = why;
+                if (inTool && thread != null) {
+                    thread.interrupt();
+                }
+            }
+        }
+
+        private synchronized @Nullable Command afterStop() {
+            Stop why = reason == null ? Stop.SHUTDOWN : reason;
+            return switch (why) {
+                case LEASE_GONE -> null;
+                case SHUTDOWN -> new Command.Release(execution.runId(), execution.stepId(), execution.leaseEpoch(),
+                        actor);
+                case TIMEOUT -> fail(new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+                        "the step took longer than its " + execution.timeout().toSeconds() + " s"));
+            };
+        }
+
+        private Command complete(ToolResult result) {
+            List<NewArtifact> artifacts = result.artifacts().stream().map(a -> new NewArtifact(a.name(),
+                    a.contentType(), a.sizeBytes(), a.sha256(), a.storageKey())).toList();
+            return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
+                    new Result(result.output().toString(), result.tokens(), result.cost(), artifacts), actor);
+        }
+
+        private Command fail(StepError error) {
+            return new Command.Fail(execution.runId(), execution.stepId(), execution.leaseEpoch(), error,
+                    Result.of("null"), actor);
+        }
+
+        private void report(Command report) {
+            try {
+                commands.apply(report).join();
+            } catch (RuntimeException e) {
+                LOG.error("the outcome of step {} could not be recorded; its lease will run out", execution.stepId(),
+                        e);
+            }
+        }
+
+        private static String message(ToolFailure e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package io.keelson.server.engine;
+
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Offer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/** Turns committed changes into this node's work: executions, evaluations, timers and wake-ups. */
+final class NodeWork implements Aftermath {
+    private static final Duration NEAR = Duration.ofMinutes(1);
+    private static final int MOST_SLOTS_AT_ONCE = 128;
+
+    private final String node;
+    private final int maxLanes;
+    private final Duration lease;
+    private final Predicate<String> localTools;
+    private final LocalExecutor executor;
+    private final Evaluator evaluator;
+    private final Timeouts timeouts;
+    private final Consumer<Command> commands;
+    private final WakeUps wakeUps;
+    private int promised;
+    private boolean closing;
+
+    NodeWork(String node, int maxLanes, Duration lease, Predicate<String> localTools, LocalExecutor executor,
+            Evaluator evaluator, Timeouts timeouts, Consumer<Command> commands, WakeUps wakeUps) {
+        this.node = node;
+        this.maxLanes = maxLanes;
+        this.lease = lease;
+        this.localTools = localTools;
+        this.executor = executor;
+        this.evaluator = evaluator;
+        this.timeouts = timeouts;
+        this.commands = commands;
+        this.wakeUps = wakeUps;
+    }
+
+    /** Lanes that may be started now, those promised to commits under way taken off. */
+    synchronized int free() {
+        return closing ? 0 : Math.max(0, maxLanes - executor.size() - promised);
+    }
+
+    /** No further work is taken; what runs is not touched. */
+    synchronized void close() {
+        closing = true;
+    }
+
+    @Override
+    public synchronized Offer offer() {
+        if (closing) {
+            return Offer.none();
+        }
+        int slots = wakeUps.othersWait() ? 0 : Math.min(MOST_SLOTS_AT_ONCE, free());
+        promised += slots;
+        return new Offer(node, localTools, lease, slots);
+    }
+
+    @Override
+    public synchronized void settled(Offer offer) {
+        promised -= offer.offered();
+    }
+
+    @Override
+    public void committed(Changes changes, Instant now) {
+        changes.stopped().forEach(step -> executor.stop(step.id()));
+        changes.started().forEach((step, run) -> {
+            if (node.equals(step.holder())) {
+                executor.start(Execution.of(run, step));
+            }
+        });
+        changes.evaluations().forEach(evaluator::evaluate);
+        changes.timers().values().forEach(timer -> timer.ifPresent(t -> arm(t, now)));
+        wake(changes);
+    }
+
+    private void arm(Changes.Timer timer, Instant now) {
+        Duration delay = Duration.between(now, timer.dueAt());
+        if (!timer.key().kind().evaluation() && delay.compareTo(NEAR) < 0) {
+            timeouts.after(delay, () -> commands.accept(new Command.TimerDue(timer.runId(), timer.key().kind(),
+                    timer.key().subject(), Actor.SYSTEM)));
+        }
+    }
+
+    private void wake(Changes changes) {
+        Set<String> waiting = new HashSet<>();
+        changes.queue().values()
+                .forEach(item -> item.filter(i -> i.holder() == null).ifPresent(i -> waiting.add(i.tool())));
+        if (!waiting.isEmpty()) {
+            wakeUps.queued(waiting);
+        }
+    }
+}

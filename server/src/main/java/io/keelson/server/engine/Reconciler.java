@@ -1,0 +1,66 @@
+package io.keelson.server.engine;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import io.keelson.server.db.Database;
+import io.keelson.server.run.RunStore;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/**
+ * Finds, from database state only, what nobody acted upon, and hands it to decisions that do nothing when it was acted
+ * upon meanwhile. Any number of nodes may do so at once. Each duty is a step that a test can call.
+ */
+final class Reconciler {
+    private static final int MOST_AT_ONCE = 500;
+
+    private final Database database;
+    private final RunStore store;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+
+    Reconciler(Database database, RunStore store, Function<Command, CompletableFuture<Reply>> commands) {
+        this.database = database;
+        this.store = store;
+        this.commands = commands;
+    }
+
+    /** Work whose holder was not heard of in time goes back to the queue, under a new epoch for the next holder. */
+    int expiredLeases() {
+        return act(database.withConnection(c -> store.expired(c, MOST_AT_ONCE)).stream()
+                .map(Reconciler::lapsed)
+                .toList());
+    }
+
+    private static Command lapsed(RunStore.Expired expired) {
+        return expired.timedOut()
+                ? new Command.Fail(expired.runId(), expired.stepId(), expired.epoch(),
+                        new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE, "the step took longer than its timeout"),
+                        Result.of("null"), Actor.RECONCILER)
+                : new Command.LeaseExpired(expired.runId(), expired.taskId(), expired.lane(), expired.epoch(),
+                        Actor.RECONCILER);
+    }
+
+    /** Timers that came due while no node had them in memory. */
+    int dueTimers() {
+        return act(database.withConnection(c -> store.dueTimers(c, MOST_AT_ONCE)).stream()
+                .<Command>map(t -> new Command.TimerDue(t.runId(), t.kind(), t.subject(), Actor.RECONCILER)).toList());
+    }
+
+    /** Runs that are running although all their tasks have ended. */
+    int stuckJoins() {
+        List<UUID> runs = database.withConnection(c -> store.stuckJoins(c, MOST_AT_ONCE));
+        return act(runs.stream().<Command>map(run -> new Command.Settle(run, Actor.RECONCILER)).toList());
+    }
+
+    private int act(List<Command> found) {
+        List<CompletableFuture<Reply>> answers = found.stream().map(commands).toList();
+        answers.forEach(CompletableFuture::join);
+        return found.size();
+    }
+}

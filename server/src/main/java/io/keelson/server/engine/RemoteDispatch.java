@@ -1,0 +1,264 @@
+package io.keelson.server.engine;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.StepRow;
+import io.keelson.server.artifact.ArtifactOwner;
+import io.keelson.server.artifact.ArtifactRefusedException;
+import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.artifact.StoredArtifact;
+import io.keelson.server.db.Database;
+import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.run.Fleet;
+import io.keelson.server.run.Heartbeats;
+import io.keelson.server.run.RunStore;
+import io.keelson.server.run.RunStore.Candidate;
+import io.keelson.server.run.StepWorkReader;
+import io.keelson.server.run.StepWorkReader.StepWork;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** The way of remote workers to the same commands that this node's own executors use. */
+final class RemoteDispatch implements RemoteWork {
+    private static final long POLL_MS = 500;
+    private static final int SPARE = 2;
+
+    private final Database database;
+    private final RunStore store;
+    private final Fleet fleet;
+    private final Heartbeats heartbeats;
+    private final StepWorkReader work;
+    private final Scopes scopes;
+    private final ArtifactStore artifacts;
+    private final WakeUps wakeUps;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+    private final Duration lease;
+
+    RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactStore artifacts, WakeUps wakeUps,
+            Function<Command, CompletableFuture<Reply>> commands, Duration lease) {
+        this.database = database;
+        this.store = store.runs();
+        this.fleet = store.fleet();
+        this.heartbeats = store.heartbeats();
+        this.work = store.work();
+        this.scopes = scopes;
+        this.artifacts = artifacts;
+        this.wakeUps = wakeUps;
+        this.commands = commands;
+        this.lease = lease;
+    }
+
+    @Override
+    public List<Item> claim(Claim claim) throws InterruptedException {
+        boolean draining = database.inTransaction(c -> fleet.seen(c, claim.workspaceId(), claim.workerId(),
+                claim.tools(), claim.max(), claim.version()));
+        if (draining) {
+            return List.of();
+        }
+        long end = System.nanoTime() + claim.patience().toNanos();
+        while (true) {
+            long seen = wakeUps.tick();
+            List<Item> items = tryClaim(claim);
+            long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+            if (!items.isEmpty() || left <= 0) {
+                return items;
+            }
+            wakeUps.await(seen, Math.min(left, POLL_MS));
+        }
+    }
+
+    private List<Item> tryClaim(Claim claim) {
+        List<Candidate> found = database.withConnection(
+                c -> store.candidates(c, claim.workspaceId(), claim.tools(), claim.max() * SPARE));
+        List<StepRow> claimed = new ArrayList<>();
+        for (int from = 0; from < found.size() && claimed.size() < claim.max();) {
+            int to = Math.min(found.size(), from + claim.max() - claimed.size());
+            List<CompletableFuture<Reply>> answers = found.subList(from, to).stream()
+                    .map(candidate -> commands.apply(new Command.Claim(candidate.runId(), candidate.taskId(),
+                            candidate.lane(), claim.workerId(), claim.lease() == null ? lease : claim.lease(),
+                            Actor.agent(claim.workerId()))))
+                    .toList();
+            answers.forEach(answer -> {
+                if (answer.join() instanceof Reply.Claimed(StepRow step)) {
+                    claimed.add(step);
+                }
+            });
+            from = to;
+        }
+        return claimed.isEmpty() ? List.of() : items(claim, claimed.stream().map(StepRow::id).toList());
+    }
+
+    private List<Item> items(Claim claim, List<UUID> steps) {
+        Map<UUID, StepWork> found = database.withConnection(c -> work.work(c, steps));
+        List<Item> items = new ArrayList<>();
+        for (UUID id : steps) {
+            StepWork step = found.get(id);
+            if (step == null || !claim.workerId().equals(step.holder())) {
+                continue;
+            }
+            try {
+                items.add(item(step, scopes.resolve(step.runId(), step.taskId(), step.input())));
+            } catch (ExpressionException e) {
+                commands.apply(new Command.Fail(step.runId(), id, step.leaseEpoch(), new StepError(e.code(),
+                        ErrorClass.PERMANENT, "the step's input: " + e.getMessage()), Result.of("null"), Actor.SYSTEM));
+            }
+        }
+        return items;
+    }
+
+    private static Item item(StepWork step, JsonNode input) {
+        JsonNode failure = step.errorCode() == null ? null
+                : Json.object().put("error_code", step.errorCode()).put("error_class", step.errorClass())
+                        .put("message", step.errorMessage());
+        return new Item(step.stepId(), step.runId(), step.taskId(), step.tool(), input, step.attempt(),
+                step.leaseEpoch(), Objects.requireNonNull(step.leaseExpiresAt()),
+                Objects.requireNonNull(step.deadline()), step.effectKey(), failure,
+                step.details() == null ? null : Json.read(step.details()));
+    }
+
+    @Override
+    public List<Answer> heartbeat(UUID workspaceId, String workerId, List<Beat> beats) {
+        List<Heartbeats.Beat> signs = beats.stream().map(beat -> new Heartbeats.Beat(beat.stepId(), beat.leaseEpoch(),
+                beat.progress(), beat.message(), beat.details() == null ? null : beat.details().toString())).toList();
+        List<UUID> ids = beats.stream().map(Beat::stepId).toList();
+        var known = database.withConnection(c -> work.runsOf(c, workspaceId, ids));
+        var accepted = database.inTransaction(c -> {
+            fleet.seen(c, workspaceId, workerId);
+            var extended = heartbeats.beat(c, workspaceId, workerId, signs);
+            heartbeats.log(c, beats.stream().filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId()))
+                    .map(b -> new Heartbeats.Log(b.stepId(), b.leaseEpoch(), 0, b.logs())).toList());
+            return extended;
+        });
+        return beats.stream().map(beat -> {
+            if (accepted.containsKey(beat.stepId())) {
+                return new Answer(beat.stepId(), "ok", accepted.get(beat.stepId()), null, null);
+            }
+            return known.containsKey(beat.stepId())
+                    ? new Answer(beat.stepId(), "stale_lease", null, "STALE_LEASE", "stop working on it")
+                    : notFound(beat.stepId());
+        }).toList();
+    }
+
+    @Override
+    public List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items) {
+        return report(workspaceId, items, Completion::stepId, (run, item) -> new Command.Complete(run, item.stepId(),
+                item.leaseEpoch(), result(workspaceId, run, item), Actor.agent(workerId)));
+    }
+
+    @Override
+    public List<Answer> another(UUID workspaceId, String workerId, List<Completion> items) {
+        return report(workspaceId, items, Completion::stepId, (run, item) -> new Command.Continue(run, item.stepId(),
+                item.leaseEpoch(), result(workspaceId, run, item), Actor.agent(workerId)));
+    }
+
+    @Override
+    public List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items) {
+        return report(workspaceId, items, Failure::stepId, (run, item) -> new Command.Fail(run, item.stepId(),
+                item.leaseEpoch(), new StepError(item.errorCode(), errorClass(item.errorClass()), item.message(),
+                        item.retryAfter()),
+                new Result("null", item.tokens(), item.cost(), List.of()), Actor.agent(workerId)));
+    }
+
+    @Override
+    public List<Answer> release(UUID workspaceId, String workerId, List<Handback> items) {
+        return report(workspaceId, items, Handback::stepId, (run, item) -> new Command.Release(run, item.stepId(),
+                item.leaseEpoch(), Actor.agent(workerId)));
+    }
+
+    @Override
+    public boolean drain(UUID workspaceId, String workerId) {
+        return database.inTransaction(c -> fleet.drain(c, workspaceId, workerId));
+    }
+
+    /** A report that cannot be accepted as it is. */
+    private static final class Refused extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final String code;
+
+        private Refused(ArtifactRefusedException cause) {
+            super(cause.getMessage(), cause);
+            this.code = cause.code();
+        }
+    }
+
+    private interface Report<T> {
+        Command of(UUID run, T item);
+    }
+
+    private <T> List<Answer> report(UUID workspaceId, List<T> items, Function<T, UUID> idOf, Report<T> report) {
+        Map<UUID, UUID> runs = database
+                .withConnection(c -> work.runsOf(c, workspaceId, items.stream().map(idOf).toList()));
+        List<CompletableFuture<Answer>> answers = new ArrayList<>();
+        for (T item : items) {
+            UUID step = idOf.apply(item);
+            UUID run = runs.get(step);
+            answers.add(run == null ? CompletableFuture.completedFuture(notFound(step)) : send(step, run, item, report));
+        }
+        return answers.stream().map(CompletableFuture::join).toList();
+    }
+
+    private <T> CompletableFuture<Answer> send(UUID step, UUID run, T item, Report<T> report) {
+        try {
+            return commands.apply(report.of(run, item)).thenApply(reply -> answer(step, reply));
+        } catch (Refused e) {
+            return CompletableFuture.completedFuture(
+                    new Answer(step, "rejected", null, e.code, String.valueOf(e.getMessage())));
+        }
+    }
+
+    private static Answer answer(UUID step, Reply reply) {
+        return switch (reply) {
+            case Reply.Done d -> new Answer(step, "ok", null, null, null);
+            case Reply.Claimed c -> new Answer(step, "ok", null, null, null);
+            case Reply.Duplicate d -> new Answer(step, "duplicate", null, null, null);
+            case Reply.Rejected(String code, String message, String current, List<String> allowed) -> new Answer(step,
+                    code.equals("STALE_LEASE") ? "stale_lease" : code.equals("STEP_NOT_FOUND") ? "not_found" : "rejected",
+                    null, code, message);
+        };
+    }
+
+    private static Answer notFound(UUID step) {
+        return new Answer(step, "not_found", null, "STEP_NOT_FOUND", "there is no such step");
+    }
+
+    private static ErrorClass errorClass(@Nullable String wire) {
+        return wire == null ? ErrorClass.INFRASTRUCTURE : ErrorClass.valueOf(wire.toUpperCase(Locale.ROOT));
+    }
+
+    private Result result(UUID workspace, UUID run, Completion item) {
+        List<NewArtifact> stored = new ArrayList<>();
+        for (InlineArtifact artifact : item.artifacts()) {
+            ArtifactOwner owner = new ArtifactOwner(workspace, run, item.stepId(), 1, item.leaseEpoch());
+            try {
+                StoredArtifact put = artifacts.put(owner, artifact.name(), artifact.contentType(),
+                        new ByteArrayInputStream(artifact.content()));
+                stored.add(new NewArtifact(put.name(), put.contentType(), put.sizeBytes(), put.sha256(),
+                        put.storageKey()));
+            } catch (ArtifactRefusedException e) {
+                throw new Refused(e);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return new Result(item.output().toString(), item.tokens(), item.cost(), stored);
+    }
+}

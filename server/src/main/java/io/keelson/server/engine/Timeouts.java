@@ -1,0 +1,34 @@
+package io.keelson.server.engine;
+
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** Does short things after a while, on one thread. Relative times only: the machine's clock may jump. */
+final class Timeouts implements AutoCloseable {
+
+    /** Cancels on close. */
+    interface Handle extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1,
+            Thread.ofPlatform().daemon().name("timeouts").factory());
+
+    Timeouts() {
+        executor.setRemoveOnCancelPolicy(true);
+        executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    Handle after(Duration delay, Runnable action) {
+        Future<?> future = executor.schedule(action, Math.max(0, delay.toMillis()), TimeUnit.MILLISECONDS);
+        return () -> future.cancel(false);
+    }
+
+    @Override
+    public void close() {
+        executor.shutdownNow();
+    }
+}

@@ -1,0 +1,67 @@
+package io.keelson.server.engine;
+
+import io.keelson.server.db.Database;
+import java.time.Duration;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The node's ticker: keeps its leases and its sign of life, and calls the reconciler's duties. */
+final class Upkeep implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Upkeep.class);
+    private static final Duration TICK = Duration.ofSeconds(1);
+    private static final Duration RARELY = Duration.ofSeconds(20);
+
+    private final Database database;
+    private final Store store;
+    private final Reconciler reconciler;
+    private final LocalExecutor executor;
+    private final String node;
+    private final Engine.Options options;
+    private final ScheduledThreadPoolExecutor ticker = new ScheduledThreadPoolExecutor(2,
+            Thread.ofPlatform().daemon().name("upkeep-", 0).factory());
+
+    Upkeep(Database database, Store store, Reconciler reconciler, LocalExecutor executor, String node,
+            Engine.Options options) {
+        this.database = database;
+        this.store = store;
+        this.reconciler = reconciler;
+        this.executor = executor;
+        this.node = node;
+        this.options = options;
+    }
+
+    void start() {
+        database.runInTransaction(c -> store.fleet().beat(c, node, options.version()));
+        Duration beat = options.lease().dividedBy(3);
+        every(beat, this::keepLeases);
+        every(TICK, reconciler::expiredLeases);
+        every(TICK, reconciler::dueTimers);
+        every(RARELY, reconciler::stuckJoins);
+    }
+
+    private void keepLeases() {
+        database.runInTransaction(c -> {
+            store.fleet().beat(c, node, options.version());
+            store.runs().extendLeases(c, node, executor.lanes());
+        });
+    }
+
+    private void every(Duration period, Runnable duty) {
+        ticker.scheduleWithFixedDelay(() -> {
+            try {
+                duty.run();
+            } catch (RuntimeException e) {
+                LOG.warn("upkeep failed and is tried again", e);
+            }
+        }, period.toMillis(), period.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        ticker.shutdown();
+        ticker.awaitTermination(5, TimeUnit.SECONDS);
+        database.runInTransaction(c -> store.fleet().leave(c, node));
+    }
+}

@@ -1,0 +1,48 @@
+package io.keelson.server.engine;
+
+import io.keelson.core.run.RunView;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The views of the runs that one committer works on, the longest unused dropped first. Not thread-safe. */
+final class ViewCache {
+    private final int maxRows;
+    private final Map<UUID, RunView> views = new LinkedHashMap<>(64, 0.75f, true);
+    private final Map<UUID, Integer> weights = new LinkedHashMap<>();
+    private long rows;
+
+    /** @param maxRows how many rows all views together may hold */
+    ViewCache(int maxRows) {
+        this.maxRows = maxRows;
+    }
+
+    @Nullable RunView get(UUID run) {
+        return views.get(run);
+    }
+
+    void put(RunView view) {
+        drop(view.run().id());
+        views.put(view.run().id(), view);
+        weights.put(view.run().id(), view.weight());
+        rows += view.weight();
+    }
+
+    void drop(UUID run) {
+        if (views.remove(run) != null) {
+            rows -= weights.remove(run);
+        }
+    }
+
+    /** Forgets what is over the bound; between batches only. */
+    void trim() {
+        Iterator<UUID> oldest = views.keySet().iterator();
+        while (rows > maxRows && oldest.hasNext()) {
+            UUID run = oldest.next();
+            oldest.remove();
+            rows -= weights.remove(run);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.keelson.server.engine;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+
+/**
+ * Tells those who wait for work that there may be some. Only a hint: a wake-up may be lost or come for nothing, and
+ * polling the queue is the truth.
+ */
+final class WakeUps {
+    private final Predicate<String> localTools;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private long tick;
+    private boolean localWaiting = true;
+
+    WakeUps(Predicate<String> localTools) {
+        this.localTools = localTools;
+    }
+
+    /** Work for these tools was put in the queue. */
+    void queued(Set<String> tools) {
+        lock.lock();
+        try {
+            tick++;
+            localWaiting |= tools.stream().anyMatch(localTools);
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A slot became free, or somebody wants the waiting ones to look again. */
+    void nudge() {
+        queued(new HashSet<>());
+    }
+
+    /** A look at the queue found no more work for this node's tools than was taken. */
+    void drained(long seenAt) {
+        lock.lock();
+        try {
+            localWaiting = tick != seenAt;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** True while the queue may hold work for this node's tools: nothing may then be started past it. */
+    boolean othersWait() {
+        lock.lock();
+        try {
+            return localWaiting;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The number of the last wake-up, for {@link #await}. */
+    long tick() {
+        lock.lock();
+        try {
+            return tick;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until something has been queued since {@code seen}, at most so long. */
+    void await(long seen, long millis) throws InterruptedException {
+        lock.lock();
+        try {
+            long left = TimeUnit.MILLISECONDS.toNanos(millis);
+            while (tick == seen && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}
