@@ -40,10 +40,10 @@ final class Cluster {
     /**
      * Makes the cluster where absent, beside its final place, so that it appears whole or not at all.
      *
-     * @param sync whether its files must survive a power cut
+     * @param durable whether its files must survive a power cut
      * @return the superuser's password
      */
-    String prepare(boolean sync) {
+    String prepare(boolean durable) {
         boolean absent = !Files.exists(path());
         if (!absent && !Files.exists(directory.secretFile())) {
             throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, directory.secretFile() + " is missing. Restore"
@@ -54,7 +54,7 @@ final class Cluster {
             FilePermissions.createPrivateDirectory(logs());
             privileges.own(logs());
             if (absent) {
-                create(sync);
+                create(durable);
             }
             privileges.own(path());
             requireSameVersion();
@@ -94,7 +94,7 @@ final class Cluster {
         return privileges.command(binaries.postgres(), arguments);
     }
 
-    private void create(boolean sync) throws IOException {
+    private void create(boolean durable) throws IOException {
         Path unfinished = path().resolveSibling("postgres.new");
         FilePermissions.deleteTree(unfinished);
         FilePermissions.createPrivateDirectory(unfinished);
@@ -103,7 +103,7 @@ final class Cluster {
         Shell.Result made = Shell.run(privileges.command(binaries.initdb(), List.of("-D", unfinished.toString(),
                 "--username=" + SUPERUSER, "--pwfile=" + directory.secretFile(), "--auth=scram-sha-256",
                 "--data-checksums", "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8",
-                "--locale=C", "--no-instructions", sync ? "--sync-method=fsync" : "--no-sync")));
+                "--locale=C", "--no-instructions", durable ? "--sync-method=fsync" : "--no-sync")));
         if (!made.ok()) {
             throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, "initdb could not create " + unfinished
                     + ". Its last words:\n" + made.output());

@@ -13,6 +13,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.IntSupplier;
 
@@ -47,25 +48,25 @@ public final class EmbeddedPostgres implements AutoCloseable {
      * @throws DatabaseException with every code that begins with DATA_DIR or EMBEDDED_POSTGRES, or PORT_UNAVAILABLE
      */
     public static EmbeddedPostgres start(EmbeddedPostgresOptions options) {
-        return start(options, EmbeddedPostgres::freePort);
+        return start(options, EmbeddedPostgres::freePort, Privileges.ways());
     }
 
-    static EmbeddedPostgres start(EmbeddedPostgresOptions options, IntSupplier ports) {
+    static EmbeddedPostgres start(EmbeddedPostgresOptions options, IntSupplier ports, List<Privileges> ways) {
         DataDirectory directory = DataDirectory.open(options.dataDirectory());
         try {
             PostgresBinaries binaries = PostgresBinaries.in(options.binaries());
-            Privileges privileges = Privileges.choose(binaries, directory.path());
-            return start(options, ports, directory, new Cluster(directory, binaries, privileges));
+            Privileges privileges = Privileges.choose(ways, binaries, directory.path());
+            return start(options, ports, new Cluster(directory, binaries, privileges), directory);
         } catch (RuntimeException | Error failure) {
             directory.close();
             throw failure;
         }
     }
 
-    private static EmbeddedPostgres start(EmbeddedPostgresOptions options, IntSupplier ports, DataDirectory directory,
-            Cluster cluster) {
+    private static EmbeddedPostgres start(EmbeddedPostgresOptions options, IntSupplier ports, Cluster cluster,
+            DataDirectory directory) {
         cluster.stopLeftover();
-        String secret = cluster.prepare(!options.throwaway());
+        String secret = cluster.prepare(options.durable());
         Postmaster postmaster = startOnFreePort(cluster, options, ports);
         var started = new EmbeddedPostgres(options, directory, cluster, postmaster, secret);
         try {
@@ -118,7 +119,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
                 + " embedded PostgreSQL were taken by other programs. Start again, or set KEELSON_DATABASE_URL.");
     }
 
-    private static int freePort() {
+    static int freePort() {
         try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         } catch (IOException e) {

@@ -4,6 +4,7 @@ import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseException.Code;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -87,12 +88,16 @@ record PostgresBinaries(Path home) {
 
     /** Without this a power cut after the rename could leave empty programs behind for good. */
     private static void syncToDisk(Path folder) throws IOException {
-        for (Path path : FilePermissions.tree(folder)) {
-            if (Files.isRegularFile(path) && !Files.isSymbolicLink(path)) {
-                try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
-                    file.force(true);
+        try {
+            FilePermissions.tree(folder).parallelStream().filter(path -> Files.isRegularFile(path)).forEach(file -> {
+                try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+                    channel.force(true);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
                 }
-            }
+            });
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
         }
     }
 

@@ -17,8 +17,6 @@ final class PostgresLog {
     static final String FOLDER = "postgres-log";
 
     private static final int TAIL = 20;
-    private static final int PATIENCE = 50;
-    private static final long PAUSE_MILLIS = 20;
 
     private final Path folder;
     private final Map<Path, Long> before = new HashMap<>();
@@ -36,17 +34,9 @@ final class PostgresLog {
         return folder.resolve("start.log");
     }
 
-    /**
-     * The last lines, each on a line of its own, for an error message. A server that failed may be gone a moment
-     * before its logger has written why, so this waits up to a second for that.
-     */
-    String failure() throws IOException, InterruptedException {
-        String text = text();
-        for (int i = 0; i < PATIENCE && !text.contains("FATAL") && !text.contains("PANIC"); i++) {
-            Thread.sleep(PAUSE_MILLIS);
-            text = text();
-        }
-        List<String> lines = text.lines().toList();
+    /** The last lines, each on a line of its own, for an error message. */
+    String tail() throws IOException {
+        List<String> lines = text().lines().toList();
         return "\n  " + String.join("\n  ", lines.subList(Math.max(0, lines.size() - TAIL), lines.size()));
     }
 

@@ -4,6 +4,7 @@ import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseException.Code;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -50,7 +51,7 @@ final class Postmaster {
                 return Optional.empty();
             }
             throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, "The embedded PostgreSQL did not start on "
-                    + cluster.path() + ". The end of its log:" + log.failure());
+                    + cluster.path() + ". The end of its log:" + log.tail());
         } catch (IOException e) {
             throw DataDirectory.notWritable(cluster.logs(), e);
         } catch (InterruptedException e) {
@@ -96,14 +97,14 @@ final class Postmaster {
     }
 
     private boolean isOurs(PostmasterFile file) {
-        return file.port() == port && supervisor.children().anyMatch(child -> child.pid() == file.pid());
+        return file.port() == port && supervisor.descendants().anyMatch(child -> child.pid() == file.pid());
     }
 
     private static Process launch(List<String> server, Path output) throws IOException {
         var command = new ArrayList<>(ownSession());
         command.addAll(List.of("sh", "-c", script(), "keelson-postgres", Long.toString(FAST_STOP_LIMIT.toSeconds())));
         command.addAll(server);
-        return Shell.builder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        return Shell.builder(command).redirectError(output.toFile()).redirectOutput(Redirect.DISCARD).start();
     }
 
     /** A session of its own keeps a terminal's Ctrl-C from stopping PostgreSQL before the server has finished. */

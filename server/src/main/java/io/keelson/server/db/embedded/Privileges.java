@@ -27,14 +27,18 @@ record Privileges(List<String> prefix, long owner) {
     static final Privileges OTHER_USER = new Privileges(
             List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"), NOBODY);
 
+    /** The ways to try here, best first. */
+    static List<Privileges> ways() {
+        long user = new UnixSystem().getUid();
+        return user == ROOT ? List.of(NAMESPACE, OTHER_USER) : List.of(new Privileges(List.of(), user));
+    }
+
     /**
      * The first way that works for these programs and this data directory.
      *
      * @throws DatabaseException EMBEDDED_POSTGRES_UNSUPPORTED where none does
      */
-    static Privileges choose(PostgresBinaries binaries, Path dataDirectory) {
-        long user = new UnixSystem().getUid();
-        var ways = user == ROOT ? List.of(NAMESPACE, OTHER_USER) : List.of(new Privileges(List.of(), user));
+    static Privileges choose(List<Privileges> ways, PostgresBinaries binaries, Path dataDirectory) {
         var problems = new StringBuilder();
         for (Privileges way : ways) {
             Shell.Result tried = way.probe(binaries, dataDirectory);
@@ -43,10 +47,9 @@ record Privileges(List<String> prefix, long owner) {
             }
             problems.append("\n  ").append(String.join(" ", way.prefix())).append(": ").append(tried.output());
         }
-        throw new DatabaseException(Code.EMBEDDED_POSTGRES_UNSUPPORTED, "The embedded PostgreSQL cannot run here."
-                + (user == ROOT ? " It refuses to run as root, and neither way round that works for " + dataDirectory
-                        + ": run Keelson as an ordinary user," : " Run Keelson on a machine that it supports,")
-                + " or set KEELSON_DATABASE_URL to a PostgreSQL 15 or newer." + problems);
+        throw new DatabaseException(Code.EMBEDDED_POSTGRES_UNSUPPORTED, "The embedded PostgreSQL cannot run with its"
+                + " data in " + dataDirectory + ". Run Keelson as an ordinary user (PostgreSQL refuses root) on Linux"
+                + " with glibc or macOS, or set KEELSON_DATABASE_URL to a PostgreSQL 15 or newer." + problems);
     }
 
     /** The command line that runs the program this way. */
@@ -68,7 +71,7 @@ record Privileges(List<String> prefix, long owner) {
 
     private Shell.Result probe(PostgresBinaries binaries, Path dataDirectory) {
         try {
-            if (!Objects.equals(owner(dataDirectory), (int) owner) && owner == NOBODY) {
+            if (owner == NOBODY) {
                 Files.setAttribute(dataDirectory, "unix:uid", (int) owner);
             }
         } catch (IOException e) {

@@ -1,0 +1,115 @@
+package io.keelson.server.db.embedded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestPostgres;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.SQLException;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Starting, stopping and starting again in one JVM. */
+class EmbeddedPostgresTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aSecondStartFindsTheDataOfTheFirst() throws Exception {
+        try (var first = EmbeddedPostgres.start(options())) {
+            execute(first.url(), "create table kept (id int)");
+            execute(first.url(), "insert into kept values (42)");
+        }
+        try (var second = EmbeddedPostgres.start(options())) {
+            assertThat(single(second.url(), "select id from kept")).isEqualTo("42");
+        }
+    }
+
+    @Test
+    void unlessToldOtherwiseItIsDurableAndPrivate() throws Exception {
+        var options = new EmbeddedPostgresOptions(data(), TestPostgres.BINARIES, Map.of(), false);
+        try (var postgres = EmbeddedPostgres.start(options)) {
+            assertThat(single(postgres.url(), "show fsync")).isEqualTo("on");
+            assertThat(single(postgres.url(), "show synchronous_commit")).isEqualTo("on");
+            assertThat(single(postgres.url(), "show data_checksums")).isEqualTo("on");
+            assertThat(single(postgres.url(), "show listen_addresses")).isEqualTo("127.0.0.1");
+            assertThat(single(postgres.url(), "show unix_socket_directories")).isEmpty();
+            assertThat(single(postgres.url(), "show server_encoding")).isEqualTo("UTF8");
+            assertThat(single(postgres.url(), "select count(*) from pg_hba_file_rules"
+                    + " where auth_method <> 'scram-sha-256'")).isEqualTo("0");
+        }
+        assertThat(mode(data())).isEqualTo("rwx------");
+        assertThat(mode(data().resolve("postgres"))).isEqualTo("rwx------");
+        assertThat(mode(data().resolve("postgres.secret"))).isEqualTo("rw-------");
+    }
+
+    @Test
+    void closingLeavesNoProcess() throws Exception {
+        ProcessHandle postmaster;
+        try (var postgres = EmbeddedPostgres.start(options())) {
+            postmaster = postmaster(data());
+            assertThat(postgres.isAlive()).isTrue();
+        }
+        assertThat(postmaster.isAlive()).isFalse();
+    }
+
+    @Test
+    void aPostgresThatDiesByItselfIsNoticedAndStartsAgain() throws Exception {
+        try (var postgres = EmbeddedPostgres.start(options())) {
+            ProcessHandle postmaster = postmaster(data());
+            postmaster.destroyForcibly();
+            postmaster.onExit().join();
+            await().until(() -> !postgres.isAlive());
+        }
+        EmbeddedPostgres.start(options()).close();
+    }
+
+    @Test
+    void aThrowawayIsDeletedOnClosing() {
+        EmbeddedPostgres.start(EmbeddedPostgresOptions.throwaway(data(), TestPostgres.BINARIES)).close();
+
+        assertThat(data()).doesNotExist();
+    }
+
+    @Test
+    void aSettingOfTheCallersWins() throws Exception {
+        try (var postgres = EmbeddedPostgres.start(options().with("max_connections", "33"))) {
+            assertThat(single(postgres.url(), "show max_connections")).isEqualTo("33");
+        }
+    }
+
+    static ProcessHandle postmaster(Path dataDirectory) throws Exception {
+        long pid = PostmasterFile.read(dataDirectory.resolve("postgres")).orElseThrow().pid();
+        return ProcessHandle.of(pid).orElseThrow();
+    }
+
+    static String single(DatabaseUrl url, String sql) throws SQLException {
+        try (var connection = url.connect(); var rows = connection.createStatement().executeQuery(sql)) {
+            rows.next();
+            return rows.getString(1);
+        }
+    }
+
+    static void execute(DatabaseUrl url, String sql) throws SQLException {
+        try (var connection = url.connect(); var statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    private Path data() {
+        return folder.resolve("data");
+    }
+
+    private EmbeddedPostgresOptions options() {
+        return new EmbeddedPostgresOptions(data(), TestPostgres.BINARIES, Map.of("fsync", "off"), false);
+    }
+
+    private static String mode(Path path) throws Exception {
+        return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
+    }
+}
