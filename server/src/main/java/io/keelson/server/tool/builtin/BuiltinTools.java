@@ -14,10 +14,14 @@ public final class BuiltinTools {
 
     /** @param clock for the time a call's deadline leaves */
     public static List<Tool> all(ToolPolicy policy, Expressions expressions, Clock clock) {
+        AllowedFolders folders = new AllowedFolders(policy.allowedRoots());
         return List.of(
                 new ArtifactWrite(),
                 new Echo(),
                 new Fail(),
+                new FilesList(folders),
+                new FilesRead(folders),
+                new FilesSearch(folders),
                 new JsonTransform(expressions),
                 new Noop(),
                 new TextTemplate(),
