@@ -35,6 +35,8 @@ final class World {
     final List<Evaluate> evaluations = new ArrayList<>();
     final Map<UUID, String> outputs = new HashMap<>();
     RunView view;
+    /** The node that decides and takes what it can at once; null when everything goes through the queue. */
+    String holder;
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
     private long lastId;
 
@@ -69,7 +71,8 @@ final class World {
 
     Reply send(Command command) {
         Changes changes = new Changes();
-        Reply reply = Decider.decide(view, command, changes, now, this::nextId, Offer.none());
+        Reply reply = Decider.decide(view, command, changes, now, this::nextId,
+                holder == null ? Offer.none() : new Offer(holder, tool -> true, LEASE, 2));
         if (reply instanceof Reply.Rejected && !(reply instanceof Reply.Rejected r
                 && r.code().equals("ARTIFACT_NAME_TAKEN"))) {
             assertThat(changes.events()).as("a refusal changes nothing").isEmpty();
