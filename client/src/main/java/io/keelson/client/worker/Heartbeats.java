@@ -5,6 +5,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -19,6 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class Heartbeats {
 
     private static final System.Logger LOG = System.getLogger(Heartbeats.class.getName());
+    private static final Set<String> UNWANTED = Set.of("cancelled", "stale_lease", "not_found");
     private static final Duration NEWS_DELAY = Duration.ofSeconds(1);
 
     private final Dispatch dispatch;
@@ -27,6 +29,7 @@ final class Heartbeats {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
     private boolean hasNews;
+    private boolean failing;
 
     Heartbeats(Dispatch dispatch, Slots slots, Duration lease) {
         this.dispatch = dispatch;
@@ -78,8 +81,11 @@ final class Heartbeats {
         List<Execution> alive = slots.taken().stream().filter(execution -> !execution.lost()).toList();
         try {
             beat(alive);
+            failing = false;
         } catch (KeelsonException e) {
-            LOG.log(Level.WARNING, "heartbeat of {0} steps failed: {1}", alive.size(), e.getMessage());
+            LOG.log(failing ? Level.DEBUG : Level.WARNING, "heartbeat of {0} steps failed: {1}", alive.size(),
+                    e.getMessage());
+            failing = true;
             if (e.isTransient()) {
                 nudge();
             }
@@ -125,8 +131,7 @@ final class Heartbeats {
 
     private static void heed(Execution execution, @Nullable JsonNode answer) {
         String status = answer == null ? "ok" : answer.path("status").asString("ok");
-        boolean unwanted = status.equals("cancelled") || status.equals("stale_lease");
-        if (unwanted && execution.lose()) {
+        if (UNWANTED.contains(status) && execution.lose()) {
             LOG.log(Level.INFO, "step {0} is no longer ours ({1}): stopped", execution.stepId(), status);
         }
     }

@@ -132,8 +132,8 @@ final class Reports {
         String status = answer.path("status").asString("");
         switch (status) {
             case "ok", "duplicate" -> slots.free(report.execution);
-            case "stale_lease", "cancelled" -> {
-                LOG.log(Level.INFO, "result of step {0} came too late ({1})", report.execution.stepId(), status);
+            case "stale_lease", "cancelled", "not_found" -> {
+                LOG.log(Level.INFO, "result of step {0} is not wanted any more ({1})", report.execution.stepId(), status);
                 slots.free(report.execution);
             }
             default -> refused(report, answer.path("code").asString("RESULT_REFUSED"),

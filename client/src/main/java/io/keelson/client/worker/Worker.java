@@ -204,7 +204,9 @@ public final class Worker implements AutoCloseable {
         } catch (StepFailure failure) {
             return Outcome.failed(failure);
         } catch (Throwable e) {
-            LOG.log(Level.WARNING, "handler of " + execution.tool() + " failed", e);
+            if (!execution.cancelled()) {
+                LOG.log(Level.WARNING, "handler of " + execution.tool() + " failed", e);
+            }
             return Outcome.failed(new StepFailure("HANDLER_ERROR", ErrorClass.INFRASTRUCTURE, e.toString()));
         }
     }

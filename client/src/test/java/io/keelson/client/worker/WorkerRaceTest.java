@@ -1,0 +1,282 @@
+package io.keelson.client.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.client.http.ScriptedServer;
+import io.keelson.client.http.ScriptedServer.Answer;
+import io.keelson.client.worker.DispatchPeer.Reported;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Lost leases, cut connections, cancelled steps and stopping workers: each race held open, not hoped for. */
+class WorkerRaceTest {
+
+    private final DispatchPeer peer = new DispatchPeer();
+    private final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+    private final CountDownLatch never = new CountDownLatch(1);
+
+    @AfterEach
+    void close() {
+        peer.close();
+    }
+
+    @Test
+    void aLostLeaseStopsTheHandlerAndDropsItsResult() throws Exception {
+        peer.answer("s1", Map.of("status", "stale_lease")).offer("s1");
+        try (Worker worker = settings(Duration.ofSeconds(5), this::workUntilStopped).slots(1).build().start()) {
+            assertThat(seen()).isEqualTo("s1 begun");
+            assertThat(seen()).isEqualTo("s1 stopped, cancelled true");
+            peer.offer("s2", Map.of("input", "quick"));
+
+            assertThat(peer.next().stepId()).as("the slot is free again and s1 reports nothing").isEqualTo("s2");
+        }
+        assertThat(peer.rest()).noneMatch(reported -> reported.stepId().equals("s1"));
+    }
+
+    @Test
+    void aCancelledStepStopsItsHandlerAndNoOther() throws Exception {
+        peer.answer("s1", Map.of("status", "cancelled")).offer("s1").offer("s2", Map.of("input", "hold"));
+        CountDownLatch release = new CountDownLatch(1);
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> {
+            if (step.stepId().equals("s1")) {
+                return workUntilStopped(step);
+            }
+            release.await();
+            return step.cancelled();
+        })) {
+            assertThat(seen()).isEqualTo("s1 begun");
+            assertThat(seen()).isEqualTo("s1 stopped, cancelled true");
+            release.countDown();
+
+            Reported reported = peer.next();
+            assertThat(reported.stepId()).isEqualTo("s2");
+            assertThat(reported.item().path("output").asBoolean()).isFalse();
+        }
+    }
+
+    @Test
+    void aResultWhoseAnswerIsLostIsSentAgain() throws Exception {
+        peer.intervene(Answer.CUT, Answer.problem(503, "{}")).answer("s1", Map.of("status", "duplicate")).offer("s1");
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
+            Reported first = peer.next();
+
+            assertThat(peer.next()).isEqualTo(first);
+            assertThat(peer.next()).isEqualTo(first);
+            peer.offer("s2");
+            assertThat(peer.next().stepId()).as("duplicate is an answer like ok").isEqualTo("s2");
+        }
+    }
+
+    @Test
+    void aLateResultIsRefusedAndForgotten() throws Exception {
+        CountDownLatch thawed = new CountDownLatch(1);
+        peer.offer("s1");
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> {
+            seen.add(step.stepId());
+            thawed.await();
+            return "late";
+        })) {
+            assertThat(seen()).isEqualTo("s1");
+            peer.next(reported -> reported.kind().equals("heartbeat"));
+            peer.intervene(Answer.json("{\"items\":[{\"step_id\":\"s1\",\"status\":\"stale_lease\"}]}"));
+            thawed.countDown();
+
+            assertThat(peer.next().stepId()).isEqualTo("s1");
+            peer.offer("s2");
+            assertThat(peer.next().stepId()).isEqualTo("s2");
+        }
+    }
+
+    @Test
+    void aResultThatTheServerWillNeverTakeBecomesAFailure() throws Exception {
+        peer.intervene(Answer.json("{\"items\":[{\"step_id\":\"s1\",\"status\":\"refused\","
+                + "\"code\":\"OUTPUT_TOO_LARGE\",\"detail\":\"at most 1 MiB\"}]}")).offer("s1");
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
+            assertThat(peer.next().kind()).isEqualTo("complete");
+            Reported failure = peer.next();
+
+            assertThat(failure.kind()).isEqualTo("fail");
+            assertThat(failure.item().path("error_code").asString()).isEqualTo("OUTPUT_TOO_LARGE");
+            assertThat(failure.item().path("error_class").asString()).isEqualTo("quality");
+            assertThat(failure.item().path("message").asString()).contains("at most 1 MiB");
+        }
+    }
+
+    @Test
+    void oneBadItemDoesNotHoldUpItsBatch() throws Exception {
+        CountDownLatch both = new CountDownLatch(2);
+        Answer refusal = Answer.problem(422, "{\"code\":\"BAD_ITEM\"}");
+        ScriptedServer.Script complete = request -> request.body().path("items").size() > 1
+                || request.body().toString().contains("s1") ? refusal
+                        : Answer.json("{\"items\":[{\"step_id\":\"s2\",\"status\":\"ok\"}]}");
+        peer.server.on("POST /api/v1/dispatch/complete", complete);
+        peer.offer("s1").offer("s2");
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> {
+            both.countDown();
+            both.await();
+            return "out";
+        })) {
+            Reported failure = peer.next();
+
+            assertThat(failure.kind()).isEqualTo("fail");
+            assertThat(failure.stepId()).isEqualTo("s1");
+            assertThat(failure.item().path("error_code").asString()).isEqualTo("BAD_ITEM");
+        }
+        assertThat(peer.rest()).noneMatch(reported -> reported.stepId().equals("s2"));
+    }
+
+    @Test
+    void aFailedHeartbeatLosesNothingThatAHandlerSaid() throws Exception {
+        BlockingQueue<Answer> beats = new LinkedBlockingQueue<>(List.of(Answer.CUT, Answer.problem(503, "{}")));
+        peer.server.on("POST /api/v1/dispatch/heartbeat", request -> {
+            seen.add(request.body().path("items").path(0).path("logs").toString());
+            Answer answer = beats.poll();
+            return answer == null ? Answer.json("{\"items\":[]}") : answer;
+        });
+        peer.offer("s1");
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> {
+            step.log("one");
+            step.log("two");
+            return null;
+        })) {
+            assertThat(peer.next().kind()).isEqualTo("complete");
+        }
+        assertThat(seen).as("cut, refused for now, taken").filteredOn(logs -> !logs.isEmpty())
+                .containsExactly("[\"one\",\"two\"]", "[\"one\",\"two\"]", "[\"one\",\"two\"]");
+    }
+
+    @Test
+    void stoppingLetsRunningHandlersFinish() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        peer.offer("s1");
+        Worker worker = worker(Duration.ofSeconds(20), step -> {
+            seen.add("begun");
+            release.await();
+            return "done";
+        });
+        assertThat(seen()).isEqualTo("begun");
+        Thread stop = new Thread(worker::close);
+        stop.start();
+        int claims = awaitClaimsToEnd();
+        release.countDown();
+        stop.join();
+
+        assertThat(peer.rest()).filteredOn(reported -> !reported.kind().equals("heartbeat"))
+                .extracting(Reported::kind).containsExactly("complete");
+        assertThat(peer.claims()).hasSize(claims);
+    }
+
+    @Test
+    void stoppingHandsBackWhatDoesNotFinishInTime() throws Exception {
+        peer.offer("s1");
+        Worker worker = worker(Duration.ofMillis(50), this::workUntilStopped);
+        assertThat(seen()).isEqualTo("s1 begun");
+
+        worker.close();
+        worker.awaitStop();
+
+        assertThat(seen()).isEqualTo("s1 stopped, cancelled true");
+        assertThat(peer.rest()).filteredOn(reported -> !reported.kind().equals("heartbeat")).singleElement()
+                .satisfies(reported -> {
+                    assertThat(reported.kind()).isEqualTo("release");
+                    assertThat(reported.item().path("lease_epoch").asInt()).isEqualTo(7);
+                });
+    }
+
+    @Test
+    void aStepThatArrivesWhileStoppingIsHandedBack() throws Exception {
+        CountDownLatch claimed = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        peer.server.on("POST /api/v1/dispatch/claim", request -> {
+            claimed.countDown();
+            answer.await();
+            return Answer.json("{\"items\":[{\"step_id\":\"s1\",\"tool\":\"work\",\"lease_epoch\":3}]}");
+        });
+        Worker worker = worker(Duration.ofSeconds(20), this::workUntilStopped);
+        claimed.await();
+        Thread stop = new Thread(worker::close);
+        stop.start();
+        awaitState(stop, Thread.State.TIMED_WAITING);
+        answer.countDown();
+        stop.join();
+
+        assertThat(peer.rest()).extracting(Reported::kind).containsExactly("release");
+        assertThat(seen).isEmpty();
+    }
+
+    @Test
+    void aServerThatIsAwayDoesNotKeepAWorkerFromStopping() throws Exception {
+        peer.offer("s1");
+        Worker worker = worker(Duration.ofMillis(50), this::workUntilStopped);
+        assertThat(seen()).isEqualTo("s1 begun");
+        peer.close();
+        Thread stop = new Thread(worker::close);
+        stop.start();
+        stop.interrupt();
+        stop.join();
+
+        assertThat(seen()).isEqualTo("s1 stopped, cancelled true");
+    }
+
+    @Test
+    void waitsForAServerThatIsNotThereYet() throws Exception {
+        peer.close();
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> "out");
+                DispatchPeer reborn = new DispatchPeer(new ScriptedServer(peer.server.port()))) {
+            reborn.offer("s1");
+
+            assertThat(reborn.next().kind()).isEqualTo("complete");
+        }
+    }
+
+    private Worker worker(Duration grace, StepHandler handler) {
+        return settings(grace, handler).build().start();
+    }
+
+    private Worker.Builder settings(Duration grace, StepHandler handler) {
+        return Worker.builder(peer.server.client()).id("w1").slots(2).lease(Duration.ofMillis(600))
+                .poll(Duration.ofMillis(200)).grace(grace).tool("work", handler);
+    }
+
+    private Object workUntilStopped(StepContext step) throws InterruptedException {
+        if (step.input().asString("").equals("quick")) {
+            return "quick";
+        }
+        seen.add(step.stepId() + " begun");
+        try {
+            never.await();
+        } catch (InterruptedException e) {
+            seen.add(step.stepId() + " stopped, cancelled " + step.cancelled());
+            throw e;
+        }
+        return "never";
+    }
+
+    private String seen() throws InterruptedException {
+        return seen.poll(20, TimeUnit.SECONDS);
+    }
+
+    /** A claim that is answered after the stop is the last: heartbeats go on, claims do not. */
+    private int awaitClaimsToEnd() throws InterruptedException {
+        int claims;
+        do {
+            claims = peer.claims().size();
+            peer.next(reported -> reported.kind().equals("heartbeat"));
+            peer.next(reported -> reported.kind().equals("heartbeat"));
+        } while (peer.claims().size() > claims);
+        return claims;
+    }
+
+    private static void awaitState(Thread thread, Thread.State state) {
+        while (thread.getState() != state) {
+            Thread.onSpinWait();
+        }
+    }
+}

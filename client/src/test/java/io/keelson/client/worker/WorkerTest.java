@@ -1,0 +1,198 @@
+package io.keelson.client.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.client.worker.DispatchPeer.Reported;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectMapper;
+
+/** What a handler is given, and what becomes of what it gives. */
+class WorkerTest {
+
+    private final DispatchPeer peer = new DispatchPeer();
+
+    @AfterEach
+    void close() {
+        peer.close();
+    }
+
+    @Test
+    void claimsForItsToolsAndCompletesWithTheHandlersOutput() throws Exception {
+        peer.offer("s1", Map.of("input", Map.of("text", "abc")));
+        try (Worker worker = worker(step -> Map.of("length", step.input(Text.class).text().length()))) {
+            Reported reported = peer.next();
+
+            assertThat(reported.kind()).isEqualTo("complete");
+            assertThat(reported.item())
+                    .isEqualTo(json("{\"step_id\":\"s1\",\"lease_epoch\":7,\"output\":{\"length\":3}}"));
+            JsonNode claim = peer.claims().get(0).body();
+            assertThat(claim).isEqualTo(json("{\"worker_id\":\"w1\",\"tools\":[\"work\"],\"max\":2,\"wait_ms\":200,"
+                    + "\"lease_ms\":3000,\"version\":\"1.2\"}"));
+            assertThat(worker.id()).isEqualTo("w1");
+        }
+    }
+
+    @Test
+    void aHandlerSeesAllOfItsStep() throws Exception {
+        peer.offer("s1", Map.of("attempt", 2, "failure_context", Map.of("error_code", "X"),
+                "details", Map.of("done", 41)));
+        try (Worker worker = worker(step -> List.of(step.stepId(), step.runId(), step.taskId(), step.tool(),
+                step.attempt(), step.leaseEpoch(), step.effectKey(), step.failureContext(), step.previousDetails(),
+                step.deadline().equals(Instant.parse("2026-01-02T03:05:05Z")), step.input().isNull(),
+                step.cancelled()))) {
+            assertThat(peer.next().item().path("output")).isEqualTo(json("[\"s1\",\"r1\",\"t1\",\"work\",2,7,\"e-s1\","
+                    + "{\"error_code\":\"X\"},{\"done\":41},true,true,false]"));
+        }
+    }
+
+    @Test
+    void aNamedFailureIsReportedAsSuch() throws Exception {
+        peer.offer("s1");
+        try (Worker worker = worker(step -> {
+            throw new StepFailure("RATE_LIMITED", ErrorClass.INFRASTRUCTURE, "slow down", Duration.ofSeconds(2));
+        })) {
+            Reported reported = peer.next();
+
+            assertThat(reported.kind()).isEqualTo("fail");
+            assertThat(reported.item()).isEqualTo(json("{\"step_id\":\"s1\",\"lease_epoch\":7,"
+                    + "\"error_code\":\"RATE_LIMITED\",\"error_class\":\"infrastructure\",\"message\":\"slow down\","
+                    + "\"retry_after_ms\":2000}"));
+        }
+    }
+
+    @Test
+    void anyOtherExceptionIsAnInfrastructureFailureAndTheWorkerGoesOn() throws Exception {
+        peer.offer("s1").offer("s2");
+        try (Worker worker = worker(step -> {
+            if (step.stepId().equals("s1")) {
+                throw new AssertionError("boom");
+            }
+            return "fine";
+        })) {
+            Map<String, Reported> reported = byStep(peer.next(), peer.next());
+
+            assertThat(reported.get("s1").kind()).isEqualTo("fail");
+            assertThat(reported.get("s1").item().path("error_code").asString()).isEqualTo("HANDLER_ERROR");
+            assertThat(reported.get("s1").item().path("error_class").asString()).isEqualTo("infrastructure");
+            assertThat(reported.get("s1").item().path("message").asString()).contains("boom");
+            assertThat(reported.get("s2").kind()).isEqualTo("complete");
+        }
+    }
+
+    @Test
+    void inputAndOutputThatDoNotFitArePermanentFailures() throws Exception {
+        peer.offer("s1", Map.of("input", List.of(1)));
+        peer.offer("s2", Map.of("input", Map.of("text", "x")));
+        try (Worker worker = worker(step -> {
+            step.input(Text.class);
+            return new Object() {
+                @SuppressWarnings("unused")
+                public String getBroken() {
+                    throw new IllegalStateException("no");
+                }
+            };
+        })) {
+            Map<String, Reported> reported = byStep(peer.next(), peer.next());
+
+            assertThat(reported.get("s1").item().path("error_code").asString()).isEqualTo("INPUT_INVALID");
+            assertThat(reported.get("s2").item().path("error_code").asString()).isEqualTo("OUTPUT_INVALID");
+            assertThat(reported.values()).extracting(r -> r.item().path("error_class").asString())
+                    .containsOnly("permanent");
+        }
+    }
+
+    @Test
+    void anotherTurnIsAskedForByReturningContinue() throws Exception {
+        peer.offer("s1");
+        try (Worker worker = worker(step -> new Continue(Map.of("turn", 1)))) {
+            Reported reported = peer.next();
+
+            assertThat(reported.kind()).isEqualTo("continue");
+            assertThat(reported.item().path("output")).isEqualTo(json("{\"turn\":1}"));
+        }
+    }
+
+    @Test
+    void artifactsAndUsageTravelWithTheCompletion() throws Exception {
+        peer.offer("s1");
+        try (Worker worker = worker(step -> {
+            step.artifact("a.txt", "text/plain", "hi".getBytes(StandardCharsets.UTF_8));
+            step.usage(12, new BigDecimal("0.5"));
+            return null;
+        })) {
+            assertThat(peer.next().item()).isEqualTo(json("{\"step_id\":\"s1\",\"lease_epoch\":7,\"output\":null,"
+                    + "\"artifacts\":[{\"name\":\"a.txt\",\"content_type\":\"text/plain\",\"content_base64\":\"aGk=\"}],"
+                    + "\"tokens\":12,\"cost\":0.5}"));
+        }
+    }
+
+    @Test
+    void whatAHandlerReportedArrivesBeforeItsResult() throws Exception {
+        peer.offer("s1");
+        try (Worker worker = worker(step -> {
+            step.log("one");
+            step.progress(0.25, "a quarter");
+            step.progress(7, "more than all");
+            step.details(Map.of("line", 3));
+            step.log("two");
+            throw new StepFailure("X", ErrorClass.QUALITY, "no");
+        })) {
+            Reported heartbeat = peer.next(reported -> true);
+
+            assertThat(heartbeat.kind()).isEqualTo("heartbeat");
+            assertThat(heartbeat.item()).isEqualTo(json("{\"step_id\":\"s1\",\"lease_epoch\":7,"
+                    + "\"progress\":{\"fraction\":1.0,\"message\":\"more than all\"},\"details\":{\"line\":3},"
+                    + "\"logs\":[\"one\",\"two\"]}"));
+            assertThat(peer.next(reported -> true).kind()).isEqualTo("fail");
+        }
+    }
+
+    @Test
+    void takesNoMoreStepsThanItHasSlots() throws Exception {
+        for (int i = 0; i < 6; i++) {
+            peer.offer("s" + i);
+        }
+        AtomicInteger now = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        CountDownLatch two = new CountDownLatch(2);
+        try (Worker worker = worker(step -> {
+            most.accumulateAndGet(now.incrementAndGet(), Math::max);
+            two.countDown();
+            two.await();
+            now.decrementAndGet();
+            return null;
+        })) {
+            for (int i = 0; i < 6; i++) {
+                assertThat(peer.next().kind()).isEqualTo("complete");
+            }
+            assertThat(most).hasValue(2);
+            assertThat(peer.claims()).extracting(claim -> claim.body().path("max").asInt()).allMatch(max -> max <= 2);
+        }
+    }
+
+    private Worker worker(StepHandler handler) {
+        return Worker.builder(peer.server.client()).id("w1").version("1.2").slots(2).lease(Duration.ofSeconds(3))
+                .poll(Duration.ofMillis(200)).grace(Duration.ofSeconds(5)).tool("work", handler).build().start();
+    }
+
+    private static Map<String, Reported> byStep(Reported first, Reported second) {
+        return Map.of(first.stepId(), first, second.stepId(), second);
+    }
+
+    private static JsonNode json(String text) {
+        return new ObjectMapper().readTree(text);
+    }
+
+    private record Text(String text) {
+    }
+}
