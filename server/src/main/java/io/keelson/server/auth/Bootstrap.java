@@ -1,0 +1,49 @@
+package io.keelson.server.auth;
+
+import io.keelson.server.db.Database;
+import java.sql.PreparedStatement;
+import java.util.UUID;
+
+/** The first start: a default workspace, and a key to it for the programs on this machine. */
+public final class Bootstrap {
+
+    /** The workspace that every database has; its id is fixed so that servers starting at once agree on it. */
+    public static final UUID DEFAULT_WORKSPACE = UUID.fromString("00000000-0000-7000-8000-000000000001");
+
+    private static final String INSERT_WORKSPACE = """
+            insert into workspaces (id, name) values (?, 'default')
+            on conflict do nothing""";
+
+    private Bootstrap() {
+    }
+
+    /** Makes the default workspace where there is none. */
+    public static void ensureWorkspace(Database database) {
+        database.runInTransaction(connection -> {
+            try (PreparedStatement insert = connection.prepareStatement(INSERT_WORKSPACE)) {
+                insert.setObject(1, DEFAULT_WORKSPACE);
+                insert.executeUpdate();
+            }
+        });
+    }
+
+    /**
+     * The key that the data directory keeps, or a new one to the default workspace when it keeps none that opens it.
+     *
+     * @return the key, and whether it is new and so to be shown to the user once
+     */
+    public static LocalKey ensureKey(Database database, ApiKeys keys, DataFiles files) {
+        ensureWorkspace(database);
+        String kept = files.readKey();
+        if (kept != null && keys.find(kept) != null) {
+            return new LocalKey(kept, false);
+        }
+        String key = keys.create(DEFAULT_WORKSPACE, "local");
+        files.writeKey(key);
+        return new LocalKey(key, true);
+    }
+
+    /** @param created true when it did not exist before */
+    public record LocalKey(String key, boolean created) {
+    }
+}
