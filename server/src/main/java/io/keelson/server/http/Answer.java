@@ -1,0 +1,69 @@
+package io.keelson.server.http;
+
+import java.io.InputStream;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What is sent back.
+ *
+ * @param content null for none
+ * @param tagged true when the answer is one resource, which gets an {@code ETag} and may be asked for conditionally
+ */
+record Answer(int status, @Nullable Content content, Map<String, String> headers, boolean tagged) {
+
+    /** The bytes of an answer. */
+    sealed interface Content {
+
+        String type();
+
+        /** A JSON document. */
+        record Document(String type, JsonNode json) implements Content {
+        }
+
+        /** Bytes that are read while they are sent. The sender closes the stream. */
+        record Stream(String type, long length, InputStream bytes) implements Content {
+        }
+    }
+
+    private static final String JSON = "application/json";
+    private static final String PROBLEM = "application/problem+json";
+
+    Answer {
+        headers = Map.copyOf(headers);
+    }
+
+    static Answer ok(JsonNode json) {
+        return new Answer(200, new Content.Document(JSON, json), Map.of(), false);
+    }
+
+    /** One resource. */
+    static Answer resource(JsonNode json) {
+        return new Answer(200, new Content.Document(JSON, json), Map.of(), true);
+    }
+
+    static Answer created(String location, JsonNode json) {
+        return new Answer(201, new Content.Document(JSON, json), Map.of("Location", location), false);
+    }
+
+    static Answer stream(String type, long length, InputStream bytes) {
+        return new Answer(200, new Content.Stream(type, length, bytes), Map.of(), false);
+    }
+
+    static Answer problem(int status, JsonNode document) {
+        return new Answer(status, new Content.Document(PROBLEM, document), Map.of(), false);
+    }
+
+    /** Status and headers only. */
+    static Answer empty(int status) {
+        return new Answer(status, null, Map.of(), false);
+    }
+
+    Answer header(String name, String value) {
+        Map<String, String> more = new LinkedHashMap<>(headers);
+        more.put(name, value);
+        return new Answer(status, content, more, tagged);
+    }
+}

@@ -1,0 +1,99 @@
+package io.keelson.server.http;
+
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.core.exc.StreamConstraintsException;
+import tools.jackson.databind.JsonNode;
+
+/** The body of a request, read once and never further than the limit. */
+final class Body {
+
+    /** What the parser says of a source that it does not show. */
+    private static final Pattern SOURCE = Pattern.compile(" \\(start marker at \\[[^]]*\\]\\)");
+
+    private final HttpServletRequest request;
+    private final int maxBytes;
+    private byte @Nullable [] bytes;
+
+    Body(HttpServletRequest request, int maxBytes) {
+        this.request = request;
+        this.maxBytes = maxBytes;
+    }
+
+    /** The bytes, empty when there is no body. */
+    byte[] bytes() throws IOException {
+        if (bytes == null) {
+            if (request.getContentLengthLong() > maxBytes) {
+                throw tooLarge();
+            }
+            byte[] read = request.getInputStream().readNBytes(maxBytes + 1);
+            if (read.length > maxBytes) {
+                throw tooLarge();
+            }
+            bytes = read;
+        }
+        return bytes;
+    }
+
+    /** The document, an empty object when there is no body. */
+    JsonNode json() throws IOException {
+        if (bytes().length == 0) {
+            return Json.object();
+        }
+        requireType("application/json");
+        try {
+            return Json.read(bytes());
+        } catch (JacksonException e) {
+            throw malformed(e);
+        }
+    }
+
+    /** Media type without parameters, lower case; empty when the request names none. */
+    String type() {
+        String type = request.getContentType() == null ? "" : request.getContentType();
+        int end = type.indexOf(';');
+        return (end < 0 ? type : type.substring(0, end)).strip().toLowerCase(Locale.ROOT);
+    }
+
+    /** Refuses a body of another type, character encoding or compression. */
+    void requireType(String... types) {
+        String accepted = String.join(" or ", types);
+        if (!List.of(types).contains(type())) {
+            throw unsupported("the body must be " + accepted + ": send it with the header Content-Type: " + types[0]);
+        }
+        String charset = request.getCharacterEncoding();
+        if (charset != null && !charset.equalsIgnoreCase("utf-8")) {
+            throw unsupported("the body must be UTF-8, not " + Fields.shown(charset));
+        }
+        String encoding = request.getHeader("Content-Encoding");
+        if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
+            throw unsupported("the body must not be compressed");
+        }
+    }
+
+    private static Refusal unsupported(String detail) {
+        return Refusal.of(ErrorCode.UNSUPPORTED_MEDIA_TYPE, detail);
+    }
+
+    private Refusal tooLarge() {
+        // the rest of the body is not read, so the connection cannot be used again
+        return Refusal.of(ErrorCode.BODY_TOO_LARGE, "a body may have at most " + maxBytes + " bytes")
+                .header("Connection", "close");
+    }
+
+    private static Refusal malformed(JacksonException e) {
+        if (e instanceof StreamConstraintsException) {
+            return Refusal.of(ErrorCode.BODY_TOO_LARGE, Fields.firstLine(e.getOriginalMessage()));
+        }
+        TokenStreamLocation at = e.getLocation();
+        String place = at == null || at.getLineNr() < 1 ? ""
+                : " (line " + at.getLineNr() + ", column " + at.getColumnNr() + ")";
+        return Refusal.of(ErrorCode.MALFORMED_JSON, Fields.firstLine(SOURCE.matcher(e.getOriginalMessage()).replaceAll("")) + place);
+    }
+}

@@ -1,0 +1,72 @@
+package io.keelson.server.http;
+
+import io.javalin.http.Context;
+import io.keelson.core.run.Actor;
+import io.keelson.server.auth.Caller;
+import java.io.IOException;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** One request to a route, its caller known. */
+final class Call {
+
+    private final Context context;
+    private final @Nullable Caller caller;
+    private final Body body;
+    private final Query query;
+
+    Call(Context context, @Nullable Caller caller, int maxBodyBytes) {
+        this.context = context;
+        this.caller = caller;
+        this.body = new Body(context.req(), maxBodyBytes);
+        this.query = new Query(context.queryParamMap());
+    }
+
+    UUID workspace() {
+        return caller().workspaceId();
+    }
+
+    /** The caller, as events record it. */
+    Actor actor() {
+        return Actor.human(caller().keyId().toString());
+    }
+
+    private Caller caller() {
+        if (caller == null) {
+            throw new IllegalStateException("an open route has no caller");
+        }
+        return caller;
+    }
+
+    /** The id in the path under this name. */
+    UUID id(String name, IdKind kind) {
+        String text = context.pathParam(name);
+        UUID id = kind.parse(text);
+        if (id == null) {
+            throw Refusal.of(ErrorCode.INVALID_ID, "'" + Fields.shown(text) + "' is not an id: a UUID, or "
+                    + kind.prefixed(new UUID(0, 0)));
+        }
+        return id;
+    }
+
+    String pathText(String name) {
+        return context.pathParam(name);
+    }
+
+    Query query() {
+        return query;
+    }
+
+    Body body() {
+        return body;
+    }
+
+    /** The body's members; those of an empty object when there is no body. */
+    Fields fields() throws IOException {
+        return Fields.of(body.json());
+    }
+
+    @Nullable String header(String name) {
+        return context.header(name);
+    }
+}

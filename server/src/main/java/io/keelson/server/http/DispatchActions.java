@@ -1,0 +1,170 @@
+package io.keelson.server.http;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.engine.RemoteWork;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.NullNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The routes of workers: each takes a batch and answers every item of it, in order. */
+final class DispatchActions {
+
+    static final int MAX_BATCH = 1_000;
+    private static final int MAX_NAME = 200;
+    private static final int MAX_CODE = 100;
+    private static final int MAX_TOOLS = 500;
+    private static final int MAX_EPOCH = Integer.MAX_VALUE;
+    private static final int MAX_MESSAGE = 4_000;
+    private static final int MAX_LOG_LINES = 1_000;
+    private static final int MAX_ARTIFACTS = 100;
+    private static final int MAX_ARTIFACT_BYTES = 1 << 20;
+    private static final long MIN_LEASE_MILLIS = 1_000;
+    private static final long MAX_LEASE_MILLIS = 3_600_000;
+    private static final long MAX_RETRY_MILLIS = 7L * 24 * 3_600_000;
+    private static final long MAX_TOKENS = 100_000_000L;
+    private static final BigDecimal MAX_COST = new BigDecimal("1000000");
+    private static final int COST_SCALE = 6;
+    private static final List<String> ERROR_CLASSES = Arrays.stream(ErrorClass.values()).map(ErrorClass::wire).toList();
+
+    private final RemoteWork work;
+    private final LongPoll poll;
+
+    DispatchActions(RemoteWork work, LongPoll poll) {
+        this.work = work;
+        this.poll = poll;
+    }
+
+    void addTo(Route.Table table) {
+        table.post("/dispatch/claim", this::claim);
+        table.post("/dispatch/heartbeat", call -> batch(call, DispatchActions::beat, work::heartbeat));
+        table.post("/dispatch/complete", call -> batch(call, DispatchActions::completion, work::complete));
+        table.post("/dispatch/continue", call -> batch(call, DispatchActions::completion, work::another));
+        table.post("/dispatch/fail", call -> batch(call, DispatchActions::failure, work::fail));
+        table.post("/dispatch/release", call -> batch(call, DispatchActions::handback, work::release));
+    }
+
+    private Answer claim(Call call) throws IOException, InterruptedException {
+        call.query().done();
+        Fields fields = call.fields();
+        String worker = fields.text("worker_id", MAX_NAME);
+        List<String> tools = fields.texts("tools", MAX_TOOLS, MAX_NAME);
+        int max = (int) fields.integer("max", 1, MAX_BATCH, 1);
+        long wait = fields.integer("wait_ms", 0, poll.longestMillis(), 0);
+        Duration lease = millis(fields.optionalInteger("lease_ms", MIN_LEASE_MILLIS, MAX_LEASE_MILLIS));
+        String version = fields.optionalText("version", MAX_NAME);
+        fields.done();
+        List<RemoteWork.Item> items = poll.take(Duration.ofMillis(wait), patience -> work.claim(
+                new RemoteWork.Claim(call.workspace(), worker, tools, max, patience, lease, version)));
+        return Lists.whole(items.stream().map(DispatchActions::document).toList());
+    }
+
+    private static ObjectNode document(RemoteWork.Item item) {
+        ObjectNode document = Json.object();
+        document.put("step_id", item.stepId().toString());
+        document.put("run_id", item.runId().toString());
+        document.put("task_id", item.taskId().toString());
+        document.put("tool", item.tool());
+        document.set("input", item.input());
+        document.put("attempt", item.attempt());
+        document.put("lease_epoch", item.leaseEpoch());
+        document.put("lease_expires_at", Json.time(item.leaseExpiresAt()));
+        document.put("deadline", Json.time(item.deadline()));
+        document.put("effect_key", item.effectKey());
+        document.set("failure_context", orNull(item.failureContext()));
+        document.set("details", orNull(item.details()));
+        return document;
+    }
+
+    private interface ItemReader<T> {
+        T read(Fields item);
+    }
+
+    private interface Report<T> {
+        List<RemoteWork.Answer> send(UUID workspace, String worker, List<T> items);
+    }
+
+    private static <T> Answer batch(Call call, ItemReader<T> reader, Report<T> report) throws IOException {
+        call.query().done();
+        Fields fields = call.fields();
+        String worker = fields.text("worker_id", MAX_NAME);
+        List<T> items = fields.objects("items", 1, MAX_BATCH).stream().map(reader::read).toList();
+        fields.done();
+        return Lists.whole(report.send(call.workspace(), worker, items).stream().map(DispatchActions::document)
+                .toList());
+    }
+
+    private static ObjectNode document(RemoteWork.Answer answer) {
+        ObjectNode document = Json.object();
+        document.put("step_id", answer.stepId().toString());
+        document.put("status", answer.status());
+        if (answer.leaseExpiresAt() != null) {
+            document.put("lease_expires_at", Json.time(answer.leaseExpiresAt()));
+        }
+        if (answer.code() != null) {
+            document.put("code", answer.code());
+            document.put("detail", answer.message());
+        }
+        return document;
+    }
+
+    private static RemoteWork.Beat beat(Fields item) {
+        Fields progress = item.object("progress");
+        Double fraction = progress == null ? null : progress.fraction("fraction");
+        String message = progress == null ? null : progress.lenientText("message", MAX_MESSAGE);
+        return new RemoteWork.Beat(item.id("step_id", IdKind.STEP), epoch(item), fraction, message,
+                item.any("details"), item.lenientTexts("logs", MAX_LOG_LINES, MAX_MESSAGE));
+    }
+
+    private static RemoteWork.Completion completion(Fields item) {
+        JsonNode output = item.any("output");
+        return new RemoteWork.Completion(item.id("step_id", IdKind.STEP), epoch(item), orNull(output), tokens(item),
+                cost(item), item.objects("artifacts", 0, MAX_ARTIFACTS).stream().map(DispatchActions::artifact)
+                        .toList());
+    }
+
+    private static RemoteWork.InlineArtifact artifact(Fields item) {
+        return new RemoteWork.InlineArtifact(item.text("name", MAX_NAME), item.text("content_type", MAX_NAME),
+                item.bytes("content_base64", MAX_ARTIFACT_BYTES));
+    }
+
+    private static RemoteWork.Failure failure(Fields item) {
+        String errorClass = item.optionalText("error_class", MAX_NAME);
+        if (errorClass != null && !ERROR_CLASSES.contains(errorClass)) {
+            item.problem("INVALID_VALUE", "error_class", "must be one of " + String.join(", ", ERROR_CLASSES));
+        }
+        return new RemoteWork.Failure(item.id("step_id", IdKind.STEP), epoch(item), item.text("error_code", MAX_CODE),
+                errorClass, item.lenientText("message", MAX_MESSAGE),
+                millis(item.optionalInteger("retry_after_ms", 0, MAX_RETRY_MILLIS)), tokens(item), cost(item));
+    }
+
+    private static RemoteWork.Handback handback(Fields item) {
+        return new RemoteWork.Handback(item.id("step_id", IdKind.STEP), epoch(item));
+    }
+
+    private static int epoch(Fields item) {
+        return (int) item.requiredInteger("lease_epoch", 1, MAX_EPOCH);
+    }
+
+    private static long tokens(Fields item) {
+        return item.integer("tokens", 0, MAX_TOKENS, 0);
+    }
+
+    private static BigDecimal cost(Fields item) {
+        return item.amount("cost", COST_SCALE, MAX_COST);
+    }
+
+    private static @Nullable Duration millis(@Nullable Long millis) {
+        return millis == null ? null : Duration.ofMillis(millis);
+    }
+
+    private static JsonNode orNull(@Nullable JsonNode node) {
+        return node == null ? NullNode.getInstance() : node;
+    }
+}

@@ -1,0 +1,57 @@
+package io.keelson.server.http;
+
+/**
+ * Every {@code code} that the API's own problem documents bear, with its HTTP status; {@code docs/errors.md} explains
+ * each. Codes of single problems in a body ({@code problems[]}) are the plan reader's and {@link Fields}'.
+ */
+enum ErrorCode {
+    MALFORMED_REQUEST(400, "The request cannot be read"),
+    MALFORMED_JSON(400, "The body is not JSON"),
+    INVALID_ID(400, "Not an id"),
+    INVALID_PARAMETER(400, "A query parameter has a wrong value"),
+    UNKNOWN_PARAMETER(400, "There is no such query parameter"),
+    INVALID_CURSOR(400, "Not a cursor of this list"),
+    UNAUTHENTICATED(401, "An API key is required"),
+    INVALID_API_KEY(401, "The API key is not valid"),
+    WORKSPACE_MISMATCH(403, "The API key belongs to another workspace"),
+    ROUTE_NOT_FOUND(404, "There is no such route"),
+    RUN_NOT_FOUND(404, "There is no such run"),
+    TASK_NOT_FOUND(404, "There is no such task"),
+    STEP_NOT_FOUND(404, "There is no such step"),
+    ARTIFACT_NOT_FOUND(404, "There is no such artifact"),
+    WORKER_NOT_FOUND(404, "There is no such worker"),
+    METHOD_NOT_ALLOWED(405, "The route does not know this method"),
+    REQUEST_TIMEOUT(408, "The request did not arrive in time"),
+    INVALID_STATE_TRANSITION(409, "The state does not allow this"),
+    APPROVAL_AMBIGUOUS(409, "Several approvals wait"),
+    APPROVAL_ALREADY_DECIDED(409, "The approval was decided otherwise"),
+    NOT_AN_APPROVAL(409, "The step is not an approval"),
+    ATTEMPTS_EXHAUSTED(409, "The run has no attempts left"),
+    EXTERNAL_ID_TAKEN(409, "The external id belongs to another run"),
+    ARTIFACT_CONTENT_MISSING(410, "The artifact's content is gone"),
+    BODY_TOO_LARGE(413, "The body is too large"),
+    URI_TOO_LONG(414, "The address is too long"),
+    UNSUPPORTED_MEDIA_TYPE(415, "The body's type is not supported"),
+    INVALID_BODY(422, "The body cannot be accepted"),
+    HEADERS_TOO_LARGE(431, "The headers are too large"),
+    INTERNAL_ERROR(500, "An error of the server's own"),
+    OVERLOADED(503, "Too much is under way"),
+    DATABASE_UNAVAILABLE(503, "The database cannot be reached"),
+    NOT_READY(503, "Runs cannot be taken at the moment");
+
+    private final int status;
+    private final String title;
+
+    ErrorCode(int status, String title) {
+        this.status = status;
+        this.title = title;
+    }
+
+    int status() {
+        return status;
+    }
+
+    String title() {
+        return title;
+    }
+}

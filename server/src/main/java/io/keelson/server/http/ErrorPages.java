@@ -1,0 +1,33 @@
+package io.keelson.server.http;
+
+import java.nio.ByteBuffer;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.handler.ErrorHandler;
+import org.eclipse.jetty.util.Callback;
+
+/** Problem documents instead of the HTTP server's own pages, for requests that reach no route. */
+final class ErrorPages extends ErrorHandler {
+
+    @Override
+    public boolean handle(Request request, Response response, Callback callback) {
+        ByteBuffer body = problem(response.getStatus(), response.getHeaders());
+        response.write(true, body, callback);
+        return true;
+    }
+
+    @Override
+    public ByteBuffer badMessageError(int status, String reason, HttpFields.Mutable headers) {
+        return problem(status, headers);
+    }
+
+    private static ByteBuffer problem(int status, HttpFields.Mutable headers) {
+        Answer answer = Failures.ofStatus(status).answer();
+        answer.headers().forEach(headers::put);
+        Answer.Content.Document document = (Answer.Content.Document) answer.content();
+        headers.put(HttpHeader.CONTENT_TYPE, document.type());
+        return ByteBuffer.wrap(Json.write(document.json()));
+    }
+}

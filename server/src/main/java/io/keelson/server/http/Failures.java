@@ -1,0 +1,80 @@
+package io.keelson.server.http;
+
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.engine.Commands;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import org.eclipse.jetty.http.HttpException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a caller is told when something goes wrong. Never more than they can use: causes go to the log. */
+final class Failures {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
+    private static final String RETRY_AFTER = "Retry-After";
+    private static final String SOON = "1";
+
+    private Failures() {
+    }
+
+    /** @param request method and path, for the log */
+    static Answer answer(Throwable failure, String request) {
+        return refusal(failure, request).answer();
+    }
+
+    private static Refusal refusal(Throwable failure, String request) {
+        return switch (failure) {
+            case Refusal refusal -> refusal;
+            case CompletionException e when e.getCause() != null -> refusal(e.getCause(), request);
+            case ExecutionException e when e.getCause() != null -> refusal(e.getCause(), request);
+            case Commands.Overloaded e -> Refusal.of(ErrorCode.OVERLOADED,
+                    "more is submitted than can be committed; nothing was changed").header(RETRY_AFTER, SOON);
+            case SQLException e -> refusal(new SqlFailure(e), request);
+            case SqlFailure e when unavailable(e) -> unavailable(e, request);
+            case TimeoutException e -> unavailable(e, request);
+            case HttpException e -> ofStatus(e.getCode());
+            case IOException e when e.getCause() instanceof TimeoutException -> Refusal.of(ErrorCode.REQUEST_TIMEOUT,
+                    "the body did not arrive in time");
+            case IOException e -> Refusal.of(ErrorCode.MALFORMED_REQUEST, "the request ended early");
+            case InterruptedException e -> Refusal.of(ErrorCode.NOT_READY, "the server is stopping")
+                    .header(RETRY_AFTER, SOON);
+            default -> unexpected(failure, request);
+        };
+    }
+
+    private static boolean unavailable(SqlFailure failure) {
+        String state = failure.sqlState();
+        return failure.transientFailure() || state.isEmpty() || state.startsWith("53") || state.startsWith("57");
+    }
+
+    private static Refusal unavailable(Exception failure, String request) {
+        LOG.warn("{} not answered: the database does not answer: {}", request, failure.getMessage());
+        return Refusal.of(ErrorCode.DATABASE_UNAVAILABLE,
+                "the database does not answer; repeat the call to learn what became of it").header(RETRY_AFTER, SOON);
+    }
+
+    private static Refusal unexpected(Throwable failure, String request) {
+        LOG.error("{} failed", request, failure);
+        return Refusal.of(ErrorCode.INTERNAL_ERROR, "the server's log says more");
+    }
+
+    /** For what the HTTP layers below refuse by status. */
+    static Refusal ofStatus(int status) {
+        return switch (status) {
+            case 404 -> Refusal.of(ErrorCode.ROUTE_NOT_FOUND, "see /openapi.json for the routes that exist");
+            case 405 -> Refusal.of(ErrorCode.METHOD_NOT_ALLOWED, "the header Allow names the methods of this route");
+            case 408 -> Refusal.of(ErrorCode.REQUEST_TIMEOUT, "the request did not arrive in time");
+            case 413 -> Refusal.of(ErrorCode.BODY_TOO_LARGE, "the body is too large");
+            case 414 -> Refusal.of(ErrorCode.URI_TOO_LONG, "the address is too long");
+            case 415 -> Refusal.of(ErrorCode.UNSUPPORTED_MEDIA_TYPE, "the body's type is not supported");
+            case 431 -> Refusal.of(ErrorCode.HEADERS_TOO_LARGE, "the headers are too large");
+            case 503 -> Refusal.of(ErrorCode.NOT_READY, "the server is stopping").header(RETRY_AFTER, SOON);
+            default -> status < 500 ? Refusal.of(ErrorCode.MALFORMED_REQUEST, "the request is not valid HTTP")
+                    : Refusal.of(ErrorCode.INTERNAL_ERROR, "the server's log says more");
+        };
+    }
+}

@@ -1,0 +1,392 @@
+package io.keelson.server.http;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.server.json.SafeText;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Reads the members of a JSON object and collects everything that is wrong with them, each with its place. Getters
+ * answer a harmless value where they note a problem; {@link #done} then refuses the whole body, unknown keys included.
+ * A null counts as absent.
+ */
+final class Fields {
+
+    private static final int MOST_PROBLEMS = 100;
+    private static final int SHOWN_LENGTH = 60;
+    private static final int MESSAGE_LENGTH = 200;
+    private static final int MAX_SCALE = 400;
+    private static final UUID NO_ID = new UUID(0, 0);
+
+    private final ObjectNode object;
+    private final String pointer;
+    private final Map<String, Problem> problems;
+    private final List<Fields> children = new ArrayList<>();
+    private final Set<String> known = new HashSet<>();
+
+    private Fields(ObjectNode object, String pointer, Map<String, Problem> problems) {
+        this.object = object;
+        this.pointer = pointer;
+        this.problems = problems;
+    }
+
+    static Fields of(JsonNode body) {
+        Map<String, Problem> problems = new LinkedHashMap<>();
+        if (body instanceof ObjectNode object) {
+            return new Fields(object, "", problems);
+        }
+        throw Refusal.of(List.of(new Problem("WRONG_TYPE", "", "the body must be an object, not " + kind(body))));
+    }
+
+    /** Refuses the body when anything in it, or in the objects read from it, was wrong. */
+    void done() {
+        refuseUnknown();
+        if (!problems.isEmpty()) {
+            throw Refusal.of(List.copyOf(problems.values()));
+        }
+    }
+
+    private void refuseUnknown() {
+        for (String key : object.propertyNames()) {
+            if (!known.contains(key)) {
+                problem("UNKNOWN_KEY", key.replace("~", "~0").replace("/", "~1"), "there is no '" + shown(key) + "' here; known: "
+                        + (known.isEmpty() ? "none" : String.join(", ", known.stream().sorted().toList())));
+            }
+        }
+        children.forEach(Fields::refuseUnknown);
+    }
+
+    /** Required text of 1 to {@code max} characters. */
+    String text(String key, int max) {
+        String text = optionalText(key, max);
+        if (text == null) {
+            missing(key);
+            return "";
+        }
+        if (text.isBlank()) {
+            problem("EMPTY", key, "'" + key + "' may not be blank");
+        }
+        return text;
+    }
+
+    @Nullable String optionalText(String key, int max) {
+        JsonNode value = value(key);
+        if (value == null) {
+            return null;
+        }
+        if (!value.isString()) {
+            wrongType(key, "a string", value);
+            return null;
+        }
+        return checked(value.stringValue(), key, max);
+    }
+
+    private @Nullable String checked(String text, String place, int max) {
+        if (text.length() > max) {
+            problem("TOO_LONG", place, "at most " + max + " characters, not " + text.length());
+            return null;
+        }
+        if (!SafeText.clean(text).equals(text)) {
+            problem("INVALID_TEXT", place, "holds a NUL character or half of a surrogate pair");
+            return null;
+        }
+        return text;
+    }
+
+    /** Text for people from a program that may have met anything: cut and cleaned rather than refused. */
+    String lenientText(String key, int max) {
+        JsonNode value = value(key);
+        if (value == null) {
+            return "";
+        }
+        if (!value.isString()) {
+            wrongType(key, "a string", value);
+            return "";
+        }
+        return cut(value.stringValue(), max);
+    }
+
+    private static String cut(String text, int max) {
+        return SafeText.clean(text.length() <= max ? text : text.substring(0, max));
+    }
+
+    boolean flag(String key, boolean absent) {
+        JsonNode value = value(key);
+        if (value != null && !value.isBoolean()) {
+            wrongType(key, "true or false", value);
+        }
+        return value == null || !value.isBoolean() ? absent : value.booleanValue();
+    }
+
+    /** A whole number within bounds; {@code absent} where there is none. */
+    long integer(String key, long min, long max, long absent) {
+        JsonNode value = value(key);
+        if (value == null) {
+            return absent;
+        }
+        if (!value.isIntegralNumber()) {
+            wrongType(key, "a whole number", value);
+            return absent;
+        }
+        if (!value.canConvertToLong() || value.longValue() < min || value.longValue() > max) {
+            problem("OUT_OF_RANGE", key, "must be from " + min + " to " + max);
+            return absent;
+        }
+        return value.longValue();
+    }
+
+    /** As {@link #integer}, but it must be there. */
+    long requiredInteger(String key, long min, long max) {
+        if (value(key) == null) {
+            missing(key);
+        }
+        return integer(key, min, max, min);
+    }
+
+    @Nullable Long optionalInteger(String key, long min, long max) {
+        return value(key) == null ? null : Long.valueOf(integer(key, min, max, min));
+    }
+
+    /** A number from 0 to {@code max} with at most {@code scale} decimal places; 0 where there is none. */
+    BigDecimal amount(String key, int scale, BigDecimal max) {
+        JsonNode value = value(key);
+        if (value == null) {
+            return BigDecimal.ZERO;
+        }
+        if (!value.isNumber()) {
+            wrongType(key, "a number", value);
+            return BigDecimal.ZERO;
+        }
+        BigDecimal amount = value.decimalValue();
+        if (amount.signum() < 0 || amount.compareTo(max) > 0) {
+            problem("OUT_OF_RANGE", key, "must be from 0 to " + max.toPlainString());
+            return BigDecimal.ZERO;
+        }
+        if (amount.signum() != 0 && amount.stripTrailingZeros().scale() > scale) {
+            problem("OUT_OF_RANGE", key, "at most " + scale + " decimal places");
+            return BigDecimal.ZERO;
+        }
+        return amount;
+    }
+
+    /** A number from 0 to 1; null where there is none. */
+    @Nullable Double fraction(String key) {
+        JsonNode value = value(key);
+        if (value == null) {
+            return null;
+        }
+        if (!value.isNumber()) {
+            wrongType(key, "a number", value);
+            return null;
+        }
+        BigDecimal fraction = value.decimalValue();
+        if (fraction.signum() < 0 || fraction.compareTo(BigDecimal.ONE) > 0) {
+            problem("OUT_OF_RANGE", key, "must be from 0 to 1");
+            return null;
+        }
+        return fraction.doubleValue();
+    }
+
+    /** A required id of this kind. */
+    UUID id(String key, IdKind kind) {
+        String text = text(key, 100);
+        UUID id = kind.parse(text);
+        if (id == null && !text.isBlank()) {
+            problem("INVALID_ID", key, "'" + shown(text) + "' is not an id");
+        }
+        return id == null ? NO_ID : id;
+    }
+
+    /** One of the words; {@code absent} where there is none. */
+    String word(String key, List<String> words, String absent) {
+        String text = optionalText(key, 100);
+        if (text == null) {
+            return absent;
+        }
+        if (!words.contains(text)) {
+            problem("INVALID_VALUE", key, "must be one of " + String.join(", ", words));
+        }
+        return text;
+    }
+
+    /** Any JSON as it is, cleaned of what the database cannot hold; null where there is none. */
+    @Nullable JsonNode any(String key) {
+        JsonNode value = value(key);
+        if (value == null) {
+            return null;
+        }
+        if (!storableNumbers(value)) {
+            problem("NUMBER_OUT_OF_RANGE", key, "holds a number beyond the range of a double");
+        }
+        return SafeText.clean(value);
+    }
+
+    private static boolean storableNumbers(JsonNode value) {
+        return value.isContainer() ? value.valueStream().allMatch(Fields::storableNumbers)
+                : !value.isBigDecimal() || Math.abs((long) value.decimalValue().scale()) <= MAX_SCALE;
+    }
+
+    /** A required list of texts, not empty. */
+    List<String> texts(String key, int maxItems, int maxLength) {
+        List<String> texts = new ArrayList<>();
+        List<JsonNode> items = items(key, 1, maxItems);
+        for (int i = 0; i < items.size(); i++) {
+            if (!items.get(i).isString()) {
+                wrongType(key + "/" + i, "a string", items.get(i));
+                continue;
+            }
+            String text = checked(items.get(i).stringValue(), key + "/" + i, maxLength);
+            if (text != null && text.isBlank()) {
+                problem("EMPTY", key + "/" + i, "may not be blank");
+            } else if (text != null) {
+                texts.add(text);
+            }
+        }
+        return texts;
+    }
+
+    /** Lines as {@link #lenientText}; the first {@code maxItems} are kept. */
+    List<String> lenientTexts(String key, int maxItems, int maxLength) {
+        if (value(key) == null) {
+            return List.of();
+        }
+        List<String> texts = new ArrayList<>();
+        List<JsonNode> items = items(key, 0, Integer.MAX_VALUE);
+        for (int i = 0; i < Math.min(maxItems, items.size()); i++) {
+            if (items.get(i).isString()) {
+                texts.add(cut(items.get(i).stringValue(), maxLength));
+            } else {
+                wrongType(key + "/" + i, "a string", items.get(i));
+            }
+        }
+        return texts;
+    }
+
+    /** Required bytes in base64, at most {@code max} of them. */
+    byte[] bytes(String key, int max) {
+        JsonNode value = value(key);
+        if (value == null) {
+            missing(key);
+        } else if (!value.isString()) {
+            wrongType(key, "a string", value);
+        } else {
+            try {
+                byte[] bytes = Base64.getDecoder().decode(value.stringValue());
+                if (bytes.length <= max) {
+                    return bytes;
+                }
+                problem("TOO_LONG", key, "at most " + max + " bytes, not " + bytes.length);
+            } catch (IllegalArgumentException e) {
+                problem("INVALID_VALUE", key, "is not base64");
+            }
+        }
+        return new byte[0];
+    }
+
+    /** A list of objects; empty where there is none and {@code min} is 0. */
+    List<Fields> objects(String key, int min, int max) {
+        if (min == 0 && value(key) == null) {
+            return List.of();
+        }
+        List<Fields> objects = new ArrayList<>();
+        List<JsonNode> items = items(key, min, max);
+        for (int i = 0; i < items.size(); i++) {
+            if (items.get(i) instanceof ObjectNode item) {
+                Fields child = new Fields(item, pointer + "/" + key + "/" + i, problems);
+                children.add(child);
+                objects.add(child);
+            } else {
+                wrongType(key + "/" + i, "an object", items.get(i));
+            }
+        }
+        return objects;
+    }
+
+    /** An object; null where there is none. */
+    @Nullable Fields object(String key) {
+        JsonNode value = value(key);
+        if (value == null) {
+            return null;
+        }
+        if (!(value instanceof ObjectNode object)) {
+            wrongType(key, "an object", value);
+            return null;
+        }
+        Fields child = new Fields(object, pointer + "/" + key, problems);
+        children.add(child);
+        return child;
+    }
+
+    private List<JsonNode> items(String key, int min, int max) {
+        JsonNode value = value(key);
+        if (value == null) {
+            missing(key);
+        } else if (!value.isArray()) {
+            wrongType(key, "a list", value);
+        } else if (value.size() < min || value.size() > max) {
+            problem(value.isEmpty() ? "EMPTY" : "TOO_MANY", key,
+                    "must have from " + min + " to " + max + " items, not " + value.size());
+        } else {
+            return value.valueStream().toList();
+        }
+        return List.of();
+    }
+
+    /**
+     * Notes a problem with a member, the first that is found there: others follow from it.
+     *
+     * @param place the member's name, or the rest of the pointer to a place within it
+     */
+    void problem(String code, String place, String message) {
+        if (problems.size() < MOST_PROBLEMS) {
+            problems.putIfAbsent(pointer + "/" + place, new Problem(code, pointer + "/" + place, message));
+        }
+    }
+
+    private @Nullable JsonNode value(String key) {
+        known.add(key);
+        JsonNode value = object.get(key);
+        return value == null || value.isNull() ? null : value;
+    }
+
+    private void missing(String key) {
+        problem("REQUIRED", key, "'" + key + "' must be given");
+    }
+
+    private void wrongType(String key, String wanted, JsonNode value) {
+        problem("WRONG_TYPE", key, "must be " + wanted + ", not " + kind(value));
+    }
+
+    private static String kind(JsonNode value) {
+        return switch (value.getNodeType()) {
+            case ARRAY -> "a list";
+            case OBJECT -> "an object";
+            case STRING -> "a string";
+            case NUMBER -> "a number";
+            case BOOLEAN -> "true or false";
+            case NULL, MISSING -> "nothing";
+            case BINARY, POJO -> "something else";
+        };
+    }
+
+    /** A piece of the request for a message: short and safe to send. */
+    static String shown(String text) {
+        return SafeText.clean(text.length() <= SHOWN_LENGTH ? text : text.substring(0, SHOWN_LENGTH) + "…");
+    }
+
+    /** The beginning of a parser's message, which may quote the document at length. */
+    static String firstLine(String message) {
+        String line = message.lines().findFirst().orElse("");
+        return SafeText.clean(line.length() <= MESSAGE_LENGTH ? line : line.substring(0, MESSAGE_LENGTH) + "…");
+    }
+}

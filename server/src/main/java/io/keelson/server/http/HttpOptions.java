@@ -1,0 +1,30 @@
+package io.keelson.server.http;
+
+import java.time.Duration;
+
+/**
+ * Where the API is served and within which bounds.
+ *
+ * @param host the address to listen at; loopback unless the operator opens the door
+ * @param port 0 for any free one
+ * @param maxBodyBytes the largest body that is read
+ * @param longestPoll how long a call may be held open at most while it waits for work or news
+ * @param grace how long requests under way may take to finish when the server stops
+ */
+public record HttpOptions(String host, int port, int maxBodyBytes, Duration longestPoll, Duration grace) {
+
+    public static final HttpOptions DEFAULTS = new HttpOptions("127.0.0.1", 7331, 16 << 20, Duration.ofSeconds(60),
+            Duration.ofSeconds(10));
+
+    public HttpOptions withHost(String address) {
+        return new HttpOptions(address, port, maxBodyBytes, longestPoll, grace);
+    }
+
+    public HttpOptions withPort(int number) {
+        return new HttpOptions(host, number, maxBodyBytes, longestPoll, grace);
+    }
+
+    public HttpOptions withMaxBodyBytes(int bytes) {
+        return new HttpOptions(host, port, bytes, longestPoll, grace);
+    }
+}

@@ -1,0 +1,162 @@
+package io.keelson.server.http;
+
+import io.javalin.Javalin;
+import io.javalin.config.JavalinConfig;
+import io.javalin.http.Context;
+import io.javalin.http.HandlerType;
+import io.javalin.http.HttpResponseException;
+import io.javalin.util.JavalinBindException;
+import io.javalin.util.JavalinException;
+import io.keelson.server.auth.Caller;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
+import java.net.URI;
+import java.util.List;
+import org.eclipse.jetty.server.Connector;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.handler.GracefulHandler;
+
+/** The HTTP API of one server: each request on a virtual thread of its own. */
+public final class HttpServer implements AutoCloseable {
+
+    private static final int HEADER_BYTES = 16 << 10;
+    private static final long IDLE_MARGIN_MILLIS = 15_000;
+    private static final long IDLE_AT_STOP_MILLIS = 100;
+
+    private final HttpOptions options;
+    private final Stopping stopping = new Stopping();
+    private final Door door;
+    private final List<Route> routes;
+    private final Javalin javalin;
+
+    public HttpServer(HttpOptions options, Rooms rooms) {
+        this.options = options;
+        this.door = new Door(rooms.apiKeys());
+        this.routes = Routes.of(rooms, new LongPoll(options.longestPoll(), stopping));
+        this.javalin = Javalin.create(this::configure);
+    }
+
+    /**
+     * Begins to listen.
+     *
+     * @throws HttpStartException PORT_IN_USE or ADDRESS_NOT_USABLE
+     */
+    public void start() {
+        try {
+            javalin.start();
+        } catch (JavalinException e) {
+            throw notStarted(e);
+        }
+    }
+
+    /** The port listened at. */
+    public int port() {
+        return javalin.port();
+    }
+
+    /** Where the API is, as programs on this machine reach it. */
+    public URI url() {
+        boolean everywhere = options.host().equals("0.0.0.0") || options.host().equals("::");
+        String host = everywhere ? "127.0.0.1" : options.host();
+        return URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port());
+    }
+
+    /** The routes served, as {@code METHOD /path}. */
+    List<String> served() {
+        return routes.stream().map(route -> route.method().name() + " " + route.path()).toList();
+    }
+
+    /** Takes no more requests, lets those under way finish, and ends. */
+    @Override
+    public void close() {
+        stopping.begin();
+        javalin.stop();
+    }
+
+    private void configure(JavalinConfig config) {
+        config.startup.showJavalinBanner = false;
+        config.startup.startupWatcherEnabled = false;
+        config.concurrency.useVirtualThreads = true;
+        config.http.prefer405over404 = true;
+        config.jetty.modifyServer(this::configure);
+        config.jetty.modifyServletContextHandler(context -> context.setErrorHandler(new ErrorPages()));
+        config.jetty.addConnector(this::connector);
+        for (Route route : routes) {
+            config.routes.addHttpHandler(route.method(), route.path(), context -> serve(context, route));
+            if (route.method() == HandlerType.GET) {
+                config.routes.addHttpHandler(HandlerType.HEAD, route.path(), context -> serve(context, route));
+            }
+        }
+        config.routes.exception(HttpResponseException.class, this::refuse);
+    }
+
+    private void configure(Server server) {
+        server.setErrorHandler(new ErrorPages());
+        server.setHandler(new GracefulHandler());
+        server.setStopTimeout(options.grace().toMillis());
+    }
+
+    private Connector connector(Server server, HttpConfiguration http) {
+        http.setRequestHeaderSize(HEADER_BYTES);
+        http.setSendServerVersion(false);
+        ServerConnector connector = new ServerConnector(server, new HttpConnectionFactory(http));
+        connector.setHost(options.host());
+        connector.setPort(options.port());
+        connector.setIdleTimeout(options.longestPoll().toMillis() + IDLE_MARGIN_MILLIS);
+        connector.setShutdownIdleTimeout(IDLE_AT_STOP_MILLIS);
+        return connector;
+    }
+
+    private void serve(Context context, Route route) throws IOException {
+        Answer answer;
+        try {
+            Caller caller = route.open() ? null : door.enter(context);
+            answer = route.action().answer(new Call(context, caller, options.maxBodyBytes()));
+        } catch (Throwable failure) {
+            answer = Failures.answer(failure, route.method() + " " + route.path());
+        }
+        Sender.send(context, answer);
+    }
+
+    /** What the router refuses: an unknown path, or a method that the path does not know. */
+    private void refuse(HttpResponseException refused, Context context) {
+        Refusal refusal = Failures.ofStatus(refused.getStatus());
+        if (refused.getStatus() == ErrorCode.METHOD_NOT_ALLOWED.status()) {
+            refusal.header("Allow", String.join(", ", methodsOf(context.path())));
+        }
+        try {
+            Sender.send(context, refusal.answer());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private List<String> methodsOf(String path) {
+        return routes.stream().filter(route -> route.matches(path)).map(route -> route.method().name()).distinct()
+                .sorted().toList();
+    }
+
+    private HttpStartException notStarted(JavalinException e) {
+        String where = options.host() + ":" + options.port();
+        boolean taken = e instanceof JavalinBindException && causedBy(e, BindException.class);
+        return taken
+                ? new HttpStartException(HttpStartException.Code.PORT_IN_USE, options.port(), "Port " + options.port()
+                        + " of " + options.host() + " is in use. Stop whoever uses it, or choose another port"
+                        + " (0 for any free one).", e)
+                : new HttpStartException(HttpStartException.Code.ADDRESS_NOT_USABLE, options.port(),
+                        "Cannot listen at " + where + ": " + e.getMessage(), e);
+    }
+
+    private static boolean causedBy(Throwable failure, Class<? extends Throwable> type) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (type.isInstance(cause)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

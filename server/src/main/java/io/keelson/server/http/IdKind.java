@@ -1,0 +1,39 @@
+package io.keelson.server.http;
+
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** What an id in a request stands for: a UUID, which may bear its kind's prefix ({@code run_…}). */
+enum IdKind {
+    RUN("run_", ErrorCode.RUN_NOT_FOUND),
+    TASK("task_", ErrorCode.TASK_NOT_FOUND),
+    STEP("step_", ErrorCode.STEP_NOT_FOUND),
+    ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND);
+
+    private static final Pattern UUID_FORM = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
+
+    private final String prefix;
+    private final ErrorCode notFound;
+
+    IdKind(String prefix, ErrorCode notFound) {
+        this.prefix = prefix;
+        this.notFound = notFound;
+    }
+
+    /** Null when the text is no id. */
+    @Nullable UUID parse(String text) {
+        String bare = text.startsWith(prefix) ? text.substring(prefix.length()) : text;
+        return UUID_FORM.matcher(bare).matches() ? UUID.fromString(bare) : null;
+    }
+
+    /** The form with the prefix. */
+    String prefixed(UUID id) {
+        return prefix + id;
+    }
+
+    /** The same answer whether it never existed or belongs to another workspace. */
+    Refusal notFound(UUID id) {
+        return Refusal.of(notFound, "no " + prefix.replace("_", "") + " " + id);
+    }
+}

@@ -1,0 +1,67 @@
+package io.keelson.server.http;
+
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.NullNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The API's JSON: strict in what it reads (one document, no duplicate keys, bounded depth and size). */
+final class Json {
+
+    /** Deeper documents are refused: every later reader of the tree goes by recursion. */
+    static final int MAX_DEPTH = 200;
+
+    /** Values, keys and brackets of one document; bounds the memory that a tree of many tiny values takes. */
+    private static final long MAX_TOKENS = 2_000_000;
+
+    private static final int MAX_NUMBER_LENGTH = 100;
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'")
+            .withZone(ZoneOffset.UTC);
+
+    private static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).maxTokenCount(MAX_TOKENS)
+                    .maxNumberLength(MAX_NUMBER_LENGTH).build())
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build())
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
+
+    private Json() {
+    }
+
+    /** @throws tools.jackson.core.JacksonException when it is no JSON document */
+    static JsonNode read(byte[] bytes) {
+        return MAPPER.readTree(bytes);
+    }
+
+    static byte[] write(JsonNode json) {
+        return MAPPER.writeValueAsBytes(json);
+    }
+
+    static ObjectNode object() {
+        return JsonNodeFactory.instance.objectNode();
+    }
+
+    static ArrayNode array() {
+        return JsonNodeFactory.instance.arrayNode();
+    }
+
+    /** Text that the database holds as JSON; a JSON null for null. */
+    static JsonNode stored(@Nullable String text) {
+        return text == null ? NullNode.getInstance() : MAPPER.readTree(text);
+    }
+
+    /** RFC 3339 in UTC with milliseconds; null stays null. */
+    static @Nullable String time(@Nullable Instant time) {
+        return time == null ? null : TIME.format(time);
+    }
+}

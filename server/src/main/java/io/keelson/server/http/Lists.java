@@ -1,0 +1,25 @@
+package io.keelson.server.http;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Documents of lists: {@code {"items":[…],"next_cursor":null}}. */
+final class Lists {
+
+    private Lists() {
+    }
+
+    static ObjectNode page(List<? extends JsonNode> items, @Nullable String nextCursor) {
+        ObjectNode page = Json.object();
+        var array = page.putArray("items");
+        items.forEach(array::add);
+        return page.put("next_cursor", nextCursor);
+    }
+
+    /** A list that is answered in one page. */
+    static Answer whole(List<? extends JsonNode> items) {
+        return Answer.ok(page(items, null));
+    }
+}

@@ -1,0 +1,59 @@
+package io.keelson.server.http;
+
+import java.time.Duration;
+import java.util.List;
+
+/** Holds a call open until there is something to answer, and no longer than asked, allowed, or the server lives. */
+final class LongPoll {
+
+    /** How soon a call that waits notices that the server stops. */
+    private static final Duration SLICE = Duration.ofMillis(500);
+
+    /** How often a call that waits for rows of the database looks for them. */
+    private static final Duration LOOK = Duration.ofMillis(100);
+
+    private final Duration longest;
+    private final Stopping stopping;
+
+    LongPoll(Duration longest, Stopping stopping) {
+        this.longest = longest;
+        this.stopping = stopping;
+    }
+
+    long longestMillis() {
+        return longest.toMillis();
+    }
+
+    /** Something that can wait by itself. */
+    interface Waiting<T> {
+        List<T> take(Duration patience) throws InterruptedException;
+    }
+
+    /** Asks until there is something, in slices so that a stop of the server is noticed. */
+    <T> List<T> take(Duration patience, Waiting<T> source) throws InterruptedException {
+        long end = System.nanoTime() + patience.toNanos();
+        while (true) {
+            Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
+            List<T> items = source.take(left.compareTo(SLICE) < 0 ? left : SLICE);
+            if (!items.isEmpty() || left.compareTo(SLICE) <= 0 || stopping.hasBegun()) {
+                return items;
+            }
+        }
+    }
+
+    /** Something that must be looked up. */
+    interface Lookup<T> {
+        List<T> look();
+    }
+
+    <T> List<T> look(Duration patience, Lookup<T> source) throws InterruptedException {
+        long end = System.nanoTime() + patience.toNanos();
+        while (true) {
+            List<T> items = source.look();
+            Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
+            if (!items.isEmpty() || left.isZero() || stopping.await(left.compareTo(LOOK) < 0 ? left : LOOK)) {
+                return items;
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.keelson.server.http;
+
+import io.keelson.server.json.SafeText;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The query parameters of a request. {@link #done} refuses those that nobody asked for. */
+final class Query {
+
+    static final int DEFAULT_LIMIT = 50;
+    static final int MAX_LIMIT = 500;
+    private static final int MAX_LENGTH = 500;
+
+    private final Map<String, List<String>> values;
+    private final Set<String> known = new HashSet<>();
+
+    Query(Map<String, List<String>> values) {
+        this.values = values;
+    }
+
+    void done() {
+        for (String name : values.keySet()) {
+            if (!known.contains(name)) {
+                throw refused(ErrorCode.UNKNOWN_PARAMETER, name, "there is no parameter '" + Fields.shown(name)
+                        + "' here").allowing(known.stream().sorted().toList());
+            }
+        }
+    }
+
+    @Nullable String text(String name) {
+        known.add(name);
+        List<String> given = values.getOrDefault(name, List.of());
+        if (given.isEmpty()) {
+            return null;
+        }
+        String value = given.getFirst();
+        if (given.size() > 1) {
+            throw invalid(name, "is given more than once");
+        }
+        if (value.length() > MAX_LENGTH || !SafeText.clean(value).equals(value)) {
+            throw invalid(name, "is too long or holds a character that is not allowed");
+        }
+        return value;
+    }
+
+    /** One of the words; null where the parameter is absent. */
+    @Nullable String word(String name, List<String> words) {
+        String value = text(name);
+        if (value != null && !words.contains(value)) {
+            throw invalid(name, "must be one of " + String.join(", ", words)).allowing(words);
+        }
+        return value;
+    }
+
+    int limit() {
+        return (int) integer("limit", 1, MAX_LIMIT, DEFAULT_LIMIT);
+    }
+
+    long integer(String name, long min, long max, long absent) {
+        String value = text(name);
+        if (value == null) {
+            return absent;
+        }
+        try {
+            long number = Long.parseLong(value);
+            if (number >= min && number <= max) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // refused below, as what is out of range
+        }
+        throw invalid(name, "must be a whole number from " + min + " to " + max);
+    }
+
+    private static Refusal invalid(String name, String what) {
+        return refused(ErrorCode.INVALID_PARAMETER, name, "'" + name + "' " + what);
+    }
+
+    private static Refusal refused(ErrorCode code, String name, String detail) {
+        return Refusal.of(code, detail).with("parameter", Fields.shown(name));
+    }
+}

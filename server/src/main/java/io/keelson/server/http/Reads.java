@@ -1,0 +1,64 @@
+package io.keelson.server.http;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TxFunction;
+import io.keelson.server.run.RunReader;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.UUID;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Reads of one workspace's runs; what does not exist there is refused with the kind's own code. */
+final class Reads {
+
+    private final Database database;
+    private final RunReader reader;
+
+    Reads(Database database, RunReader reader) {
+        this.database = database;
+        this.reader = reader;
+    }
+
+    /** A query of the reader's. */
+    interface Query<T> {
+        T of(RunReader reader, Connection connection) throws SQLException;
+    }
+
+    <T> T read(Query<T> query) {
+        TxFunction<T> work = connection -> query.of(reader, connection);
+        return database.withConnection(work);
+    }
+
+    /** As {@link #read} on something that belongs to a run. */
+    <T> T ofRun(UUID workspace, UUID run, Query<T> query) {
+        return read((runs, c) -> {
+            found(runs.status(c, workspace, run), IdKind.RUN, run);
+            return query.of(runs, c);
+        });
+    }
+
+    void requireRun(UUID workspace, UUID run) {
+        status(workspace, run);
+    }
+
+    ObjectNode status(UUID workspace, UUID run) {
+        return read((runs, c) -> found(runs.status(c, workspace, run), IdKind.RUN, run));
+    }
+
+    ObjectNode run(UUID workspace, UUID run) {
+        return read((runs, c) -> found(runs.run(c, workspace, run), IdKind.RUN, run));
+    }
+
+    ObjectNode task(UUID workspace, UUID task) {
+        return read((runs, c) -> found(runs.task(c, workspace, task), IdKind.TASK, task));
+    }
+
+    ObjectNode step(UUID workspace, UUID step) {
+        return read((runs, c) -> found(runs.step(c, workspace, step), IdKind.STEP, step));
+    }
+
+    static <T> T found(Optional<T> row, IdKind kind, UUID id) {
+        return row.orElseThrow(() -> kind.notFound(id));
+    }
+}

@@ -1,0 +1,83 @@
+package io.keelson.server.http;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.server.json.SafeText;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A request that is answered with a problem document (RFC 9457). It is thrown through the parsing of a request, where
+ * every line may find something wrong, and never leaves this room.
+ */
+final class Refusal extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+    private static final String TYPE = "urn:keelson:error:";
+
+    private final int status;
+    private final transient ObjectNode document;
+    private final transient Map<String, String> headers = new LinkedHashMap<>();
+
+    private Refusal(int status, String title, String code, String detail) {
+        super(code + ": " + detail, null, false, false);
+        this.status = status;
+        this.document = JsonNodeFactory.instance.objectNode()
+                .put("type", TYPE + code).put("title", title).put("status", status)
+                .put("detail", SafeText.clean(detail)).put("code", code);
+    }
+
+    static Refusal of(ErrorCode code, String detail) {
+        return new Refusal(code.status(), code.title(), code.name(), detail);
+    }
+
+    /** Code and pointer are those of the first problem; all are listed. */
+    static Refusal of(List<Problem> problems) {
+        Problem first = problems.getFirst();
+        String detail = problems.size() == 1 ? first.message()
+                : problems.size() + " problems, the first: " + first.message();
+        Refusal refusal = new Refusal(ErrorCode.INVALID_BODY.status(), ErrorCode.INVALID_BODY.title(), first.code(),
+                detail);
+        refusal.document.put("pointer", SafeText.clean(first.pointer()));
+        var list = refusal.document.putArray("problems");
+        for (Problem problem : problems) {
+            list.addObject().put("code", problem.code()).put("pointer", SafeText.clean(problem.pointer()))
+                    .put("message", SafeText.clean(problem.message()));
+        }
+        return refusal;
+    }
+
+    /** With a further member of the document. */
+    Refusal with(String member, JsonNode value) {
+        document.set(member, value);
+        return this;
+    }
+
+    Refusal with(String member, String value) {
+        document.put(member, SafeText.clean(value));
+        return this;
+    }
+
+    /** With the list of what would have been accepted. */
+    Refusal allowing(List<String> allowed) {
+        var list = document.putArray("allowed");
+        allowed.forEach(list::add);
+        return this;
+    }
+
+    Refusal header(String name, String value) {
+        headers.put(name, value);
+        return this;
+    }
+
+    Answer answer() {
+        Answer answer = Answer.problem(status, document);
+        for (Map.Entry<String, String> header : headers.entrySet()) {
+            answer = answer.header(header.getKey(), header.getValue());
+        }
+        return answer;
+    }
+}

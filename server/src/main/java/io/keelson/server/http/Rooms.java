@@ -1,0 +1,21 @@
+package io.keelson.server.http;
+
+import io.keelson.core.run.Ids;
+import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.auth.ApiKeys;
+import io.keelson.server.db.Database;
+import io.keelson.server.engine.Commands;
+import io.keelson.server.engine.RemoteWork;
+import io.keelson.server.run.RunReader;
+import io.keelson.server.tool.ToolCatalog;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The rooms that the API opens to the outside.
+ *
+ * @param ids for new runs
+ * @param ready whether runs can be taken at the moment
+ */
+public record Rooms(Database database, ApiKeys apiKeys, Commands commands, RemoteWork remoteWork, RunReader runs,
+        ToolCatalog tools, ArtifactStore artifacts, Ids ids, BooleanSupplier ready) {
+}

@@ -1,0 +1,24 @@
+package io.keelson.server.http;
+
+import java.util.List;
+
+/** All that is served. */
+final class Routes {
+
+    private Routes() {
+    }
+
+    static List<Route> of(Rooms rooms, LongPoll poll) {
+        Reads reads = new Reads(rooms.database(), rooms.runs());
+        Submission submission = new Submission(rooms.commands());
+        Route.Table table = new Route.Table();
+        new RunViews(reads, poll).addTo(table);
+        new RunActions(reads, submission).addTo(table);
+        new ArtifactActions(reads, rooms.artifacts()).addTo(table);
+        new StepActions(reads, submission).addTo(table);
+        new DispatchActions(rooms.remoteWork(), poll).addTo(table);
+        new WorkerActions(reads, rooms.remoteWork(), rooms.tools()).addTo(table);
+        new EngineActions(rooms.ready(), OpenApi.document()).addTo(table);
+        return table.routes();
+    }
+}

@@ -1,0 +1,70 @@
+package io.keelson.server.http;
+
+import io.keelson.core.run.Command;
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** What clients do to a run that exists. Every answer is the run as it is afterwards. */
+final class RunActions {
+
+    private static final int MAX_REASON = 2_000;
+
+    private final Reads reads;
+    private final Submission submission;
+
+    RunActions(Reads reads, Submission submission) {
+        this.reads = reads;
+        this.submission = submission;
+    }
+
+    void addTo(Route.Table table) {
+        table.postAlso("/runs/{id}/start", call -> plain(call, run -> new Command.Start(run, call.actor())));
+        table.postAlso("/runs/{id}/pause", call -> reasoned(call, "reason",
+                (run, reason) -> new Command.Pause(run, reason, call.actor())));
+        table.postAlso("/runs/{id}/resume", call -> plain(call, run -> new Command.Resume(run, call.actor())));
+        table.postAlso("/runs/{id}/cancel", call -> reasoned(call, "reason",
+                (run, reason) -> new Command.Cancel(run, reason, call.actor())));
+        table.postAlso("/runs/{id}/retry", this::retry);
+        table.postAlso("/runs/{id}/approve", call -> reasoned(call, "comment",
+                (run, comment) -> new Command.Approve(run, comment, call.actor())));
+        table.postAlso("/runs/{id}/reject", call -> reasoned(call, "comment",
+                (run, comment) -> new Command.Reject(run, comment, call.actor())));
+    }
+
+    private interface Plain {
+        Command of(UUID run);
+    }
+
+    private interface Reasoned {
+        Command of(UUID run, @Nullable String why);
+    }
+
+    private Answer plain(Call call, Plain command) throws IOException, InterruptedException {
+        call.fields().done();
+        return done(call, command);
+    }
+
+    private Answer reasoned(Call call, String key, Reasoned command) throws IOException, InterruptedException {
+        Fields fields = call.fields();
+        String why = fields.optionalText(key, MAX_REASON);
+        fields.done();
+        return done(call, run -> command.of(run, why));
+    }
+
+    private Answer retry(Call call) throws IOException, InterruptedException {
+        Fields fields = call.fields();
+        boolean fromStart = fields.word("from", List.of("failed", "start"), "failed").equals("start");
+        fields.done();
+        return done(call, run -> new Command.Retry(run, fromStart, call.actor()));
+    }
+
+    private Answer done(Call call, Plain command) throws InterruptedException {
+        call.query().done();
+        UUID id = call.id("id", IdKind.RUN);
+        reads.requireRun(call.workspace(), id);
+        submission.submit(command.of(id));
+        return Answer.ok(reads.run(call.workspace(), id));
+    }
+}

@@ -1,0 +1,120 @@
+package io.keelson.server.http;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StateType;
+import io.keelson.server.run.RunReader;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What clients read of runs. */
+final class RunViews {
+
+    private static final List<String> STATES = Arrays.stream(RunState.values()).map(RunState::wire).toList();
+    private static final List<String> TYPES = Arrays.stream(StateType.values()).map(StateType::wire).toList();
+    private static final int MAX_ATTEMPT = 1_000_000;
+
+    private final Reads reads;
+    private final LongPoll poll;
+
+    RunViews(Reads reads, LongPoll poll) {
+        this.reads = reads;
+        this.poll = poll;
+    }
+
+    void addTo(Route.Table table) {
+        table.getAlso("/runs", this::list);
+        table.getAlso("/runs/{id}", this::run);
+        table.getAlso("/runs/{id}/status", this::status);
+        table.getAlso("/runs/{id}/events", this::events);
+        table.getAlso("/runs/{id}/tasks", this::tasks);
+        table.getAlso("/runs/{id}/steps", this::steps);
+        table.getAlso("/runs/{id}/attempts", call -> rows(call, (runs, c) -> runs.attempts(c, call.workspace(),
+                call.id("id", IdKind.RUN))));
+        table.getAlso("/runs/{id}/agents", call -> rows(call, (runs, c) -> runs.agents(c, call.workspace(),
+                call.id("id", IdKind.RUN))));
+        table.get("/tasks/{id}", this::task);
+        table.get("/steps/{id}", this::step);
+        table.get("/steps/{id}/logs", this::logs);
+    }
+
+    private Answer list(Call call) {
+        Query query = call.query();
+        String tag = query.text("tag");
+        RunReader.Filter filter = new RunReader.Filter(query.word("state", STATES), query.word("state_type", TYPES),
+                tag == null ? null : Json.array().add(tag).toString());
+        int limit = query.limit();
+        String cursor = query.text("cursor");
+        query.done();
+        try {
+            RunReader.Page page = reads.read((runs, c) -> runs.runs(c, call.workspace(), filter, cursor, limit));
+            return Answer.ok(Lists.page(page.items(), page.nextCursor()));
+        } catch (RunReader.BadCursorException e) {
+            throw Cursor.invalid();
+        }
+    }
+
+    private Answer run(Call call) {
+        call.query().done();
+        return Answer.resource(reads.run(call.workspace(), call.id("id", IdKind.RUN)));
+    }
+
+    private Answer status(Call call) {
+        call.query().done();
+        UUID id = call.id("id", IdKind.RUN);
+        return Answer.resource(StatusDocument.of(id, reads.status(call.workspace(), id)));
+    }
+
+    private Answer task(Call call) {
+        call.query().done();
+        return Answer.resource(reads.task(call.workspace(), call.id("id", IdKind.TASK)));
+    }
+
+    private Answer step(Call call) {
+        call.query().done();
+        return Answer.resource(reads.step(call.workspace(), call.id("id", IdKind.STEP)));
+    }
+
+    private Answer tasks(Call call) {
+        Integer attempt = attempt(call);
+        return rows(call, (runs, c) -> runs.tasks(c, call.workspace(), call.id("id", IdKind.RUN), attempt));
+    }
+
+    private Answer steps(Call call) {
+        Integer attempt = attempt(call);
+        return rows(call, (runs, c) -> runs.steps(c, call.workspace(), call.id("id", IdKind.RUN), attempt));
+    }
+
+    private static @Nullable Integer attempt(Call call) {
+        int attempt = (int) call.query().integer("attempt", 1, MAX_ATTEMPT, 0);
+        return attempt == 0 ? null : Integer.valueOf(attempt);
+    }
+
+    private Answer rows(Call call, Reads.Query<List<ObjectNode>> rows) {
+        call.query().done();
+        return Lists.whole(reads.ofRun(call.workspace(), call.id("id", IdKind.RUN), rows));
+    }
+
+    private Answer events(Call call) throws InterruptedException {
+        UUID id = call.id("id", IdKind.RUN);
+        Query query = call.query();
+        SeqPage page = new SeqPage("events", query, "after");
+        Duration wait = Duration.ofMillis(query.integer("wait_ms", 0, poll.longestMillis(), 0));
+        query.done();
+        return page.answer(poll.look(wait, () -> reads.ofRun(call.workspace(), id,
+                (runs, c) -> runs.events(c, call.workspace(), id, page.after(), page.toRead()))));
+    }
+
+    private Answer logs(Call call) {
+        UUID id = call.id("id", IdKind.STEP);
+        SeqPage page = new SeqPage("logs", call.query(), "after");
+        call.query().done();
+        return page.answer(reads.read((runs, c) -> {
+            Reads.found(runs.step(c, call.workspace(), id), IdKind.STEP, id);
+            return runs.logs(c, call.workspace(), id, page.after(), page.toRead());
+        }));
+    }
+}

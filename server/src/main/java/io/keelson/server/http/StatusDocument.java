@@ -1,0 +1,46 @@
+package io.keelson.server.http;
+
+import io.keelson.core.lifecycle.RunState;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The status document of the run lifecycle contract (run-lifecycle §3), member for member and in its order. */
+final class StatusDocument {
+
+    private StatusDocument() {
+    }
+
+    static ObjectNode of(UUID run, ObjectNode row) {
+        RunState state = RunState.of(row.get("state").stringValue());
+        ObjectNode document = Json.object();
+        document.put("run_id", IdKind.RUN.prefixed(run));
+        document.set("agent_slug", row.get("agent_slug"));
+        document.put("status", status(state));
+        document.set("trigger", row.get("trigger"));
+        document.set("started_at", row.get("started_at"));
+        document.set("finished_at", row.get("finished_at"));
+        document.set("current_step", row.get("current_step"));
+        document.set("steps_total", row.get("steps_total"));
+        document.set("steps_completed", row.get("steps_completed"));
+        document.putArray("proposals_created");
+        return document.put("error", error(row));
+    }
+
+    /** The contract's word for a state (specification, lifecycle §5). */
+    private static String status(RunState state) {
+        return switch (state) {
+            case CREATED, RETRYING -> "requested";
+            case PENDING -> "queued";
+            case PLANNING, AWAITING_APPROVAL, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED, RESUMING -> "running";
+            case COMPLETED, SKIPPED -> "completed";
+            case FAILED, CANCELLED -> "failed";
+        };
+    }
+
+    private static @Nullable String error(ObjectNode row) {
+        String code = row.path("error_code").asString("");
+        String message = row.path("error_message").asString("");
+        return code.isEmpty() ? null : code + ": " + message;
+    }
+}

@@ -1,0 +1,50 @@
+package io.keelson.server.http;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.engine.Commands;
+import java.util.Arrays;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Submits commands and makes problem documents of refusals. */
+final class Submission {
+
+    private static final long PATIENCE_SECONDS = 30;
+
+    private final Commands commands;
+
+    Submission(Commands commands) {
+        this.commands = commands;
+    }
+
+    /**
+     * Returns when the command is committed.
+     *
+     * @throws Refusal when it was refused; nothing has changed then
+     */
+    void submit(Command command) throws InterruptedException {
+        try {
+            Reply reply = commands.submit(command).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            if (reply instanceof Reply.Rejected rejected) {
+                throw refusal(rejected);
+            }
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Commands.RunNotFound) {
+                throw IdKind.RUN.notFound(command.runId());
+            }
+            throw new CompletionException(e.getCause());
+        } catch (TimeoutException e) {
+            throw new CompletionException(e);
+        }
+    }
+
+    private static Refusal refusal(Reply.Rejected rejected) {
+        ErrorCode code = Arrays.stream(ErrorCode.values()).filter(each -> each.name().equals(rejected.code()))
+                .findFirst().orElseThrow(() -> new IllegalStateException("undocumented refusal " + rejected.code()));
+        Refusal refusal = Refusal.of(code, rejected.message()).allowing(rejected.allowed());
+        return rejected.current() == null ? refusal : refusal.with("current_state", rejected.current());
+    }
+}
