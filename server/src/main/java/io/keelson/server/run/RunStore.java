@@ -21,6 +21,7 @@ import java.util.function.Function;
  * uses the connection it is given and neither commits nor closes it. Safe for any number of threads.
  */
 public final class RunStore {
+    private static final Duration GRACE = Duration.ofSeconds(5);
 
     /**
      * Runs whose rows are locked.
@@ -47,14 +48,20 @@ public final class RunStore {
     public record DueTimer(UUID runId, TimerKind kind, UUID subject) {
     }
 
+    private final DbClock clock;
+    private final Function<String, Plan> plans;
+    private final DueWork due;
+
     /** @param plans reads a plan's document as it was stored */
     public RunStore(DbClock clock, Function<String, Plan> plans) {
-        throw new UnsupportedOperationException();
+        this.clock = clock;
+        this.plans = plans;
+        this.due = new DueWork(clock);
     }
 
     /** Locks the rows of those runs that exist, in order of their ids, until the transaction ends. */
     public Locked lock(Connection c, Collection<UUID> runIds) throws SQLException {
-        throw new UnsupportedOperationException();
+        return RunsTable.lock(c, runIds, clock);
     }
 
     /**
@@ -62,7 +69,20 @@ public final class RunStore {
      * for a run that failed.
      */
     public Map<UUID, RunView> load(Connection c, Collection<UUID> runIds) throws SQLException {
-        throw new UnsupportedOperationException();
+        Loading loading = new Loading();
+        RunsTable.load(c, runIds, plans, loading);
+        Collection<UUID> found = loading.views.keySet();
+        if (!found.isEmpty()) {
+            AgentsTable.load(c, found, loading);
+            TasksTable.load(c, found, loading);
+            DependenciesTable.load(c, found, loading);
+            StepsTable.load(c, found, loading);
+            ArtifactsTable.load(c, found, loading);
+            QueueTable.load(c, found, loading);
+            TimersTable.load(c, found, loading);
+            loading.views.values().forEach(RunView::restoreSlots);
+        }
+        return loading.views;
     }
 
     /**
@@ -72,36 +92,37 @@ public final class RunStore {
      * @throws StaleViewException when a view was not current
      */
     public void write(Connection c, Changes changes, Instant now) throws SQLException {
-        throw new UnsupportedOperationException();
+        new ChangesWriter(c, changes, now).write();
     }
 
     /** What executors that serve any workspace may claim, in order of dispatch. */
     public List<Candidate> candidates(Connection c, Collection<String> tools, int limit) throws SQLException {
-        throw new UnsupportedOperationException();
+        return due.candidates(c, null, tools, limit);
     }
 
     /** What a worker of one workspace may claim, in order of dispatch. */
     public List<Candidate> candidates(Connection c, UUID workspaceId, Collection<String> tools, int limit)
             throws SQLException {
-        throw new UnsupportedOperationException();
+        return due.candidates(c, workspaceId, tools, limit);
     }
 
     /** Leases that ran out, and executions past their deadline by more than the grace. */
     public List<Expired> expired(Connection c, Duration grace, int limit) throws SQLException {
-        throw new UnsupportedOperationException();
+        return due.expired(c, grace, limit);
     }
 
+    /** The same with a grace of 5 seconds. */
     public List<Expired> expired(Connection c, int limit) throws SQLException {
-        return expired(c, Duration.ofSeconds(5), limit);
+        return expired(c, GRACE, limit);
     }
 
     public List<DueTimer> dueTimers(Connection c, int limit) throws SQLException {
-        throw new UnsupportedOperationException();
+        return due.dueTimers(c, limit);
     }
 
     /** Runs that are running, have no open task and have not been touched for a minute. */
     public List<UUID> stuckJoins(Connection c, int limit) throws SQLException {
-        throw new UnsupportedOperationException();
+        return due.stuckJoins(c, limit);
     }
 
     /**
@@ -109,6 +130,6 @@ public final class RunStore {
      * commit is working on at this moment is passed over.
      */
     public int extendLeases(Connection c, String holder, Collection<Lane> lanes) throws SQLException {
-        throw new UnsupportedOperationException();
+        return due.extendLeases(c, holder, lanes);
     }
 }

@@ -1,0 +1,70 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.Column.integer;
+import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.time;
+import static io.keelson.server.run.Column.uuid;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.run.AgentRow;
+import io.keelson.core.run.RunRow;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.UUID;
+
+/** {@code run_agents}. */
+final class AgentsTable {
+
+    record New(RunRow run, AgentRow row) {
+    }
+
+    private static final SetStatement<New> INSERT = new SetStatement<>("""
+            insert into run_agents (id, run_id, workspace_id, attempt, number, name, state, state_type, started_at,
+                completed_at, created_at)
+            select id, run_id, workspace_id, attempt, number, name, state, state_type, started_at, completed_at, {now}
+              from {rows}""",
+            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.run.id()),
+            uuid("workspace_id", n -> n.run.workspaceId()), integer("attempt", n -> n.run.attempt()),
+            integer("number", n -> n.row.number()), text("name", 255, n -> n.row.name()),
+            text("state", n -> n.row.state().wire()), text("state_type", n -> n.row.state().type().wire()),
+            time("started_at", n -> n.row.startedAt()), time("completed_at", n -> n.row.completedAt()));
+
+    private static final SetStatement<AgentRow> UPDATE = new SetStatement<>("""
+            update run_agents a
+               set state = u.state, state_type = u.state_type, started_at = u.started_at, completed_at = u.completed_at
+              from {rows}
+             where a.id = u.id""",
+            uuid("id", AgentRow::id), text("state", a -> a.state().wire()),
+            text("state_type", a -> a.state().type().wire()), time("started_at", AgentRow::startedAt),
+            time("completed_at", AgentRow::completedAt));
+
+    private static final String LOAD = """
+            select a.id, a.run_id, a.number, a.name, a.state, a.started_at, a.completed_at
+              from run_agents a
+              join orchestration_runs r on r.id = a.run_id and r.attempt_number = a.attempt
+             where a.run_id = any (?)
+             order by a.run_id, a.number""";
+
+    private AgentsTable() {
+    }
+
+    static void insert(Connection c, Collection<New> agents, Instant now) throws SQLException {
+        INSERT.execute(c, agents, now);
+    }
+
+    static void update(Connection c, Collection<AgentRow> agents) throws SQLException {
+        UPDATE.executeAll(c, "run_agents", agents, null);
+    }
+
+    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
+        Loading.each(c, LOAD, runIds, row -> {
+            AgentRow agent = new AgentRow(Loading.uuid(row, "id"), row.getInt("number"), row.getString("name"))
+                    .restore(AgentState.of(row.getString("state")), Loading.time(row, "started_at"),
+                            Loading.time(row, "completed_at"));
+            loading.agents.put(agent.id(), agent);
+            loading.view(row).add(agent);
+        });
+    }
+}

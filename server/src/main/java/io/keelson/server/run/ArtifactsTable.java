@@ -1,0 +1,45 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.Column.bigint;
+import static io.keelson.server.run.Column.integer;
+import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.uuid;
+
+import io.keelson.core.run.Changes.Artifact;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.UUID;
+
+/** {@code artifacts}: what is known of files whose bytes the artifact store keeps. */
+final class ArtifactsTable {
+    private static final SetStatement<Artifact> INSERT = new SetStatement<>("""
+            insert into artifacts (id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256,
+                storage_key, created_at)
+            select id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256, storage_key, {now}
+              from {rows}""",
+            uuid("id", Artifact::id), uuid("run_id", Artifact::runId), uuid("workspace_id", Artifact::workspaceId),
+            integer("attempt", Artifact::attempt), uuid("step_id", Artifact::stepId),
+            text("name", a -> a.stored().name()), text("content_type", a -> a.stored().contentType()),
+            bigint("size_bytes", a -> a.stored().sizeBytes()), text("sha256", a -> a.stored().sha256()),
+            text("storage_key", a -> a.stored().storageKey()));
+
+    private static final String LOAD = """
+            select a.run_id, a.name, a.step_id
+              from artifacts a
+              join orchestration_runs r on r.id = a.run_id and r.attempt_number = a.attempt
+             where a.run_id = any (?)""";
+
+    private ArtifactsTable() {
+    }
+
+    static void insert(Connection c, Collection<Artifact> artifacts, Instant now) throws SQLException {
+        INSERT.execute(c, artifacts, now);
+    }
+
+    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
+        Loading.each(c, LOAD, runIds,
+                row -> loading.view(row).addArtifact(row.getString("name"), Loading.uuid(row, "step_id")));
+    }
+}

@@ -1,0 +1,64 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.uuid;
+
+import io.keelson.core.plan.Dependency;
+import io.keelson.core.run.TaskRow;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+
+/** {@code orchestration_task_dependencies}. */
+final class DependenciesTable {
+
+    private record Link(UUID taskId, UUID dependsOn, boolean data) {
+    }
+
+    private static final SetStatement<Link> INSERT = new SetStatement<>("""
+            insert into orchestration_task_dependencies (task_id, depends_on_id, dependency_type)
+            select task_id, depends_on_id, dependency_type from {rows}""",
+            uuid("task_id", Link::taskId), uuid("depends_on_id", Link::dependsOn),
+            text("dependency_type", link -> link.data ? "data" : "ordering"));
+
+    /** In plan order, as the plan's own links were made, so that tasks of one moment are judged in the same order. */
+    private static final String LOAD = """
+            select t.run_id, t.id, d.depends_on_id
+              from orchestration_tasks t
+              join orchestration_runs r on r.id = t.run_id and r.attempt_number = t.attempt
+              join orchestration_task_dependencies d on d.task_id = t.id
+              join orchestration_tasks up on up.id = d.depends_on_id
+             where t.run_id = any (?)
+             order by t.run_id, t.sequence_number, up.sequence_number""";
+
+    private DependenciesTable() {
+    }
+
+    static void insert(Connection c, Collection<TaskRow> newTasks) throws SQLException {
+        List<Link> links = new ArrayList<>();
+        for (TaskRow task : newTasks) {
+            List<TaskRow> upstreams = task.upstreams();
+            if (upstreams.isEmpty()) {
+                continue;
+            }
+            Set<String> data = new HashSet<>();
+            task.spec().dependsOn().stream().filter(Dependency::data).forEach(each -> data.add(each.task()));
+            upstreams.forEach(up -> links.add(new Link(task.id(), up.id(), data.contains(up.key()))));
+        }
+        INSERT.execute(c, links, null);
+    }
+
+    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
+        Loading.each(c, LOAD, runIds, row -> {
+            TaskRow task = Objects.requireNonNull(loading.tasks.get(Loading.uuid(row, "id")));
+            TaskRow up = Objects.requireNonNull(loading.tasks.get(Loading.uuid(row, "depends_on_id")));
+            loading.view(row).link(task, up);
+        });
+    }
+}

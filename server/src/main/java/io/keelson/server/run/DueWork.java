@@ -1,0 +1,177 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.Column.integer;
+import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.uuid;
+
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.TimerKind;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.run.RunStore.Candidate;
+import io.keelson.server.run.RunStore.DueTimer;
+import io.keelson.server.run.RunStore.Expired;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What wants to be done, found by index whatever the size of queue and history. Nothing here is locked: whoever acts on a
+ * finding asks for a decision, which looks again. The time stands in scalar subqueries, for a volatile function in a
+ * condition would forbid the index.
+ */
+final class DueWork {
+
+    private record Held(Lane lane, String holder) {
+    }
+
+    /**
+     * Each workspace and tool has its own stretch of the index; the workspaces that have anything queued are found by
+     * skipping from one to the next. Within a priority the workspaces take turns.
+     */
+    private static final String CANDIDATES = """
+            with recursive workspaces (id) as (
+                (select workspace_id from work_queue where holder is null order by workspace_id limit 1)
+                union all
+                select (select q.workspace_id from work_queue q
+                         where q.holder is null and q.workspace_id > w.id order by q.workspace_id limit 1)
+                  from workspaces w where w.id is not null),
+            chosen (id) as (
+                select id from workspaces where ?::uuid is null and id is not null
+                union all select ?::uuid where ?::uuid is not null),
+            ready as (
+                select q.*, row_number() over (partition by q.workspace_id, q.priority
+                    order by q.queued_at, q.task_id, q.lane) as turn
+                  from chosen w cross join unnest(?::text[]) as t (tool) cross join lateral (
+                    select workspace_id, run_id, task_id, lane, tool, priority, queued_at from work_queue
+                     where holder is null and workspace_id = w.id and tool = t.tool
+                     order by priority, queued_at
+                     limit ?) q)
+            select run_id, task_id, lane, tool from ready
+             order by priority, turn, queued_at, task_id, lane
+             limit ?""";
+
+    private static final String EXPIRED = """
+            with lapsed as (
+                (select q.run_id, q.task_id, q.lane, false as timed_out from work_queue q
+                  where q.holder is not null and q.lease_expires_at < (select {now})
+                  order by q.lease_expires_at limit ?)
+                union all
+                (select q.run_id, q.task_id, q.lane, true from work_queue q
+                  where q.deadline_at < (select {now} - ? * interval '1 millisecond')
+                    and q.lease_expires_at >= (select {now})
+                  order by q.deadline_at limit ?))
+            select l.run_id, l.task_id, l.lane, s.id as step_id, s.lease_epoch, l.timed_out
+              from lapsed l join orchestration_steps s on s.task_id = l.task_id
+             where s.state = 'running' and l.lane in (0, s.position)
+             limit ?""".replace("{now}", DbClock.SQL);
+
+    private static final String DUE_TIMERS = """
+            select run_id, kind, subject from timers where due_at <= (select {now}) order by due_at limit ?"""
+            .replace("{now}", DbClock.SQL);
+
+    private static final String STUCK_JOINS = """
+            select r.id from orchestration_runs r
+             where r.state_type <> 'terminal' and r.state = 'running'
+               and r.updated_at < (select {now} - interval '1 minute')
+               and not exists (select from orchestration_tasks t
+                    where t.run_id = r.id and t.attempt = r.attempt_number and t.state_type <> 'terminal')
+               and not exists (select from timers where timers.run_id = r.id)
+             limit ?""".replace("{now}", DbClock.SQL);
+
+    /** Whoever writes a lane at this moment knows more of it than its holder's heartbeat: not waited for. */
+    private static final SetStatement<Held> EXTEND = new SetStatement<>("""
+            with mine as (
+                select q.task_id, q.lane
+                  from {rows} join work_queue q on q.task_id = u.task_id and q.lane = u.lane and q.holder = u.holder
+                   for no key update of q skip locked)
+            update work_queue q set lease_expires_at = {now} + q.lease_ms * interval '1 millisecond'
+              from mine where q.task_id = mine.task_id and q.lane = mine.lane""",
+            uuid("task_id", h -> h.lane.taskId()), integer("lane", h -> h.lane.lane()), text("holder", Held::holder));
+
+    private final DbClock clock;
+
+    DueWork(DbClock clock) {
+        this.clock = clock;
+    }
+
+    List<Candidate> candidates(Connection c, @Nullable UUID workspaceId,
+            Collection<String> tools, int limit) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(CANDIDATES)) {
+            statement.setObject(1, workspaceId);
+            statement.setObject(2, workspaceId);
+            statement.setObject(3, workspaceId);
+            statement.setArray(4, c.createArrayOf("text", tools.toArray()));
+            statement.setInt(5, limit);
+            statement.setInt(6, limit);
+            List<Candidate> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(new Candidate(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"),
+                            row.getInt("lane"), row.getString("tool")));
+                }
+            }
+            return found;
+        }
+    }
+
+    List<Expired> expired(Connection c, Duration grace, int limit) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(EXPIRED)) {
+            clock.bind(statement, 1);
+            statement.setInt(2, limit);
+            clock.bind(statement, 3);
+            statement.setLong(4, grace.toMillis());
+            clock.bind(statement, 5);
+            statement.setInt(6, limit);
+            statement.setInt(7, limit);
+            List<Expired> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(new Expired(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"),
+                            row.getInt("lane"), Loading.uuid(row, "step_id"), row.getInt("lease_epoch"),
+                            row.getBoolean("timed_out")));
+                }
+            }
+            return found;
+        }
+    }
+
+    List<DueTimer> dueTimers(Connection c, int limit) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(DUE_TIMERS)) {
+            clock.bind(statement, 1);
+            statement.setInt(2, limit);
+            List<DueTimer> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(new DueTimer(Loading.uuid(row, "run_id"), TimerKind.of(row.getString("kind")),
+                            Loading.uuid(row, "subject")));
+                }
+            }
+            return found;
+        }
+    }
+
+    List<UUID> stuckJoins(Connection c, int limit) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(STUCK_JOINS)) {
+            clock.bind(statement, 1);
+            statement.setInt(2, limit);
+            List<UUID> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(Loading.uuid(row, "id"));
+                }
+            }
+            return found;
+        }
+    }
+
+    int extendLeases(Connection c, String holder, Collection<Lane> lanes) throws SQLException {
+        return EXTEND.execute(c, lanes.stream().map(lane -> new Held(lane, holder)).toList(), clock.override());
+    }
+}

@@ -1,0 +1,72 @@
+package io.keelson.server.run;
+
+import io.keelson.core.run.AgentRow;
+import io.keelson.core.run.RunView;
+import io.keelson.core.run.TaskRow;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Views on their way out of the database: every table adds its rows to those that are there already. */
+final class Loading {
+
+    /** Takes one row of a result. */
+    @FunctionalInterface
+    interface Row {
+        void take(ResultSet row) throws SQLException;
+    }
+
+    final Map<UUID, RunView> views = new LinkedHashMap<>();
+    final Map<UUID, AgentRow> agents = new HashMap<>();
+    final Map<UUID, TaskRow> tasks = new HashMap<>();
+
+    RunView view(ResultSet row) throws SQLException {
+        return Objects.requireNonNull(views.get(uuid(row, "run_id")));
+    }
+
+    /** Runs a query whose only parameter is a set of ids. */
+    static void each(Connection c, String sql, Collection<UUID> ids, Row row) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            statement.setArray(1, c.createArrayOf("uuid", ids.toArray()));
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    row.take(rows);
+                }
+            }
+        }
+    }
+
+    /** Runs a statement whose only parameter is a set of ids; none when the set is empty. */
+    static void execute(Connection c, String sql, Collection<UUID> ids) throws SQLException {
+        if (ids.isEmpty()) {
+            return;
+        }
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            statement.setArray(1, c.createArrayOf("uuid", ids.toArray()));
+            statement.executeUpdate();
+        }
+    }
+
+    static UUID uuid(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, UUID.class);
+    }
+
+    static @Nullable UUID uuidOrNull(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, UUID.class);
+    }
+
+    static @Nullable Instant time(ResultSet row, String column) throws SQLException {
+        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
+    }
+}

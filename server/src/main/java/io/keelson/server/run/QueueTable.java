@@ -1,0 +1,69 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.Column.bigint;
+import static io.keelson.server.run.Column.integer;
+import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.time;
+import static io.keelson.server.run.Column.uuid;
+
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.Changes.QueueItem;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** {@code work_queue} as commits write it. */
+final class QueueTable {
+    private static final SetStatement<QueueItem> PUT = new SetStatement<>("""
+            insert into work_queue (task_id, lane, run_id, workspace_id, tool, priority, queued_at, holder, lease_ms,
+                lease_expires_at, deadline_at)
+            select task_id, lane, run_id, workspace_id, tool, priority, queued_at, holder, lease_ms,
+                {now} + lease_ms * interval '1 millisecond', {now} + timeout_ms * interval '1 millisecond'
+              from {rows}
+            on conflict (task_id, lane) do update
+               set tool = excluded.tool, priority = excluded.priority, queued_at = excluded.queued_at,
+                   holder = excluded.holder, lease_ms = excluded.lease_ms,
+                   lease_expires_at = excluded.lease_expires_at, deadline_at = excluded.deadline_at""",
+            uuid("task_id", q -> q.key().taskId()), integer("lane", q -> q.key().lane()),
+            uuid("run_id", QueueItem::runId), uuid("workspace_id", QueueItem::workspaceId),
+            text("tool", QueueItem::tool), integer("priority", QueueItem::priority),
+            time("queued_at", QueueItem::queuedAt), text("holder", QueueItem::holder),
+            bigint("lease_ms", q -> millis(q.lease())), bigint("timeout_ms", q -> millis(q.timeout())));
+
+    private static final SetStatement<Lane> REMOVE = new SetStatement<>("""
+            delete from work_queue q using {rows} where q.task_id = u.task_id and q.lane = u.lane""",
+            uuid("task_id", Lane::taskId), integer("lane", Lane::lane));
+
+    private static final String CLEAR = "delete from work_queue where run_id = any (?)";
+
+    private static final String LOAD = """
+            select run_id, task_id, lane, holder from work_queue where run_id = any (?)""";
+
+    private QueueTable() {
+    }
+
+    private static @Nullable Long millis(@Nullable Duration duration) {
+        return duration == null ? null : duration.toMillis();
+    }
+
+    static void clear(Connection c, Collection<UUID> runIds) throws SQLException {
+        Loading.execute(c, CLEAR, runIds);
+    }
+
+    static void remove(Connection c, Collection<Lane> lanes) throws SQLException {
+        REMOVE.execute(c, lanes, null);
+    }
+
+    static void put(Connection c, Collection<QueueItem> items, Instant now) throws SQLException {
+        PUT.execute(c, items, now);
+    }
+
+    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
+        Loading.each(c, LOAD, runIds, row -> loading.view(row).restoreLane(Loading.uuid(row, "task_id"),
+                row.getInt("lane"), row.getString("holder")));
+    }
+}

@@ -1,0 +1,178 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.Column.bigint;
+import static io.keelson.server.run.Column.flag;
+import static io.keelson.server.run.Column.integer;
+import static io.keelson.server.run.Column.json;
+import static io.keelson.server.run.Column.money;
+import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.time;
+import static io.keelson.server.run.Column.uuid;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.RunRow;
+import io.keelson.core.run.RunView;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.run.RunStore.Locked;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** {@code orchestration_runs}. */
+final class RunsTable {
+
+    /** A run that was accepted, and its row as it stands at the end of the batch. */
+    record Accepted(NewRun run, RunRow row) {
+    }
+
+    private static final SetStatement<Accepted> INSERT = new SetStatement<>("""
+            insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
+                tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts, state,
+                state_type, attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed,
+                tasks_failed, tasks_skipped, steps_total, steps_completed, total_tokens, total_cost, started_at,
+                completed_at, duration_ms, error_code, error_message, output, last_seq, version_id, created_at,
+                updated_at)
+            select id, workspace_id, title, description, goal, plan, config, policy, inputs, tags, output_template,
+                priority, trigger, agent_slug, external_id, created_by, max_attempts, state, state_type,
+                attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed, tasks_failed,
+                tasks_skipped, steps_total, steps_completed, total_tokens, total_cost, started_at, completed_at,
+                keelson_duration_ms(started_at, completed_at), error_code, error_message, output, last_seq, version_id,
+                {now}, {now}
+              from {rows}""",
+            uuid("id", a -> a.run.id()), uuid("workspace_id", a -> a.run.workspaceId()),
+            text("title", 500, a -> a.run.name()), text("description", a -> a.run.description()),
+            text("goal", a -> a.run.goal()), json("plan", a -> a.run.planJson()),
+            json("config", a -> a.run.configJson()), json("policy", a -> Texts.policy(a.run.policy())),
+            json("inputs", a -> a.run.inputsJson()), json("tags", a -> a.run.tagsJson()),
+            text("output_template", a -> a.run.outputTemplate()), integer("priority", a -> a.run.priority()),
+            text("trigger", 50, a -> a.run.trigger()), text("agent_slug", 255, a -> a.run.agentSlug()),
+            text("external_id", a -> a.run.externalId()), text("created_by", 255, a -> a.run.createdBy()),
+            integer("max_attempts", a -> a.run.policy().maxAttempts()),
+            text("state", a -> a.row.state().wire()), text("state_type", a -> a.row.state().type().wire()),
+            integer("attempt_number", a -> a.row.attempt()),
+            integer("effect_generation", a -> a.row.effectGeneration()), flag("failing", a -> a.row.failing()),
+            integer("agent_count", a -> a.row.counts().agents()), integer("task_count", a -> a.row.counts().tasks()),
+            integer("tasks_completed", a -> a.row.counts().tasksCompleted()),
+            integer("tasks_failed", a -> a.row.counts().tasksFailed()),
+            integer("tasks_skipped", a -> a.row.counts().tasksSkipped()),
+            integer("steps_total", a -> a.row.counts().steps()),
+            integer("steps_completed", a -> a.row.counts().stepsCompleted()),
+            integer("total_tokens", a -> Texts.clamp(a.row.tokens())), money("total_cost", a -> a.row.cost()),
+            time("started_at", a -> a.row.startedAt()), time("completed_at", a -> a.row.completedAt()),
+            text("error_code", 100, a -> a.row.errorCode()), text("error_message", a -> a.row.errorMessage()),
+            json("output", a -> a.row.output()), bigint("last_seq", a -> a.row.seq()),
+            integer("version_id", a -> a.row.version()));
+
+    private static final SetStatement<RunRow> UPDATE = new SetStatement<>("""
+            update orchestration_runs r
+               set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
+                   effect_generation = u.effect_generation, failing = u.failing, agent_count = u.agent_count,
+                   task_count = u.task_count, tasks_completed = u.tasks_completed, tasks_failed = u.tasks_failed,
+                   tasks_skipped = u.tasks_skipped, steps_total = u.steps_total,
+                   steps_completed = u.steps_completed, total_tokens = u.total_tokens, total_cost = u.total_cost,
+                   started_at = u.started_at, completed_at = u.completed_at,
+                   duration_ms = keelson_duration_ms(u.started_at, u.completed_at),
+                   error_code = u.error_code, error_message = u.error_message,
+                   output = coalesce(u.output, r.output), last_seq = u.last_seq, version_id = u.version_id,
+                   last_heartbeat_at = case u.state when 'running' then {now} else r.last_heartbeat_at end,
+                   updated_at = {now}
+              from {rows}
+             where r.id = u.id and r.version_id = u.version_id - 1""",
+            uuid("id", RunRow::id), text("state", r -> r.state().wire()),
+            text("state_type", r -> r.state().type().wire()), integer("attempt_number", RunRow::attempt),
+            integer("effect_generation", RunRow::effectGeneration), flag("failing", RunRow::failing),
+            integer("agent_count", r -> r.counts().agents()), integer("task_count", r -> r.counts().tasks()),
+            integer("tasks_completed", r -> r.counts().tasksCompleted()),
+            integer("tasks_failed", r -> r.counts().tasksFailed()),
+            integer("tasks_skipped", r -> r.counts().tasksSkipped()),
+            integer("steps_total", r -> r.counts().steps()),
+            integer("steps_completed", r -> r.counts().stepsCompleted()),
+            integer("total_tokens", r -> Texts.clamp(r.tokens())), money("total_cost", RunRow::cost),
+            time("started_at", RunRow::startedAt), time("completed_at", RunRow::completedAt),
+            text("error_code", 100, RunRow::errorCode), text("error_message", RunRow::errorMessage),
+            json("output", RunRow::output), bigint("last_seq", RunRow::seq), integer("version_id", RunRow::version));
+
+    private static final String LOAD = """
+            select id, workspace_id, title, priority, policy, output_template, state, attempt_number,
+                effect_generation, version_id, last_seq, failing, agent_count, task_count, tasks_completed,
+                tasks_failed, tasks_skipped, steps_total, steps_completed, total_tokens, total_cost, started_at,
+                completed_at, error_code, error_message,
+                case when state in ('created', 'pending', 'planning', 'awaiting_approval', 'retrying', 'failed')
+                    then plan end as plan
+              from orchestration_runs
+             where id = any (?)
+             order by id""";
+
+    /** The time is read when a row's lock is held; the last row's is the latest. One row more when there is no run. */
+    private static final String LOCK = """
+            with locked as (
+                select id, version_id from orchestration_runs
+                 where id = any (?) and deleted_at is null
+                 order by id
+                   for update)
+            select locked.id, locked.version_id, coalesce(?::timestamptz, clock_timestamp()) as now
+              from (values (0)) as once left join locked on true""";
+
+    private RunsTable() {
+    }
+
+    static Locked lock(Connection c, Collection<UUID> ids, DbClock clock) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(LOCK)) {
+            statement.setArray(1, c.createArrayOf("uuid", ids.toArray()));
+            clock.bind(statement, 2);
+            try (ResultSet rows = statement.executeQuery()) {
+                Map<UUID, Integer> versions = new LinkedHashMap<>();
+                @Nullable Instant now = null;
+                while (rows.next()) {
+                    now = Loading.time(rows, "now");
+                    UUID id = Loading.uuidOrNull(rows, "id");
+                    if (id != null) {
+                        versions.put(id, rows.getInt("version_id"));
+                    }
+                }
+                return new Locked(versions, Objects.requireNonNull(now));
+            }
+        }
+    }
+
+    static void insert(Connection c, Collection<Accepted> runs, Instant now) throws SQLException {
+        INSERT.execute(c, runs, now);
+    }
+
+    static void update(Connection c, Collection<RunRow> runs, Instant now) throws SQLException {
+        UPDATE.executeAll(c, "orchestration_runs", runs, now);
+    }
+
+    static void load(Connection c, Collection<UUID> ids, Function<String, Plan> plans, Loading loading)
+            throws SQLException {
+        Loading.each(c, LOAD, ids, row -> {
+            String plan = row.getString("plan");
+            RunRow run = restored(row);
+            loading.views.put(run.id(), new RunView(run, plan == null ? null : plans.apply(plan)));
+        });
+    }
+
+    private static RunRow restored(ResultSet row) throws SQLException {
+        RunRow run = new RunRow(Loading.uuid(row, "id"), Loading.uuid(row, "workspace_id"), row.getString("title"),
+                row.getInt("priority"), Texts.policy(row.getString("policy")), row.getString("output_template"));
+        RunRow.Counts counts = new RunRow.Counts(row.getInt("agent_count"), row.getInt("task_count"),
+                row.getInt("tasks_completed"), row.getInt("tasks_failed"), row.getInt("tasks_skipped"),
+                row.getInt("steps_total"), row.getInt("steps_completed"));
+        return run.restore(RunState.of(row.getString("state")), row.getInt("attempt_number"),
+                row.getInt("effect_generation"), row.getInt("version_id"), row.getLong("last_seq"),
+                row.getBoolean("failing"), counts, row.getLong("total_tokens"), row.getBigDecimal("total_cost"),
+                Loading.time(row, "started_at"), Loading.time(row, "completed_at"), row.getString("error_code"),
+                row.getString("error_message"));
+    }
+}

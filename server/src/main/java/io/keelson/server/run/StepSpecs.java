@@ -1,0 +1,45 @@
+package io.keelson.server.run;
+
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.RetryPolicy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Specifications of steps from what the tables keep of them. Most steps share a few retry policies. */
+final class StepSpecs {
+    private final Map<String, RetryPolicy> policies = new HashMap<>();
+
+    /** @param input JSON text */
+    StepSpec spec(String name, String kind, String tool, String input, String retry, long timeoutMs) {
+        return new StepSpec(name, StepKind.valueOf(kind.toUpperCase(Locale.ROOT)), tool, input,
+                policies.computeIfAbsent(retry, Texts::retry), Duration.ofMillis(timeoutMs));
+    }
+
+    List<StepSpec> read(String json) {
+        List<StepSpec> specs = new ArrayList<>();
+        for (JsonNode each : Texts.tree(json)) {
+            specs.add(spec(each.get("name").asString(), each.get("kind").asString(), each.get("tool").asString(),
+                    each.get("input").toString(), each.get("retry").toString(), each.get("timeout_ms").asLong()));
+        }
+        return specs;
+    }
+
+    static String write(List<StepSpec> specs) {
+        ArrayNode all = Texts.JSON.createArrayNode();
+        for (StepSpec spec : specs) {
+            ObjectNode each = all.addObject().put("name", spec.name()).put("kind", spec.kind().wire())
+                    .put("tool", spec.tool()).put("timeout_ms", spec.timeout().toMillis());
+            each.set("input", Texts.tree(spec.input()));
+            each.set("retry", Texts.tree(Texts.retry(spec.retry())));
+        }
+        return all.toString();
+    }
+}

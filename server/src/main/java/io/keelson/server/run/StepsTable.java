@@ -1,0 +1,135 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.Column.bigint;
+import static io.keelson.server.run.Column.integer;
+import static io.keelson.server.run.Column.json;
+import static io.keelson.server.run.Column.money;
+import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.time;
+import static io.keelson.server.run.Column.uuid;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.run.RunRow;
+import io.keelson.core.run.StepRow;
+import io.keelson.core.run.TaskRow;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** {@code orchestration_steps}. */
+final class StepsTable {
+
+    record New(RunRow run, StepRow row) {
+    }
+
+    /**
+     * JSON texts that a step got in this batch.
+     *
+     * @param input with its expressions resolved
+     */
+    record Output(UUID stepId, @Nullable String output, @Nullable String input) {
+    }
+
+    private static final SetStatement<New> INSERT = new SetStatement<>("""
+            insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool,
+                position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
+                lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
+                started_at, completed_at, created_at)
+            select id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool, position, turn, input, retry,
+                timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
+                error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, {now}
+              from {rows}""",
+            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.run.id()), uuid("task_id", n -> n.row.task().id()),
+            uuid("workspace_id", n -> n.run.workspaceId()), integer("attempt_of_run", n -> n.run.attempt()),
+            text("name", n -> n.row.spec().name()), text("kind", n -> n.row.spec().kind().wire()),
+            text("tool", n -> n.row.spec().tool()), integer("position", n -> n.row.position()),
+            integer("turn", n -> n.row.turn()), json("input", n -> n.row.spec().input()),
+            json("retry", n -> Texts.retry(n.row.spec().retry())),
+            bigint("timeout_ms", n -> n.row.spec().timeout().toMillis()),
+            text("state", n -> n.row.state().wire()), text("state_type", n -> n.row.state().type().wire()),
+            integer("attempt", n -> n.row.attempt()), integer("failures", n -> n.row.failures()),
+            integer("deliveries", n -> n.row.deliveries()), integer("lease_epoch", n -> n.row.leaseEpoch()),
+            integer("result_epoch", n -> n.row.resultEpoch()), text("error_code", 100, n -> n.row.errorCode()),
+            text("error_message", n -> n.row.errorMessage()), text("error_class", n -> n.row.errorClass()),
+            bigint("tokens", n -> n.row.tokens()), money("cost", n -> n.row.cost()),
+            time("next_run_at", n -> n.row.nextRunAt()), time("started_at", n -> n.row.startedAt()),
+            time("completed_at", n -> n.row.completedAt()));
+
+    private static final SetStatement<StepRow> UPDATE = new SetStatement<>("""
+            update orchestration_steps s
+               set state = u.state, state_type = u.state_type, attempt = u.attempt, failures = u.failures,
+                   deliveries = u.deliveries, lease_epoch = u.lease_epoch, result_epoch = u.result_epoch,
+                   error_code = u.error_code, error_message = u.error_message, error_class = u.error_class,
+                   tokens = u.tokens, cost = u.cost, next_run_at = u.next_run_at, started_at = u.started_at,
+                   completed_at = u.completed_at
+              from {rows}
+             where s.id = u.id""",
+            uuid("id", StepRow::id), text("state", s -> s.state().wire()),
+            text("state_type", s -> s.state().type().wire()), integer("attempt", StepRow::attempt),
+            integer("failures", StepRow::failures), integer("deliveries", StepRow::deliveries),
+            integer("lease_epoch", StepRow::leaseEpoch), integer("result_epoch", StepRow::resultEpoch),
+            text("error_code", 100, StepRow::errorCode), text("error_message", StepRow::errorMessage),
+            text("error_class", StepRow::errorClass), bigint("tokens", StepRow::tokens), money("cost", StepRow::cost),
+            time("next_run_at", StepRow::nextRunAt), time("started_at", StepRow::startedAt),
+            time("completed_at", StepRow::completedAt));
+
+    private static final SetStatement<Output> OUTPUTS = new SetStatement<>("""
+            update orchestration_steps s
+               set output = coalesce(u.output, s.output), resolved_input = coalesce(u.input, s.resolved_input)
+              from {rows}
+             where s.id = u.id""",
+            uuid("id", Output::stepId), json("output", Output::output), json("input", Output::input));
+
+    /** The input of a step that is over is of no use to a decision. */
+    private static final String LOAD = """
+            select s.id, s.run_id, s.task_id, s.name, s.kind, s.tool, s.position, s.turn, s.retry, s.timeout_ms, s.state,
+                s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
+                s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
+                case when s.state_type <> 'terminal' then s.input else 'null' end as input
+              from orchestration_steps s
+              join orchestration_runs r on r.id = s.run_id and r.attempt_number = s.attempt_of_run
+             where s.run_id = any (?)
+             order by s.task_id, s.position, s.turn""";
+
+    private StepsTable() {
+    }
+
+    static void insert(Connection c, Collection<New> steps, Instant now) throws SQLException {
+        INSERT.execute(c, steps, now);
+    }
+
+    static void update(Connection c, Collection<StepRow> steps) throws SQLException {
+        UPDATE.executeAll(c, "orchestration_steps", steps, null);
+    }
+
+    static void outputs(Connection c, Collection<Output> outputs) throws SQLException {
+        OUTPUTS.executeAll(c, "orchestration_steps", outputs, null);
+    }
+
+    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
+        StepSpecs specs = new StepSpecs();
+        Loading.each(c, LOAD, runIds, row -> {
+            TaskRow task = Objects.requireNonNull(loading.tasks.get(Loading.uuid(row, "task_id")));
+            StepSpec spec = specs.spec(row.getString("name"), row.getString("kind"), row.getString("tool"),
+                    row.getString("input"), row.getString("retry"), row.getLong("timeout_ms"));
+            StepRow step = new StepRow(Loading.uuid(row, "id"), task, spec, row.getInt("position"),
+                    row.getInt("turn"));
+            restore(row, step);
+            loading.view(row).add(step);
+        });
+    }
+
+    private static void restore(ResultSet row, StepRow step) throws SQLException {
+        step.restore(StepState.of(row.getString("state")), row.getInt("attempt"), row.getInt("failures"),
+                row.getInt("deliveries"), row.getInt("lease_epoch"), row.getInt("result_epoch"),
+                row.getLong("tokens"), row.getBigDecimal("cost"), Loading.time(row, "next_run_at"),
+                Loading.time(row, "started_at"), Loading.time(row, "completed_at"), row.getString("error_code"),
+                row.getString("error_message"), row.getString("error_class"));
+    }
+}

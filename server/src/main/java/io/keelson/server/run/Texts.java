@@ -1,0 +1,77 @@
+package io.keelson.server.run;
+
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.policy.RetryPolicy;
+import io.keelson.server.json.SafeText;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Texts on their way into columns and back: what PostgreSQL refuses is replaced, what is too long is cut. */
+final class Texts {
+    static final JsonMapper JSON = JsonMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build();
+
+    private Texts() {
+    }
+
+    static @Nullable String storable(@Nullable String text) {
+        return text == null ? null : SafeText.clean(text);
+    }
+
+    /** JSON text that jsonb takes: it refuses NUL and lone surrogates, escaped ones included. */
+    static @Nullable String storableJson(@Nullable String json) {
+        if (json == null) {
+            return null;
+        }
+        String raw = SafeText.clean(json);
+        return raw.contains("\\u") ? SafeText.clean(JSON.readTree(raw)).toString() : raw;
+    }
+
+    /** The first characters of a text, never half a surrogate pair. */
+    static @Nullable String clip(@Nullable String text, int most) {
+        if (text == null || text.length() <= most) {
+            return text;
+        }
+        return text.substring(0, Character.isHighSurrogate(text.charAt(most - 1)) ? most - 1 : most);
+    }
+
+    /** An output in few words: a string as it is, anything else as JSON text. */
+    static @Nullable String summary(@Nullable String json) {
+        if (json == null || !json.startsWith("\"")) {
+            return json;
+        }
+        return JSON.readTree(json).asString();
+    }
+
+    /** Tokens of a task or a run as far as PRD-101's INTEGER can tell. */
+    static int clamp(long tokens) {
+        return (int) Math.min(tokens, Integer.MAX_VALUE);
+    }
+
+    static JsonNode tree(String json) {
+        return JSON.readTree(json);
+    }
+
+    static String payload(Map<String, Object> values) {
+        return JSON.writeValueAsString(values);
+    }
+
+    static String policy(RunPolicy policy) {
+        return JSON.writeValueAsString(policy);
+    }
+
+    static RunPolicy policy(String json) {
+        return JSON.readValue(json, RunPolicy.class);
+    }
+
+    static String retry(RetryPolicy policy) {
+        return JSON.writeValueAsString(policy);
+    }
+
+    static RetryPolicy retry(String json) {
+        return JSON.readValue(json, RetryPolicy.class);
+    }
+}
