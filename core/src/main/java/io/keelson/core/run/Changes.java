@@ -66,6 +66,10 @@ public final class Changes {
     public record Evaluate(UUID runId, TimerKind kind, UUID subject) {
     }
 
+    /** The run and the attempt that a new row belongs to; the run may be at a later attempt by the end of the batch. */
+    public record Owner(RunRow run, int attempt) {
+    }
+
     private record AttemptKey(UUID runId, int number) {
     }
 
@@ -78,7 +82,7 @@ public final class Changes {
     private final Set<TaskRow> tasks = new LinkedHashSet<>();
     private final Set<StepRow> newSteps = new LinkedHashSet<>();
     private final Set<StepRow> steps = new LinkedHashSet<>();
-    private final Map<Object, RunRow> runOf = new HashMap<>();
+    private final Map<Object, Owner> owners = new HashMap<>();
     private final Map<UUID, String> stepOutputs = new HashMap<>();
     private final Map<UUID, String> stepInputs = new HashMap<>();
     private final Map<UUID, String> taskOutputs = new HashMap<>();
@@ -108,7 +112,7 @@ public final class Changes {
 
     void insert(RunRow run, AgentRow agent) {
         newAgents.add(agent);
-        runOf.put(agent, run);
+        owners.put(agent, new Owner(run, run.attempt));
     }
 
     void touch(AgentRow agent) {
@@ -119,7 +123,7 @@ public final class Changes {
 
     void insert(RunRow run, TaskRow task) {
         newTasks.add(task);
-        runOf.put(task, run);
+        owners.put(task, new Owner(run, run.attempt));
     }
 
     void touch(TaskRow task) {
@@ -130,7 +134,7 @@ public final class Changes {
 
     void insert(RunRow run, StepRow step) {
         newSteps.add(step);
-        runOf.put(step, run);
+        owners.put(step, new Owner(run, run.attempt));
     }
 
     void touch(StepRow step) {
@@ -243,9 +247,9 @@ public final class Changes {
         return steps;
     }
 
-    /** The run that a row of the {@code new…} sets belongs to. */
-    public RunRow runOf(Object newRow) {
-        return Objects.requireNonNull(runOf.get(newRow));
+    /** Where a row of the {@code new…} sets belongs. */
+    public Owner ownerOf(Object newRow) {
+        return Objects.requireNonNull(owners.get(newRow));
     }
 
     /** JSON text of the output that a step got in this batch; null when it got none. */

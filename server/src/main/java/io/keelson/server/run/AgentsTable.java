@@ -7,7 +7,7 @@ import static io.keelson.server.run.Column.uuid;
 
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.run.AgentRow;
-import io.keelson.core.run.RunRow;
+import io.keelson.core.run.Changes.Owner;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -17,7 +17,7 @@ import java.util.UUID;
 /** {@code run_agents}. */
 final class AgentsTable {
 
-    record New(RunRow run, AgentRow row) {
+    record New(Owner owner, AgentRow row) {
     }
 
     private static final SetStatement<New> INSERT = new SetStatement<>("""
@@ -25,8 +25,8 @@ final class AgentsTable {
                 completed_at, created_at)
             select id, run_id, workspace_id, attempt, number, name, state, state_type, started_at, completed_at, {now}
               from {rows}""",
-            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.run.id()),
-            uuid("workspace_id", n -> n.run.workspaceId()), integer("attempt", n -> n.run.attempt()),
+            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.owner.run().id()),
+            uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
             integer("number", n -> n.row.number()), text("name", 255, n -> n.row.name()),
             text("state", n -> n.row.state().wire()), text("state_type", n -> n.row.state().type().wire()),
             time("started_at", n -> n.row.startedAt()), time("completed_at", n -> n.row.completedAt()));

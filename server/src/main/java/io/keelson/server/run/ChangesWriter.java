@@ -58,12 +58,12 @@ final class ChangesWriter {
 
     private void insertRows() throws SQLException {
         AgentsTable.insert(c, changes.newAgents().stream()
-                .map(agent -> new AgentsTable.New(changes.runOf(agent), agent)).toList(), now);
+                .map(agent -> new AgentsTable.New(changes.ownerOf(agent), agent)).toList(), now);
         TasksTable.insert(c, changes.newTasks().stream()
-                .map(task -> new TasksTable.New(changes.runOf(task), task)).toList(), now);
+                .map(task -> new TasksTable.New(changes.ownerOf(task), task)).toList(), now);
         DependenciesTable.insert(c, changes.newTasks());
         StepsTable.insert(c, changes.newSteps().stream()
-                .map(step -> new StepsTable.New(changes.runOf(step), step)).toList(), now);
+                .map(step -> new StepsTable.New(changes.ownerOf(step), step)).toList(), now);
     }
 
     private void outputs() throws SQLException {

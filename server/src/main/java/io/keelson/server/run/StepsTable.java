@@ -10,7 +10,7 @@ import static io.keelson.server.run.Column.uuid;
 
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepSpec;
-import io.keelson.core.run.RunRow;
+import io.keelson.core.run.Changes.Owner;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
 import java.sql.Connection;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /** {@code orchestration_steps}. */
 final class StepsTable {
 
-    record New(RunRow run, StepRow row) {
+    record New(Owner owner, StepRow row) {
     }
 
     /**
@@ -45,8 +45,8 @@ final class StepsTable {
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, {now}
               from {rows}""",
-            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.run.id()), uuid("task_id", n -> n.row.task().id()),
-            uuid("workspace_id", n -> n.run.workspaceId()), integer("attempt_of_run", n -> n.run.attempt()),
+            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.owner.run().id()), uuid("task_id", n -> n.row.task().id()),
+            uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt_of_run", n -> n.owner.attempt()),
             text("name", n -> n.row.spec().name()), text("kind", n -> n.row.spec().kind().wire()),
             text("tool", n -> n.row.spec().tool()), integer("position", n -> n.row.position()),
             integer("turn", n -> n.row.turn()), json("input", n -> n.row.spec().input()),

@@ -12,7 +12,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.run.AgentRow;
-import io.keelson.core.run.RunRow;
+import io.keelson.core.run.Changes.Owner;
 import io.keelson.core.run.TaskRow;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class TasksTable {
     private static final int SUMMARY = 2_000;
 
-    record New(RunRow run, TaskRow row) {
+    record New(Owner owner, TaskRow row) {
     }
 
     /**
@@ -53,8 +53,8 @@ final class TasksTable {
                 queued_at, started_at, completed_at, keelson_duration_ms(started_at, completed_at), error_code,
                 error_message, carried_from, {now}, {now}
               from {rows}""",
-            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.run.id()),
-            uuid("workspace_id", n -> n.run.workspaceId()), integer("attempt", n -> n.run.attempt()),
+            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.owner.run().id()),
+            uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
             uuid("run_agent_id", n -> n.row.agent().id()), text("key", n -> n.row.key()),
             integer("sequence_number", n -> n.row.sequence()), text("title", 500, n -> n.row.spec().title()),
             text("description", n -> n.row.spec().description()), text("task_type", n -> n.row.spec().taskType()),
