@@ -94,7 +94,7 @@ public final class Database implements AutoCloseable {
         }
     }
 
-    /** A connection outside the pool, for one long-lived thread of the caller's, who closes it; every statement commits. */
+    /** A connection outside the pool for one long-lived thread; the caller closes it. Every statement commits. */
     public Connection dedicatedConnection() {
         return dedicated("");
     }
@@ -138,11 +138,7 @@ public final class Database implements AutoCloseable {
 
     private void requireUsable() {
         try (Connection connection = connect()) {
-            int version = connection.getMetaData().getDatabaseMajorVersion();
-            if (version < OLDEST_MAJOR_VERSION) {
-                throw new DatabaseException(Code.DATABASE_TOO_OLD, "The database at " + url.hosts() + " is PostgreSQL "
-                        + version + "; Keelson needs " + OLDEST_MAJOR_VERSION + " or newer.");
-            }
+            requireNewEnough(connection.getMetaData().getDatabaseMajorVersion());
         } catch (SQLException e) {
             String state = String.valueOf(e.getSQLState());
             if (state.startsWith("28") || state.startsWith("3D")) {
@@ -151,6 +147,13 @@ public final class Database implements AutoCloseable {
             }
             throw new DatabaseException(Code.DATABASE_UNREACHABLE, "No database answers at " + url.hosts() + ": "
                     + e.getMessage() + " Check the address, and that PostgreSQL runs there.", e);
+        }
+    }
+
+    void requireNewEnough(int majorVersion) {
+        if (majorVersion < OLDEST_MAJOR_VERSION) {
+            throw new DatabaseException(Code.DATABASE_TOO_OLD, "The database at " + url.hosts() + " is PostgreSQL "
+                    + majorVersion + "; Keelson needs " + OLDEST_MAJOR_VERSION + " or newer.");
         }
     }
 

@@ -48,7 +48,8 @@ public final class Migrations {
         MigrationInfo[] all = flyway.info().all();
         Arrays.stream(all).filter(Migrations::newer).findFirst().ifPresent(unknown -> {
             throw new DatabaseException(Code.DATABASE_SCHEMA_NEWER, "The schema of " + url + " has version "
-                    + unknown.getVersion() + ", which this Keelson does not know. Start the newer Keelson that made it.");
+                    + unknown.getVersion() + ", which this Keelson does not know. Start the newer Keelson that made"
+                    + " it.");
         });
     }
 

@@ -131,6 +131,16 @@ class DatabaseTest {
                         e -> assertThat(e.code()).isEqualTo(Code.DATABASE_REFUSED));
     }
 
+    @Test
+    void aServerBeforeFifteenIsTooOld() {
+        database.requireNewEnough(15);
+
+        assertThatThrownBy(() -> database.requireNewEnough(14))
+                .isInstanceOfSatisfying(DatabaseException.class,
+                        e -> assertThat(e.code()).isEqualTo(Code.DATABASE_TOO_OLD))
+                .hasMessageContaining("PostgreSQL 14");
+    }
+
     private int count() {
         return database.withConnection(c -> {
             try (var rows = c.createStatement().executeQuery("select count(*) from thing")) {

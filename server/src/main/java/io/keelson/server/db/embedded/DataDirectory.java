@@ -69,14 +69,17 @@ final class DataDirectory implements AutoCloseable {
         return path.resolve(PostgresLog.FOLDER);
     }
 
+    /** Gives the directory free; the second time nothing happens. */
     @Override
     public void close() {
-        try {
-            channel.close();
-        } catch (IOException e) {
-            throw notWritable(path, e);
-        } finally {
-            HELD_HERE.remove(path);
+        if (channel.isOpen()) {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                throw notWritable(path, e);
+            } finally {
+                HELD_HERE.remove(path);
+            }
         }
     }
 

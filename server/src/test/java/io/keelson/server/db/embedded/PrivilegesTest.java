@@ -56,7 +56,8 @@ class PrivilegesTest {
     }
 
     private EmbeddedPostgres start() {
-        var options = new EmbeddedPostgresOptions(folder.resolve("data"), TestPostgres.BINARIES, Map.of("fsync", "off"), false);
+        var options = new EmbeddedPostgresOptions(folder.resolve("data"), TestPostgres.BINARIES,
+                Map.of("fsync", "off"), false);
         return EmbeddedPostgres.start(options, EmbeddedPostgres::freePort, List.of(BROKEN, Privileges.OTHER_USER));
     }
 }

@@ -110,7 +110,8 @@ class RefusalTest {
     }
 
     private EmbeddedPostgresOptions options() {
-        return new EmbeddedPostgresOptions(folder.resolve("data"), TestPostgres.BINARIES, Map.of("fsync", "off"), false);
+        return new EmbeddedPostgresOptions(folder.resolve("data"), TestPostgres.BINARIES,
+                Map.of("fsync", "off"), false);
     }
 
     private EmbeddedPostgres start(IntSupplier ports) {
