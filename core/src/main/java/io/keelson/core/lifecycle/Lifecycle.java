@@ -3,6 +3,7 @@ package io.keelson.core.lifecycle;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +29,7 @@ public final class Lifecycle<S extends Enum<S> & State> {
             table.put(state, new EnumMap<>(states));
         }
         for (Edge<S> edge : edges) {
-            if (table.get(edge.from()).put(edge.to(), edge) != null) {
+            if (exits(edge.from()).put(edge.to(), edge) != null) {
                 throw new IllegalArgumentException("edge named twice: " + edge);
             }
         }
@@ -53,16 +54,20 @@ public final class Lifecycle<S extends Enum<S> & State> {
     }
 
     public boolean allows(S from, S to) {
-        return table.get(from).containsKey(to);
+        return exits(from).containsKey(to);
     }
 
     /** The edge between two states, or null when the transition is forbidden. */
     public @Nullable Edge<S> edge(S from, S to) {
-        return table.get(from).get(to);
+        return exits(from).get(to);
     }
 
     /** The states that may follow, in declaration order; empty for a state without a way out. */
     public Set<S> targets(S from) {
-        return table.get(from).keySet();
+        return exits(from).keySet();
+    }
+
+    private Map<S, Edge<S>> exits(S from) {
+        return Objects.requireNonNull(table.get(from), "every state has a row in its table");
     }
 }
