@@ -136,7 +136,8 @@ class RandomRunsTest {
                 if (task == null || !task.isGroup()) {
                     yield random.nextInt(3) == 0 ? new Evaluation.Skip() : new Evaluation.Proceed(null);
                 }
-                yield new Evaluation.Proceed(IntStream.range(0, random.nextInt(7)).mapToObj(Integer::toString).toList());
+                yield new Evaluation.Proceed(
+                        IntStream.range(0, random.nextInt(7)).mapToObj(Integer::toString).toList());
             }
             case EVALUATE_STEP -> new Evaluation.Opened("{}", Duration.ofSeconds(5), null);
             default -> new Evaluation.Output("1");

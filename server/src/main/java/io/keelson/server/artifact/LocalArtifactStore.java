@@ -15,6 +15,7 @@ import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
@@ -105,19 +106,24 @@ public final class LocalArtifactStore implements ArtifactStore {
     }
 
     private void publish(Path temporary, Path file) throws IOException {
-        makeFolders(file.getParent());
+        makeFolders(parent(file));
         Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
-        sync(file.getParent());
+        sync(parent(file));
+    }
+
+    /** Every path below the root has one. */
+    private static Path parent(Path path) {
+        return Objects.requireNonNull(path.getParent());
     }
 
     private void makeFolders(Path folder) throws IOException {
         if (folder.equals(root) || Files.isDirectory(folder)) {
             return;
         }
-        makeFolders(folder.getParent());
+        makeFolders(parent(folder));
         try {
             Files.createDirectory(folder);
-            sync(folder.getParent());
+            sync(parent(folder));
         } catch (FileAlreadyExistsException e) {
             // another step of the run made it at the same time
         }

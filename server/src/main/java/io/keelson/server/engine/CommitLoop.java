@@ -111,8 +111,8 @@ final class CommitLoop implements Runnable {
         if (e instanceof StaleViewException) {
             return true;
         }
-        SQLException sql = e instanceof SqlFailure failure ? (SQLException) failure.getCause() : (SQLException) e;
-        String state = String.valueOf(sql.getSQLState());
+        Throwable sql = e instanceof SqlFailure failure ? failure.getCause() : e;
+        String state = sql instanceof SQLException refusal ? String.valueOf(refusal.getSQLState()) : "";
         return state.startsWith("40") || state.startsWith("55");
     }
 

@@ -117,7 +117,7 @@ final class RemoteDispatch implements RemoteWork {
             try {
                 items.add(item(step, scopes.resolve(step.runId(), step.taskId(), step.input())));
             } catch (ExpressionException e) {
-                commands.apply(new Command.Fail(step.runId(), id, step.leaseEpoch(), new StepError(e.code(),
+                var _ = commands.apply(new Command.Fail(step.runId(), id, step.leaseEpoch(), new StepError(e.code(),
                         ErrorClass.PERMANENT, "the step's input: " + e.getMessage()), Result.of("null"), Actor.SYSTEM));
             }
         }

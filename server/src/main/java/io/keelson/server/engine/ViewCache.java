@@ -4,6 +4,7 @@ import io.keelson.core.run.RunView;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +33,7 @@ final class ViewCache {
 
     void drop(UUID run) {
         if (views.remove(run) != null) {
-            rows -= weights.remove(run);
+            rows -= Objects.requireNonNull(weights.remove(run));
         }
     }
 
@@ -42,7 +43,7 @@ final class ViewCache {
         while (rows > maxRows && oldest.hasNext()) {
             UUID run = oldest.next();
             oldest.remove();
-            rows -= weights.remove(run);
+            rows -= Objects.requireNonNull(weights.remove(run));
         }
     }
 }

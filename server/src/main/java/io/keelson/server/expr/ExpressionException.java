@@ -11,10 +11,17 @@ public final class ExpressionException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final String code;
+    private final String message;
 
     public ExpressionException(String code, String message) {
         super(message, null, false, false);
         this.code = code;
+        this.message = message;
+    }
+
+    @Override
+    public String getMessage() {
+        return message;
     }
 
     /** Stable, UPPER_SNAKE. */

@@ -3,6 +3,7 @@ package io.keelson.server.expr;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import tools.jackson.databind.JsonNode;
@@ -46,7 +47,7 @@ public final class Expressions {
         List<ExprProblem> problems = new ArrayList<>();
         for (Template.Part part : parsed.expressions()) {
             try {
-                programs.get(part.expression());
+                programs.get(Objects.requireNonNull(part.expression()));
             } catch (ExpressionException e) {
                 problems.add(new ExprProblem(e.code(), e.getMessage(), part.offset()));
             }

@@ -2,6 +2,7 @@ package io.keelson.server.expr;
 
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import net.thisptr.jackson.jq.internal.tree.FormattingFilter;
 import net.thisptr.jackson.jq.internal.tree.FunctionCall;
@@ -29,7 +30,7 @@ final class NameCheck {
 
     private void define(Object node) {
         if (node instanceof FunctionDefinition) {
-            List<?> params = (List<?>) JqTree.get(node, "args");
+            List<?> params = (List<?>) Objects.requireNonNull(JqTree.get(node, "args"));
             defined.add(JqTree.get(node, "fname") + "/" + params.size());
             params.forEach(param -> defined.add(param.toString().replace("$", "") + "/0"));
         }

@@ -8,5 +8,4 @@ import org.jspecify.annotations.Nullable;
  * @param lines newline characters in it, as {@code wc -l}
  * @param binary whether there is a NUL among its first 8,000 bytes, as git looks at it
  */
-record FileFacts(String path, long size, @Nullable String language, long lines, boolean binary) {
-}
+record FileFacts(String path, long size, @Nullable String language, long lines, boolean binary) {}

@@ -11,8 +11,7 @@ import java.nio.file.Path;
  */
 final class FileNames {
 
-    private FileNames() {
-    }
+    private FileNames() {}
 
     /** The last name of a path, bytes that are not UTF-8 as U+FFFD. */
     static String last(Path path) {

@@ -28,8 +28,10 @@ final class FileSummary {
     private final Map<String, Total> languages = new TreeMap<>();
     private final Map<String, Long> others = new TreeMap<>();
     private final List<String> unreadable = new ArrayList<>();
-    private final Comparator<FileFacts> bySize = Comparator.comparing(FileFacts::size).thenComparing(BY_PATH.reversed());
-    private final Comparator<FileFacts> byLines = Comparator.comparing(FileFacts::lines).thenComparing(BY_PATH.reversed());
+    private final Comparator<FileFacts> bySize =
+            Comparator.comparing(FileFacts::size).thenComparing(BY_PATH.reversed());
+    private final Comparator<FileFacts> byLines =
+            Comparator.comparing(FileFacts::lines).thenComparing(BY_PATH.reversed());
     private final PriorityQueue<FileFacts> largest = new PriorityQueue<>(bySize);
     private final PriorityQueue<FileFacts> longest = new PriorityQueue<>(byLines);
     private long binaries;

@@ -28,7 +28,7 @@ record FileWalk(boolean recursive, int maxDepth, List<Glob> exclude) {
         String type() {
             return attributes.isRegularFile() ? "file"
                     : attributes.isDirectory() ? "directory"
-                    : attributes.isSymbolicLink() ? "symlink" : "other";
+                            : attributes.isSymbolicLink() ? "symlink" : "other";
         }
     }
 

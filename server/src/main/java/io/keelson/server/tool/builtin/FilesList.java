@@ -24,7 +24,8 @@ final class FilesList implements Tool {
 
     private static final ToolSpec SPEC = Specs.spec("files.list",
             "Lists a folder: paths, types, sizes, on request lines and languages, with totals over everything found. "
-            + "Hidden files count; symbolic links are reported and not followed.", Duration.ofSeconds(120), """
+                    + "Hidden files count; symbolic links are reported and not followed.",
+            Duration.ofSeconds(120), """
             {"type": "object", "additionalProperties": false, "properties": {
               "path": {"type": "string", "default": ".", "description": "a folder or a file in an allowed folder"},
               "recursive": {"type": "boolean", "default": false},
@@ -109,7 +110,8 @@ final class FilesList implements Tool {
                 add(found, null);
                 return;
             }
-            FileFacts facts = new FileFacts(found.path(), found.attributes().size(), Languages.of(found.path()), 0, false);
+            FileFacts facts =
+                    new FileFacts(found.path(), found.attributes().size(), Languages.of(found.path()), 0, false);
             try {
                 facts = lines ? read(found, facts) : facts;
             } catch (IOException e) {

@@ -70,7 +70,8 @@ final class FilesSearch implements Tool {
         try {
             return Pattern.compile(input.path("literal").asBoolean(false) ? Pattern.quote(text) : text, flags);
         } catch (PatternSyntaxException e) {
-            throw ToolFailure.permanent("PATTERN_INVALID", e.getMessage() + " (RE2: no look-around, no back references)");
+            throw ToolFailure.permanent("PATTERN_INVALID",
+                    e.getMessage() + " (RE2: no look-around, no back references)");
         }
     }
 }

@@ -75,8 +75,7 @@ final class Languages {
         }
     }
 
-    private Languages() {
-    }
+    private Languages() {}
 
     /** Null when the name says nothing. */
     static @Nullable String of(String path) {

@@ -23,8 +23,7 @@ import java.util.Set;
 final class OpenFolder implements Closeable {
 
     /** A name in the folder: as text, and as the path it is opened by. */
-    record Name(String text, Path path) {
-    }
+    record Name(String text, Path path) {}
 
     private final SecureDirectoryStream<Path> stream;
 

@@ -51,7 +51,8 @@ class FilesToolsTest {
         Map<String, String> sizes = new TreeMap<>();
         Map<String, String> lines = new TreeMap<>();
         listing.get("entries").forEach(each -> {
-            sizes.put(each.get("path").stringValue(), each.get("type").stringValue().charAt(0) + " " + each.get("size"));
+            sizes.put(each.get("path").stringValue(),
+                    each.get("type").stringValue().charAt(0) + " " + each.get("size"));
             if (each.has("lines")) {
                 lines.put(each.get("path").stringValue(), each.get("lines").toString());
             }
@@ -78,18 +79,18 @@ class FilesToolsTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
-        "{\"path\": \"src\"}                                        => Main.java deep",
-        "{\"path\": \"src\", \"recursive\": true}                   => Main.java deep deep/er deep/er/x.py",
-        "{\"path\": \"src\", \"recursive\": true, \"max_depth\": 2} => Main.java deep deep/er",
-        "{\"path\": \"src/Main.java\"}                              => Main.java",
-        "{\"path\": \"link\"}                                       => Main.java deep",
-        "{\"recursive\": true, \"glob\": \"*.java\"}                => src/Main.java",
-        "{\"recursive\": true, \"glob\": [\"src/*\", \"**/*.py\"]}  => src/Main.java src/deep/er/x.py",
-        "{\"recursive\": true, \"glob\": \"**/*.{md,py}\"}          => README.md src/deep/er/x.py",
-        "{\"recursive\": true, \"glob\": \"[R-Z]*.m?\"}             => README.md",
-        "{\"recursive\": true, \"exclude\": [\".*\", \"src/deep\", \"*.bin\", \"n*\"], \"glob\": \"*.*\"} => README.md src/Main.java",
-        "{\"path\": \"n\\u00efce \\u5b57.txt\"}                     => n\u00efce \u5b57.txt",
-        "{\"recursive\": true, \"max_entries\": 2, \"exclude\": [\".*\"]} => README.md data.bin",
+            "{\"path\": \"src\"}                                        => Main.java deep",
+            "{\"path\": \"src\", \"recursive\": true}                   => Main.java deep deep/er deep/er/x.py",
+            "{\"path\": \"src\", \"recursive\": true, \"max_depth\": 2} => Main.java deep deep/er",
+            "{\"path\": \"src/Main.java\"}                              => Main.java",
+            "{\"path\": \"link\"}                                       => Main.java deep",
+            "{\"recursive\": true, \"glob\": \"*.java\"}                => src/Main.java",
+            "{\"recursive\": true, \"glob\": [\"src/*\", \"**/*.py\"]}  => src/Main.java src/deep/er/x.py",
+            "{\"recursive\": true, \"glob\": \"**/*.{md,py}\"}          => README.md src/deep/er/x.py",
+            "{\"recursive\": true, \"glob\": \"[R-Z]*.m?\"}             => README.md",
+            "{\"recursive\": true, \"exclude\": [\".*\", \"src/deep\", \"*.bin\", \"n*\"], \"glob\": \"*.*\"} => README.md src/Main.java",
+            "{\"path\": \"n\\u00efce \\u5b57.txt\"}                     => n\u00efce \u5b57.txt",
+            "{\"recursive\": true, \"max_entries\": 2, \"exclude\": [\".*\"]} => README.md data.bin",
     })
     void lists(String input, String expected) {
         assertThat(String.join(" ", paths(input))).isEqualTo(expected);
@@ -107,26 +108,26 @@ class FilesToolsTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
-        "../outside.txt            => PATH_NOT_ALLOWED",
-        "..                        => PATH_NOT_ALLOWED",
-        "../nothing-there          => PATH_NOT_ALLOWED",
-        "../root-beside            => PATH_NOT_ALLOWED",
-        "/etc/passwd               => PATH_NOT_ALLOWED",
-        "/etc/\\u00e4              => PATH_NOT_ALLOWED",
-        "/                         => PATH_NOT_ALLOWED",
-        "out                       => PATH_NOT_ALLOWED",
-        "out-folder                => PATH_NOT_ALLOWED",
-        "out-folder/outside.txt    => PATH_NOT_ALLOWED",
-        "out-folder/root/README.md => ok",
-        "link/Main.java            => ok",
-        "src/../README.md          => ok",
-        "link/../README.md         => ok",
-        "a\\u0000b                 => PATH_NOT_ALLOWED",
-        "nothing                   => PATH_NOT_FOUND",
-        "README.md/x               => PATH_NOT_FOUND",
-        "src/nothing/x             => PATH_NOT_FOUND",
-        "src                       => NOT_A_FILE",
-        ".                         => NOT_A_FILE",
+            "../outside.txt            => PATH_NOT_ALLOWED",
+            "..                        => PATH_NOT_ALLOWED",
+            "../nothing-there          => PATH_NOT_ALLOWED",
+            "../root-beside            => PATH_NOT_ALLOWED",
+            "/etc/passwd               => PATH_NOT_ALLOWED",
+            "/etc/\\u00e4              => PATH_NOT_ALLOWED",
+            "/                         => PATH_NOT_ALLOWED",
+            "out                       => PATH_NOT_ALLOWED",
+            "out-folder                => PATH_NOT_ALLOWED",
+            "out-folder/outside.txt    => PATH_NOT_ALLOWED",
+            "out-folder/root/README.md => ok",
+            "link/Main.java            => ok",
+            "src/../README.md          => ok",
+            "link/../README.md         => ok",
+            "a\\u0000b                 => PATH_NOT_ALLOWED",
+            "nothing                   => PATH_NOT_FOUND",
+            "README.md/x               => PATH_NOT_FOUND",
+            "src/nothing/x             => PATH_NOT_FOUND",
+            "src                       => NOT_A_FILE",
+            ".                         => NOT_A_FILE",
     })
     void pathsAreConfined(String path, String code) throws InterruptedException {
         try {
@@ -156,7 +157,8 @@ class FilesToolsTest {
         JsonNode part = calls.output("files.read", "{\"path\": \"README.md\", \"offset\": 2, \"max_bytes\": 5}");
         assertThat(part.get("content").stringValue()).isEqualTo("Title");
         assertThat(part.get("truncated").booleanValue()).isTrue();
-        assertThat(calls.output("files.read", "{\"path\": \"README.md\", \"offset\": 99}").get("bytes").intValue()).isZero();
+        assertThat(calls.output("files.read", "{\"path\": \"README.md\", \"offset\": 99}").get("bytes").intValue())
+                .isZero();
         assertThat(calls.output("files.read", "{\"path\": \"data.bin\"}").get("content").stringValue())
                 .isEqualTo("TODO\n\uFFFD\n");
         assertThat(calls.output("files.read", "{\"path\": \"data.bin\", \"encoding\": \"base64\"}").get("content")
@@ -185,15 +187,15 @@ class FilesToolsTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
-        "{\"pattern\": \"todo\"}                                  => 0",
-        "{\"pattern\": \"todo\", \"ignore_case\": true}           => 3",
-        "{\"pattern\": \"TODO\", \"glob\": \"*.md\"}              => 1",
-        "{\"pattern\": \"TODO\", \"path\": \"src\"}               => 2",
-        "{\"pattern\": \"TODO\", \"recursive\": false}            => 1",
-        "{\"pattern\": \"TODO\", \"max_file_bytes\": 20}          => 1",
-        "{\"pattern\": \"TODO\", \"max_matches\": 0}              => 3",
-        "{\"pattern\": \"(\", \"literal\": true}                  => 0",
-        "{\"pattern\": \"^$\"}                                    => 2",
+            "{\"pattern\": \"todo\"}                                  => 0",
+            "{\"pattern\": \"todo\", \"ignore_case\": true}           => 3",
+            "{\"pattern\": \"TODO\", \"glob\": \"*.md\"}              => 1",
+            "{\"pattern\": \"TODO\", \"path\": \"src\"}               => 2",
+            "{\"pattern\": \"TODO\", \"recursive\": false}            => 1",
+            "{\"pattern\": \"TODO\", \"max_file_bytes\": 20}          => 1",
+            "{\"pattern\": \"TODO\", \"max_matches\": 0}              => 3",
+            "{\"pattern\": \"(\", \"literal\": true}                  => 0",
+            "{\"pattern\": \"^$\"}                                    => 2",
     })
     void searches(String input, int total) {
         assertThat(calls.output("files.search", input).get("total_matches").intValue()).isEqualTo(total);
@@ -201,14 +203,14 @@ class FilesToolsTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
-        "files.search => {\"pattern\": \"(\"}                     => PATTERN_INVALID",
-        "files.search => {\"pattern\": \"(?=x)\"}                 => PATTERN_INVALID",
-        "files.search => {\"pattern\": \"x\", \"path\": \"..\"}   => PATH_NOT_ALLOWED",
-        "files.list   => {\"path\": \"..\"}                       => PATH_NOT_ALLOWED",
-        "files.list   => {\"path\": \"nothing\"}                  => PATH_NOT_FOUND",
-        "files.list   => {\"path\": \"loop\"}                     => PATH_NOT_FOUND",
-        "files.list   => {\"glob\": \"[z-a]\"}                    => GLOB_INVALID",
-        "files.list   => {\"depth\": 1}                           => TOOL_INPUT_INVALID",
+            "files.search => {\"pattern\": \"(\"}                     => PATTERN_INVALID",
+            "files.search => {\"pattern\": \"(?=x)\"}                 => PATTERN_INVALID",
+            "files.search => {\"pattern\": \"x\", \"path\": \"..\"}   => PATH_NOT_ALLOWED",
+            "files.list   => {\"path\": \"..\"}                       => PATH_NOT_ALLOWED",
+            "files.list   => {\"path\": \"nothing\"}                  => PATH_NOT_FOUND",
+            "files.list   => {\"path\": \"loop\"}                     => PATH_NOT_FOUND",
+            "files.list   => {\"glob\": \"[z-a]\"}                    => GLOB_INVALID",
+            "files.list   => {\"depth\": 1}                           => TOOL_INPUT_INVALID",
     })
     void refuses(String tool, String input, String code) {
         assertThat(calls.failure(tool, input).code()).isEqualTo(code);
