@@ -133,7 +133,8 @@ final class Reports {
         switch (status) {
             case "ok", "duplicate" -> slots.free(report.execution);
             case "stale_lease", "cancelled", "not_found" -> {
-                LOG.log(Level.INFO, "result of step {0} is not wanted any more ({1})", report.execution.stepId(), status);
+                LOG.log(Level.INFO, "result of step {0} is not wanted any more ({1})", report.execution.stepId(),
+                        status);
                 slots.free(report.execution);
             }
             default -> refused(report, answer.path("code").asString("RESULT_REFUSED"),

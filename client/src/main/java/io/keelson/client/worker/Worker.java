@@ -197,10 +197,9 @@ public final class Worker implements AutoCloseable {
         }
         try {
             Object result = handler.handle(execution);
-            boolean another = result instanceof Continue;
-            JsonNode output = output(another ? ((Continue) result).output() : result);
-            return another ? Outcome.continued(output, execution.takeExtras())
-                    : Outcome.completed(output, execution.takeExtras());
+            return result instanceof Continue turn
+                    ? Outcome.continued(output(turn.output()), execution.takeExtras())
+                    : Outcome.completed(output(result), execution.takeExtras());
         } catch (StepFailure failure) {
             return Outcome.failed(failure);
         } catch (Throwable e) {

@@ -193,6 +193,5 @@ class WorkerTest {
         return new ObjectMapper().readTree(text);
     }
 
-    private record Text(String text) {
-    }
+    private record Text(String text) {}
 }
