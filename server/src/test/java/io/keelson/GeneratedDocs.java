@@ -15,8 +15,7 @@ public final class GeneratedDocs {
 
     private static final String END = "<!-- end of generated part -->";
 
-    private GeneratedDocs() {
-    }
+    private GeneratedDocs() {}
 
     /** @param file relative to the repository's root */
     public static void check(String file, String part, String expected) {

@@ -11,5 +11,4 @@ import org.jspecify.annotations.Nullable;
  * @param sha256 64 lower-case hex digits over the content
  */
 public record Artifact(String id, String runId, @Nullable String taskId, @Nullable String stepId, String name,
-        String contentType, long sizeBytes, @Nullable String sha256, @Nullable Instant createdAt) {
-}
+        String contentType, long sizeBytes, @Nullable String sha256, @Nullable Instant createdAt) {}

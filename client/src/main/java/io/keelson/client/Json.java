@@ -20,8 +20,7 @@ public final class Json {
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
             .build();
 
-    private Json() {
-    }
+    private Json() {}
 
     /** An empty object. */
     public static ObjectNode object() {

@@ -93,8 +93,7 @@ public final class Keelson {
         private @Nullable String apiKey;
         private Duration timeout = DEFAULT_TIMEOUT;
 
-        private Builder() {
-        }
+        private Builder() {}
 
         /** The server's base URL, such as {@code http://127.0.0.1:7070}. Required. */
         public Builder url(String value) {

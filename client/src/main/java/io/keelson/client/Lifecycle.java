@@ -12,10 +12,8 @@ public record Lifecycle(String name, String entity, @Nullable String initial, Li
         List<Transition> transitions) {
 
     /** @param type {@code pending}, {@code running}, {@code paused} or {@code terminal} */
-    public record State(String name, @Nullable String type, boolean terminal) {
-    }
+    public record State(String name, @Nullable String type, boolean terminal) {}
 
     /** @param by what causes it */
-    public record Transition(String from, String to, @Nullable String by) {
-    }
+    public record Transition(String from, String to, @Nullable String by) {}
 }

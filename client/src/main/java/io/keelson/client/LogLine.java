@@ -9,5 +9,4 @@ import org.jspecify.annotations.Nullable;
  * @param seq rises within the step
  * @param attempt the step's attempt that wrote it
  */
-public record LogLine(long seq, int attempt, String message, @Nullable Instant createdAt) {
-}
+public record LogLine(long seq, int attempt, String message, @Nullable Instant createdAt) {}

@@ -9,5 +9,4 @@ import org.jspecify.annotations.Nullable;
  * @param pointer JSON pointer (RFC 6901) to the place in the request's body; null when it has no place
  * @param message what is wrong and what would be right, for people
  */
-public record Problem(@Nullable String code, @Nullable String pointer, @Nullable String message) {
-}
+public record Problem(@Nullable String code, @Nullable String pointer, @Nullable String message) {}

@@ -4,5 +4,4 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** A good answer: 2xx, or 304 with a null body. */
-record Reply(int status, JsonNode body, @Nullable String etag) {
-}
+record Reply(int status, JsonNode body, @Nullable String etag) {}

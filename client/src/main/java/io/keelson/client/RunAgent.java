@@ -9,5 +9,4 @@ import org.jspecify.annotations.Nullable;
  * @param attempt the run's attempt that it belongs to
  */
 public record RunAgent(String id, @Nullable String name, int attempt, String state, @Nullable Instant startedAt,
-        @Nullable Instant completedAt) {
-}
+        @Nullable Instant completedAt) {}

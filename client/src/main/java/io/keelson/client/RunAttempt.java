@@ -9,5 +9,4 @@ import org.jspecify.annotations.Nullable;
  * @param attemptNumber from 1
  */
 public record RunAttempt(int attemptNumber, String state, @Nullable Instant startedAt, @Nullable Instant completedAt,
-        @Nullable String errorCode, @Nullable String errorMessage) {
-}
+        @Nullable String errorCode, @Nullable String errorMessage) {}

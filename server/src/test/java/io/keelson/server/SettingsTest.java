@@ -29,8 +29,7 @@ class SettingsTest {
     @TempDir
     Path folder;
 
-    record Row(String name, String value, Function<Settings, Object> read, Object expected) {
-    }
+    record Row(String name, String value, Function<Settings, Object> read, Object expected) {}
 
     static Stream<Row> values() {
         return Stream.of(

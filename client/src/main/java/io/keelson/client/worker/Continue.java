@@ -8,5 +8,4 @@ import org.jspecify.annotations.Nullable;
  *
  * @param output this turn's output, any value that Jackson can write
  */
-public record Continue(@Nullable Object output) {
-}
+public record Continue(@Nullable Object output) {}

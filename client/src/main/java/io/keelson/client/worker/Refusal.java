@@ -5,8 +5,7 @@ import io.keelson.client.KeelsonException;
 /** Whether a failed call is worth repeating as it is. */
 final class Refusal {
 
-    private Refusal() {
-    }
+    private Refusal() {}
 
     /**
      * True for a server that is away, restarting, overloaded or failing, and for a key that is not accepted (it may be

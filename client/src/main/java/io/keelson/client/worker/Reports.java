@@ -19,8 +19,7 @@ final class Reports {
     private static final System.Logger LOG = System.getLogger(Reports.class.getName());
     private static final int BATCH = 100;
 
-    private record Report(Execution execution, Outcome outcome) {
-    }
+    private record Report(Execution execution, Outcome outcome) {}
 
     private final Dispatch dispatch;
     private final Heartbeats heartbeats;

@@ -5,8 +5,7 @@ import java.util.concurrent.ThreadFactory;
 /** Where threads come from. None of them keeps a JVM alive. */
 final class Threads {
 
-    private Threads() {
-    }
+    private Threads() {}
 
     static Thread daemon(String name, Runnable body) {
         Thread thread = new Thread(body, name);

@@ -80,8 +80,7 @@ class MissionTest {
     }
 
     /** A value of the caller's own: its property names are the caller's. */
-    private record ReadFile(String path, int maxBytes) {
-    }
+    private record ReadFile(String path, int maxBytes) {}
 
     /** Read as the server will read it, so that numbers compare by what they look like. */
     private static Object json(String text) {

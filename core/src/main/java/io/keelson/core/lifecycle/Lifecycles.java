@@ -14,8 +14,7 @@ public final class Lifecycles {
     public static final Lifecycle<TaskState> TASK = task();
     public static final Lifecycle<StepState> STEP = step();
 
-    private Lifecycles() {
-    }
+    private Lifecycles() {}
 
     /** All four, outermost entity first. */
     public static List<Lifecycle<?>> all() {
@@ -45,7 +44,8 @@ public final class Lifecycles {
                 .to(RunState.CANCELLED, "cancel, or paused for too long", "run_cancelled")
                 .to(RunState.FAILED, "resume impossible", "run_failed");
         t.from(RunState.BUDGET_EXCEEDED).to(RunState.RESUMING, "budget raised", "run_budget_increased")
-                .to(RunState.CANCELLED, "cancel", "run_cancelled").to(RunState.FAILED, "a human fails it", "run_failed");
+                .to(RunState.CANCELLED, "cancel", "run_cancelled")
+                .to(RunState.FAILED, "a human fails it", "run_failed");
         t.from(RunState.ESCALATED).to(RunState.RESUMING, "ticket resolved with resume", "run_resuming")
                 .to(RunState.CANCELLED, "cancel", "run_cancelled")
                 .to(RunState.FAILED, "ticket resolved with fail", "run_failed");

@@ -7,7 +7,8 @@ public enum RunState implements State {
     CREATED(StateType.PENDING), PENDING(StateType.PENDING), PLANNING(StateType.PENDING),
     AWAITING_APPROVAL(StateType.PENDING), RUNNING(StateType.RUNNING), PAUSED(StateType.PAUSED),
     BUDGET_EXCEEDED(StateType.PAUSED), ESCALATED(StateType.PAUSED), RESUMING(StateType.RUNNING),
-    RETRYING(StateType.PENDING), COMPLETED(StateType.TERMINAL), FAILED(StateType.TERMINAL), CANCELLED(StateType.TERMINAL), SKIPPED(StateType.TERMINAL);
+    RETRYING(StateType.PENDING), COMPLETED(StateType.TERMINAL), FAILED(StateType.TERMINAL),
+    CANCELLED(StateType.TERMINAL), SKIPPED(StateType.TERMINAL);
 
     private final StateType type;
     private final String wire = name().toLowerCase(Locale.ROOT);

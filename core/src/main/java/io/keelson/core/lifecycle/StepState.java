@@ -5,7 +5,8 @@ import java.util.Locale;
 /** States of a step, the unit that a worker claims (specification, lifecycle §4). */
 public enum StepState implements State {
     PENDING(StateType.PENDING), RUNNING(StateType.RUNNING), WAITING(StateType.PAUSED),
-    WAITING_APPROVAL(StateType.PAUSED), AWAITING_RETRY(StateType.PENDING), COMPLETED(StateType.TERMINAL), FAILED(StateType.TERMINAL),
+    WAITING_APPROVAL(StateType.PAUSED), AWAITING_RETRY(StateType.PENDING), COMPLETED(StateType.TERMINAL),
+    FAILED(StateType.TERMINAL),
     CANCELLED(StateType.TERMINAL), SKIPPED(StateType.TERMINAL);
 
     private final StateType type;

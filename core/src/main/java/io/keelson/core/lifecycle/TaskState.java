@@ -6,7 +6,8 @@ import java.util.Locale;
 public enum TaskState implements State {
     PENDING(StateType.PENDING), QUEUED(StateType.PENDING), ASSIGNED(StateType.RUNNING), RUNNING(StateType.RUNNING),
     CONTINUING(StateType.RUNNING), VERIFYING(StateType.PAUSED), AWAITING_HUMAN(StateType.PAUSED),
-    AWAITING_RETRY(StateType.PENDING), COMPLETED(StateType.TERMINAL), FAILED(StateType.TERMINAL), CANCELLED(StateType.TERMINAL), SKIPPED(StateType.TERMINAL);
+    AWAITING_RETRY(StateType.PENDING), COMPLETED(StateType.TERMINAL), FAILED(StateType.TERMINAL),
+    CANCELLED(StateType.TERMINAL), SKIPPED(StateType.TERMINAL);
 
     private final StateType type;
     private final String wire = name().toLowerCase(Locale.ROOT);

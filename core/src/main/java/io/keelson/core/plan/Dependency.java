@@ -6,5 +6,4 @@ package io.keelson.core.plan;
  * @param task the upstream's id in the plan
  * @param data true when the upstream's output reaches the task ({@code data}), false for mere ordering
  */
-public record Dependency(String task, boolean data) {
-}
+public record Dependency(String task, boolean data) {}

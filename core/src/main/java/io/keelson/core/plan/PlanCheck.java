@@ -87,7 +87,8 @@ public final class PlanCheck {
                 String at = "/plan/tasks/" + i + "/depends_on/" + d;
                 if (!indexOf.containsKey(upstream)) {
                     report("DEPENDENCY_UNKNOWN", at,
-                            "task '" + shown(task.id()) + "' depends on '" + shown(upstream) + "', which does not exist");
+                            "task '" + shown(task.id()) + "' depends on '" + shown(upstream)
+                                    + "', which does not exist");
                 } else if (!seen.add(upstream)) {
                     report("DUPLICATE_NAME", at, "dependency '" + shown(upstream) + "' is named twice");
                 }
@@ -120,7 +121,8 @@ public final class PlanCheck {
         for (String named : tools.tasksNamedIn(text)) {
             Integer index = indexOf.get(named);
             if (index == null) {
-                report("UNKNOWN_REFERENCE", at, "the expression names task '" + shown(named) + "', which does not exist");
+                report("UNKNOWN_REFERENCE", at,
+                        "the expression names task '" + shown(named) + "', which does not exist");
             } else if (!(selfAllowed && index == task) && !graph.isUpstream(index, task)) {
                 report("REFERENCE_NOT_UPSTREAM", at, "the expression names task '" + shown(named)
                         + "', which need not have ended by then: add it to depends_on");

@@ -7,5 +7,4 @@ package io.keelson.core.plan;
  * @param pointer JSON pointer (RFC 6901) to the place
  * @param message what is wrong and what would be right, for people
  */
-public record Problem(String code, String pointer, String message) {
-}
+public record Problem(String code, String pointer, String message) {}

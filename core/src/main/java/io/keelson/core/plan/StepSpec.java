@@ -11,5 +11,4 @@ import java.time.Duration;
  * @param input JSON text; strings in it may hold {@code ${ }} expressions
  * @param timeout how long one execution may take
  */
-public record StepSpec(String name, StepKind kind, String tool, String input, RetryPolicy retry, Duration timeout) {
-}
+public record StepSpec(String name, StepKind kind, String tool, String input, RetryPolicy retry, Duration timeout) {}

@@ -16,13 +16,15 @@ import java.util.Optional;
 public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Duration max, double factor, double jitter) {
 
     /** Step level: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter (handoff §6.1). */
-    public static final RetryPolicy STEP = new RetryPolicy(3, 3, Duration.ofMillis(100), Duration.ofSeconds(30), 2, 0.1);
+    public static final RetryPolicy STEP =
+            new RetryPolicy(3, 3, Duration.ofMillis(100), Duration.ofSeconds(30), 2, 0.1);
 
     private static final RetryPolicy GATE4 = new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(30), 2, 0);
     private static final RetryPolicy LIFECYCLE = new RetryPolicy(4, 4, Duration.ofSeconds(1), Duration.ofSeconds(4), 2,
             0);
     /** {@code 2^failures × 100 ms}: the first delay is twice the base of {@link #STEP}. */
-    private static final RetryPolicy STEPS = new RetryPolicy(3, 3, Duration.ofMillis(200), Duration.ofSeconds(30), 2, 0);
+    private static final RetryPolicy STEPS =
+            new RetryPolicy(3, 3, Duration.ofMillis(200), Duration.ofSeconds(30), 2, 0);
 
     /** The policy that one of the seeds names: {@code gate4}, {@code lifecycle} or {@code steps}; empty for others. */
     public static Optional<RetryPolicy> preset(String name) {

@@ -24,8 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class Changes {
 
     /** A lane of a task: the key of the work queue. */
-    public record Lane(UUID taskId, int lane) {
-    }
+    public record Lane(UUID taskId, int lane) {}
 
     /**
      * A row of the work queue.
@@ -36,19 +35,15 @@ public final class Changes {
      * @param timeout how long the execution may take when held by a remote worker; null when not
      */
     public record QueueItem(Lane key, UUID runId, UUID workspaceId, int priority, String tool, Instant queuedAt,
-            @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout) {
-    }
+            @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout) {}
 
-    public record TimerKey(TimerKind kind, UUID subject) {
-    }
+    public record TimerKey(TimerKind kind, UUID subject) {}
 
-    public record Timer(TimerKey key, UUID runId, Instant dueAt) {
-    }
+    public record Timer(TimerKey key, UUID runId, Instant dueAt) {}
 
     /** One attempt of a run as its row stands. */
     public record Attempt(UUID runId, int number, String state, Instant startedAt, @Nullable Instant completedAt,
-            @Nullable String errorCode, @Nullable String errorMessage) {
-    }
+            @Nullable String errorCode, @Nullable String errorMessage) {}
 
     /**
      * The recorded outcome of one lease on a step.
@@ -56,22 +51,17 @@ public final class Changes {
      * @param outcome {@code completed}, {@code continued} or {@code failed}
      */
     public record StepResult(UUID stepId, int epoch, UUID runId, String outcome, @Nullable String errorCode,
-            long tokens, BigDecimal cost, @Nullable String holder) {
-    }
+            long tokens, BigDecimal cost, @Nullable String holder) {}
 
-    public record Artifact(UUID id, UUID runId, UUID workspaceId, int attempt, UUID stepId, NewArtifact stored) {
-    }
+    public record Artifact(UUID id, UUID runId, UUID workspaceId, int attempt, UUID stepId, NewArtifact stored) {}
 
     /** Something to hand to the evaluator once committed. */
-    public record Evaluate(UUID runId, TimerKind kind, UUID subject) {
-    }
+    public record Evaluate(UUID runId, TimerKind kind, UUID subject) {}
 
     /** The run and the attempt that a new row belongs to; the run may be at a later attempt by the end of the batch. */
-    public record Owner(RunRow run, int attempt) {
-    }
+    public record Owner(RunRow run, int attempt) {}
 
-    private record AttemptKey(UUID runId, int number) {
-    }
+    private record AttemptKey(UUID runId, int number) {}
 
     private final List<NewRun> newRuns = new ArrayList<>();
     private final Set<RunRow> runs = new LinkedHashSet<>();

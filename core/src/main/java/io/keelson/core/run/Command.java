@@ -22,88 +22,66 @@ public sealed interface Command {
         }
     }
 
-    record Start(UUID runId, Actor actor) implements Command {
-    }
+    record Start(UUID runId, Actor actor) implements Command {}
 
     /** Decides the plan gate if the run is at it, else the only approval that waits. */
-    record Approve(UUID runId, @Nullable String comment, Actor actor) implements Command {
-    }
+    record Approve(UUID runId, @Nullable String comment, Actor actor) implements Command {}
 
-    record Reject(UUID runId, @Nullable String reason, Actor actor) implements Command {
-    }
+    record Reject(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
     /** Decides one approval step. */
     record DecideStep(UUID runId, UUID stepId, boolean approve, @Nullable String comment, Actor actor)
-            implements Command {
-    }
+            implements Command {}
 
-    record Pause(UUID runId, @Nullable String reason, Actor actor) implements Command {
-    }
+    record Pause(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
-    record Resume(UUID runId, Actor actor) implements Command {
-    }
+    record Resume(UUID runId, Actor actor) implements Command {}
 
-    record Cancel(UUID runId, @Nullable String reason, Actor actor) implements Command {
-    }
+    record Cancel(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
     /** A new attempt of a failed run; what completed is carried over unless {@code fromStart}. */
-    record Retry(UUID runId, boolean fromStart, Actor actor) implements Command {
-    }
+    record Retry(UUID runId, boolean fromStart, Actor actor) implements Command {}
 
     /** A worker or an executor asks for the work of one lane of a task. */
-    record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Actor actor) implements Command {
-    }
+    record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Actor actor) implements Command {}
 
-    record Complete(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {
-    }
+    record Complete(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {}
 
     /** As {@link Complete}, but the task needs another turn. */
-    record Continue(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {
-    }
+    record Continue(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {}
 
     /** Reported by whoever holds the lease; what the try cost is charged all the same. */
-    record Fail(UUID runId, UUID stepId, int epoch, StepError error, Result spent, Actor actor) implements Command {
-    }
+    record Fail(UUID runId, UUID stepId, int epoch, StepError error, Result spent, Actor actor) implements Command {}
 
     /** The holder hands its lease back without a result; costs neither an attempt nor a delivery. */
-    record Release(UUID runId, UUID stepId, int epoch, Actor actor) implements Command {
-    }
+    record Release(UUID runId, UUID stepId, int epoch, Actor actor) implements Command {}
 
     /** The reconciler found the time of the lease with this epoch over; it is nothing to a later one. */
-    record LeaseExpired(UUID runId, UUID taskId, int lane, int epoch, Actor actor) implements Command {
-    }
+    record LeaseExpired(UUID runId, UUID taskId, int lane, int epoch, Actor actor) implements Command {}
 
     /** The reconciler found the run running with no open task: what its end waits for is looked at again. */
-    record Settle(UUID runId, Actor actor) implements Command {
-    }
+    record Settle(UUID runId, Actor actor) implements Command {}
 
-    record TimerDue(UUID runId, TimerKind kind, UUID subject, Actor actor) implements Command {
-    }
+    record TimerDue(UUID runId, TimerKind kind, UUID subject, Actor actor) implements Command {}
 
     /** The evaluator's answer for what a decision had asked to be evaluated. */
-    record Evaluated(UUID runId, TimerKind kind, UUID subject, Evaluation evaluation, Actor actor) implements Command {
-    }
+    record Evaluated(UUID runId, TimerKind kind, UUID subject, Evaluation evaluation, Actor actor) implements Command {}
 
     /** What an evaluation came to. */
     sealed interface Evaluation {
 
         /** The gate is open. {@code items}: JSON texts of a {@code for_each}, null when the task has none. */
-        record Proceed(@Nullable List<String> items) implements Evaluation {
-        }
+        record Proceed(@Nullable List<String> items) implements Evaluation {}
 
         /** {@code when} was false. */
-        record Skip() implements Evaluation {
-        }
+        record Skip() implements Evaluation {}
 
         /** An approval or a wait with its input resolved; exactly one of the times is set for a wait. */
-        record Opened(String input, @Nullable Duration delay, @Nullable Instant until) implements Evaluation {
-        }
+        record Opened(String input, @Nullable Duration delay, @Nullable Instant until) implements Evaluation {}
 
         /** JSON text of a task's or the run's output. */
-        record Output(String json) implements Evaluation {
-        }
+        record Output(String json) implements Evaluation {}
 
-        record Broken(StepError error) implements Evaluation {
-        }
+        record Broken(StepError error) implements Evaluation {}
     }
 }

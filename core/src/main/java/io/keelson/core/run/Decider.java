@@ -16,8 +16,7 @@ public final class Decider {
     /** How long an evaluation may stay unanswered before it is asked for again. */
     static final Duration EVALUATION_PATIENCE = Duration.ofSeconds(15);
 
-    private Decider() {
-    }
+    private Decider() {}
 
     /**
      * Accepts a new run.

@@ -91,8 +91,9 @@ final class Decision {
             @Nullable State from, @Nullable State to, Map<String, Object> detail) {
         run.seq++;
         changes.touch(run);
-        changes.add(new Event(run.id(), run.seq, run.attempt, agent, task, step, type, from == null ? null : from.wire(),
-                to == null ? null : to.wire(), detail, actor, now));
+        changes.add(
+                new Event(run.id(), run.seq, run.attempt, agent, task, step, type, from == null ? null : from.wire(),
+                        to == null ? null : to.wire(), detail, actor, now));
     }
 
     private static <S extends Enum<S> & State> Edge<S> edge(Lifecycle<S> lifecycle, S from, S to) {
@@ -105,7 +106,8 @@ final class Decision {
 
     /** Asks for an evaluation after the commit, under a timer that asks again should the answer never come. */
     void evaluate(TimerKind kind, UUID subject) {
-        changes.arm(new Changes.Timer(new Changes.TimerKey(kind, subject), run.id(), now.plus(Decider.EVALUATION_PATIENCE)));
+        changes.arm(new Changes.Timer(new Changes.TimerKey(kind, subject), run.id(),
+                now.plus(Decider.EVALUATION_PATIENCE)));
         changes.evaluate(new Changes.Evaluate(run.id(), kind, subject));
     }
 

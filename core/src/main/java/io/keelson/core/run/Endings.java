@@ -19,8 +19,7 @@ import java.util.Set;
  */
 final class Endings {
 
-    private Endings() {
-    }
+    private Endings() {}
 
     /** A task has completed. */
     static void completed(Decision d, TaskRow task) {

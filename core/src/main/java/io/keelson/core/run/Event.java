@@ -16,5 +16,4 @@ import org.jspecify.annotations.Nullable;
  */
 public record Event(UUID runId, long seq, int attempt, @Nullable UUID agentId, @Nullable UUID taskId,
         @Nullable UUID stepId, String type, @Nullable String from, @Nullable String to, Map<String, Object> detail,
-        Actor actor, Instant at) {
-}
+        Actor actor, Instant at) {}

@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** Where a run waits for somebody else than a worker: humans' decisions, and answers of the evaluator. */
 final class Gates {
 
-    private Gates() {
-    }
+    private Gates() {}
 
     /** Decides the plan gate, else the only approval that waits (specification, api). */
     static Reply decide(Decision d, boolean approve, @Nullable String comment) {

@@ -3,8 +3,7 @@ package io.keelson.core.run;
 /** Writes the few JSON texts that decisions make themselves. */
 final class JsonText {
 
-    private JsonText() {
-    }
+    private JsonText() {}
 
     static String string(String value) {
         StringBuilder out = new StringBuilder(value.length() + 2).append('"');

@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lanes {
 
-    private Lanes() {
-    }
+    private Lanes() {}
 
     /** A task has become {@code queued}: it waits for a slot of its agent, and gets it if there is one. */
     static void ready(Decision d, TaskRow task) {

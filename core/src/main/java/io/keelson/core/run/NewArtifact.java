@@ -8,5 +8,4 @@ package io.keelson.core.run;
  * @param sha256 lower-case hex
  * @param storageKey where the artifact store keeps the content
  */
-public record NewArtifact(String name, String contentType, long sizeBytes, String sha256, String storageKey) {
-}
+public record NewArtifact(String name, String contentType, long sizeBytes, String sha256, String storageKey) {}

@@ -19,5 +19,4 @@ import org.jspecify.annotations.Nullable;
 public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String description, String goal, Plan plan,
         String planJson, String configJson, RunPolicy policy, String inputsJson, String tagsJson,
         @Nullable String outputTemplate, int priority, String trigger, @Nullable String agentSlug,
-        @Nullable String externalId, String createdBy) {
-}
+        @Nullable String externalId, String createdBy) {}

@@ -16,8 +16,7 @@ import java.util.UUID;
 /** From a plan to agents, tasks and steps: at the start, for a new attempt, and when a task fans out. */
 final class Planning {
 
-    private Planning() {
-    }
+    private Planning() {}
 
     /** {@code created} or {@code retrying} → {@code pending} → {@code planning} → the gate or {@code running}. */
     static void begin(Decision d, boolean approved, Map<String, UUID> carried) {

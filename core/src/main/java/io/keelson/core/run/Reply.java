@@ -7,16 +7,13 @@ import org.jspecify.annotations.Nullable;
 public sealed interface Reply {
 
     /** Done, or already so ({@code changed} false): repeating a command is no error. */
-    record Done(boolean changed) implements Reply {
-    }
+    record Done(boolean changed) implements Reply {}
 
     /** The step was claimed and is {@link StepRow#state running} under the caller's lease. */
-    record Claimed(StepRow step) implements Reply {
-    }
+    record Claimed(StepRow step) implements Reply {}
 
     /** A result for an epoch whose result is already recorded. */
-    record Duplicate() implements Reply {
-    }
+    record Duplicate() implements Reply {}
 
     /**
      * Refused.
@@ -25,8 +22,7 @@ public sealed interface Reply {
      * @param current the state that stands in the way; null when none does
      * @param allowed what would be possible instead; may be empty
      */
-    record Rejected(String code, String message, @Nullable String current, List<String> allowed) implements Reply {
-    }
+    record Rejected(String code, String message, @Nullable String current, List<String> allowed) implements Reply {}
 
     Reply CHANGED = new Done(true);
     Reply UNCHANGED = new Done(false);

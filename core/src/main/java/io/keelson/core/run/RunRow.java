@@ -43,8 +43,7 @@ public final class RunRow {
      * @param tasksSkipped tasks that ended without being needed
      */
     public record Counts(int agents, int tasks, int tasksCompleted, int tasksFailed, int tasksSkipped, int steps,
-            int stepsCompleted) {
-    }
+            int stepsCompleted) {}
 
     public RunRow(UUID id, UUID workspaceId, String name, int priority, RunPolicy policy,
             @Nullable String outputTemplate) {
@@ -57,7 +56,8 @@ public final class RunRow {
     }
 
     /** Sets what the database holds; for the loader of views only. */
-    public RunRow restore(RunState state, int attempt, int effectGeneration, int version, long seq, boolean failing, Counts counts,
+    public RunRow restore(RunState state, int attempt, int effectGeneration, int version, long seq, boolean failing,
+            Counts counts,
             long tokens, BigDecimal cost, @Nullable Instant startedAt, @Nullable Instant completedAt,
             @Nullable String errorCode, @Nullable String errorMessage) {
         this.state = state;

@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class Steps {
     private static final Duration CONTINUATION_PAUSE = Duration.ofSeconds(1);
 
-    private Steps() {
-    }
+    private Steps() {}
 
     static Reply claim(Decision d, Command.Claim command) {
         TaskRow task = d.view.tasks.get(command.taskId());

@@ -57,7 +57,8 @@ class PlanCheckTest {
                 plan("everything at once",
                         List.of(steps("a", step("s", "teleport"), step("s", "echo", "bad")), task("a", "ghost"),
                                 task("c", "d"), task("d", "c")),
-                        "DUPLICATE_NAME /plan/tasks/1/id already used", "UNKNOWN_TOOL /plan/tasks/0/steps/0/tool 'teleport'",
+                        "DUPLICATE_NAME /plan/tasks/1/id already used",
+                        "UNKNOWN_TOOL /plan/tasks/0/steps/0/tool 'teleport'",
                         "DUPLICATE_NAME /plan/tasks/0/steps/1/name twice", "BAD /plan/tasks/0/steps/1/input bad",
                         "DEPENDENCY_UNKNOWN /plan/tasks/1/depends_on/0 ghost",
                         "DEPENDENCY_CYCLE /plan/tasks/2/depends_on c → d → c"));

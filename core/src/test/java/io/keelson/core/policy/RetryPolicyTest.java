@@ -29,7 +29,7 @@ class RetryPolicyTest {
 
     @Test
     void theSameDecisionYieldsTheSameDelay() {
-        for (long seed : new long[]{0, 1, -1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+        for (long seed : new long[] {0, 1, -1, Long.MIN_VALUE, Long.MAX_VALUE}) {
             assertThat(RetryPolicy.STEP.delay(2, seed)).isEqualTo(RetryPolicy.STEP.delay(2, seed));
         }
         assertThat(RetryPolicy.STEP.delay(4, 1)).isNotEqualTo(RetryPolicy.STEP.delay(4, 2));

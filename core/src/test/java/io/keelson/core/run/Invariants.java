@@ -14,8 +14,7 @@ import java.util.Objects;
 /** What must hold after every commit (specification, reliability §2: I3, I4, I5, I8). */
 final class Invariants {
 
-    private Invariants() {
-    }
+    private Invariants() {}
 
     static void check(World world) {
         RunView view = world.view;

@@ -15,8 +15,7 @@ import java.util.List;
 /** Plans for tests, said briefly. */
 final class Plans {
 
-    private Plans() {
-    }
+    private Plans() {}
 
     static final class T {
         final String id;

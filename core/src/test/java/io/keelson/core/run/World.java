@@ -97,8 +97,10 @@ final class World {
             queue.clear();
             timers.clear();
         }
-        changes.queue().forEach((lane, item) -> item.ifPresentOrElse(i -> queue.put(lane, i), () -> queue.remove(lane)));
-        changes.timers().forEach((key, timer) -> timer.ifPresentOrElse(t -> timers.put(key, t), () -> timers.remove(key)));
+        changes.queue()
+                .forEach((lane, item) -> item.ifPresentOrElse(i -> queue.put(lane, i), () -> queue.remove(lane)));
+        changes.timers()
+                .forEach((key, timer) -> timer.ifPresentOrElse(t -> timers.put(key, t), () -> timers.remove(key)));
         evaluations.addAll(changes.evaluations());
         changes.steps().forEach(step -> {
             String output = changes.outputOf(step);

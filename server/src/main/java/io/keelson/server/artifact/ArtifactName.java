@@ -8,8 +8,7 @@ final class ArtifactName {
 
     private static final int MAX_BYTES = 255;
 
-    private ArtifactName() {
-    }
+    private ArtifactName() {}
 
     static void check(String name) throws ArtifactRefusedException {
         if (name.isBlank() || name.equals(".") || name.equals("..")) {

@@ -31,7 +31,8 @@ public final class LocalArtifactStore implements ArtifactStore {
     private static final String UUID_PATTERN = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
     private static final Pattern KEY = Pattern.compile(
             UUID_PATTERN + "/" + UUID_PATTERN + "/" + UUID_PATTERN + "/[0-9]{1,10}-[0-9]{1,10}/" + UUID_PATTERN);
-    private static final Pattern CONTENT_TYPE = Pattern.compile("[\\w.+*-]{1,100}/[\\w.+*-]{1,100}( ?;[\\x20-\\x7e]{1,100})?");
+    private static final Pattern CONTENT_TYPE =
+            Pattern.compile("[\\w.+*-]{1,100}/[\\w.+*-]{1,100}( ?;[\\x20-\\x7e]{1,100})?");
 
     private final Path root;
     private final Path incoming;

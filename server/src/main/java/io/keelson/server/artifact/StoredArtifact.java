@@ -8,5 +8,4 @@ package io.keelson.server.artifact;
  * @param sha256 64 lower-case hex digits over the bytes
  * @param storageKey where the store keeps it; opaque to everyone else
  */
-public record StoredArtifact(String name, String contentType, long sizeBytes, String sha256, String storageKey) {
-}
+public record StoredArtifact(String name, String contentType, long sizeBytes, String sha256, String storageKey) {}

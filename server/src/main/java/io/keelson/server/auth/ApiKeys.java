@@ -33,8 +33,7 @@ public final class ApiKeys {
             update api_keys set revoked_at = clock_timestamp()
             where id = ? and revoked_at is null""";
 
-    private record Remembered(Caller caller, long at) {
-    }
+    private record Remembered(Caller caller, long at) {}
 
     private final Database database;
     private final LongSupplier nanoTime;

@@ -14,8 +14,7 @@ public final class Bootstrap {
             insert into workspaces (id, name) values (?, 'default')
             on conflict do nothing""";
 
-    private Bootstrap() {
-    }
+    private Bootstrap() {}
 
     /** Makes the default workspace where there is none. */
     public static void ensureWorkspace(Database database) {
@@ -44,6 +43,5 @@ public final class Bootstrap {
     }
 
     /** @param created true when it did not exist before */
-    public record LocalKey(String key, boolean created) {
-    }
+    public record LocalKey(String key, boolean created) {}
 }

@@ -8,5 +8,4 @@ import java.util.UUID;
  * @param keyId the key's id; what events record as the actor
  * @param workspaceId the one workspace that the key opens
  */
-public record Caller(UUID keyId, UUID workspaceId) {
-}
+public record Caller(UUID keyId, UUID workspaceId) {}

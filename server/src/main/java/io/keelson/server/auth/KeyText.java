@@ -23,8 +23,7 @@ final class KeyText {
     private static final Pattern FORM = Pattern.compile(PREFIX + "[0-9a-z]{" + (RANDOM_DIGITS + CHECK_DIGITS) + "}");
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    private KeyText() {
-    }
+    private KeyText() {}
 
     static String generate() {
         byte[] bytes = new byte[RANDOM_BYTES];

@@ -21,8 +21,7 @@ public interface DbClock {
     DbClock DATABASE = () -> null;
 
     /** The time that stands in for the database's clock, or null to let the database tell. */
-    @Nullable
-    Instant override();
+    @Nullable Instant override();
 
     /** Binds the parameter of {@link #SQL} at this position, counted from 1. */
     default void bind(PreparedStatement statement, int position) throws SQLException {

@@ -16,8 +16,7 @@ public final class Migrations {
     private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
     private static final String LOCATION = "classpath:db/migration";
 
-    private Migrations() {
-    }
+    private Migrations() {}
 
     /**
      * Applies what is missing. Any number of servers may do this at once: one works, the others wait for it.

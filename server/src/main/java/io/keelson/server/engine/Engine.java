@@ -26,8 +26,7 @@ public final class Engine implements Commands, AutoCloseable {
      * @param maxLanes executions at a time on this node
      * @param lease how long work stays with a node or worker that is not heard of
      */
-    public record Options(int maxLanes, Duration lease, String version) {
-    }
+    public record Options(int maxLanes, Duration lease, String version) {}
 
     private final String node = "node:" + UUID.randomUUID();
     private final Committer committer;
@@ -53,7 +52,8 @@ public final class Engine implements Commands, AutoCloseable {
         List<String> tools = catalog.all().stream().filter(tool -> !tool.spec().engineOwned())
                 .map(tool -> tool.spec().name()).toList();
         claimer = new Claimer(database, store.runs(), work, wakeUps, this::own, tools, node, options.lease());
-        upkeep = new Upkeep(database, store, new Reconciler(database, store.runs(), this::own), executor, node, options);
+        upkeep = new Upkeep(database, store, new Reconciler(database, store.runs(), this::own), executor, node,
+                options);
         remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, this::own, options.lease());
         claiming = Thread.ofPlatform().name("claimer").start(claimer);
         upkeep.start();

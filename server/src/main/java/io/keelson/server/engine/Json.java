@@ -9,8 +9,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class Json {
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
-    private Json() {
-    }
+    private Json() {}
 
     static JsonNode read(String text) {
         return MAPPER.readTree(text);

@@ -123,7 +123,8 @@ final class LocalExecutor {
                 leave();
                 return afterStop();
             } catch (ToolFailure e) {
-                return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter())) : afterStop();
+                return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter()))
+                        : afterStop();
             } catch (RuntimeException e) {
                 LOG.warn("tool {} broke on step {}", execution.tool(), execution.stepId(), e);
                 return leave() ? fail(new StepError("TOOL_BROKE", ErrorClass.INFRASTRUCTURE, String.valueOf(e)))

@@ -40,7 +40,8 @@ final class Reconciler {
     private static Command lapsed(RunStore.Expired expired) {
         return expired.timedOut()
                 ? new Command.Fail(expired.runId(), expired.stepId(), expired.epoch(),
-                        new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE, "the step took longer than its timeout"),
+                        new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+                                "the step took longer than its timeout"),
                         Result.of("null"), Actor.RECONCILER)
                 : new Command.LeaseExpired(expired.runId(), expired.taskId(), expired.lane(), expired.epoch(),
                         Actor.RECONCILER);

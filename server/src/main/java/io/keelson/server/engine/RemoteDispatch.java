@@ -211,7 +211,8 @@ final class RemoteDispatch implements RemoteWork {
         for (T item : items) {
             UUID step = idOf.apply(item);
             UUID run = runs.get(step);
-            answers.add(run == null ? CompletableFuture.completedFuture(notFound(step)) : send(step, run, item, report));
+            answers.add(
+                    run == null ? CompletableFuture.completedFuture(notFound(step)) : send(step, run, item, report));
         }
         return answers.stream().map(CompletableFuture::join).toList();
     }
@@ -231,7 +232,8 @@ final class RemoteDispatch implements RemoteWork {
             case Reply.Claimed c -> new Answer(step, "ok", null, null, null);
             case Reply.Duplicate d -> new Answer(step, "duplicate", null, null, null);
             case Reply.Rejected(String code, String message, String current, List<String> allowed) -> new Answer(step,
-                    code.equals("STALE_LEASE") ? "stale_lease" : code.equals("STEP_NOT_FOUND") ? "not_found" : "rejected",
+                    code.equals("STALE_LEASE") ? "stale_lease"
+                            : code.equals("STEP_NOT_FOUND") ? "not_found" : "rejected",
                     null, code, message);
         };
     }

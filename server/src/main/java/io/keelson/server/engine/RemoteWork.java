@@ -22,8 +22,7 @@ public interface RemoteWork {
      * @param lease how long the lease lasts without a heartbeat; null for the default (30 s)
      */
     record Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
-            @Nullable Duration lease, @Nullable String version) {
-    }
+            @Nullable Duration lease, @Nullable String version) {}
 
     /**
      * A step under the worker's lease.
@@ -34,26 +33,20 @@ public interface RemoteWork {
      */
     record Item(UUID stepId, UUID runId, UUID taskId, String tool, JsonNode input, int attempt, int leaseEpoch,
             Instant leaseExpiresAt, Instant deadline, String effectKey, @Nullable JsonNode failureContext,
-            @Nullable JsonNode details) {
-    }
+            @Nullable JsonNode details) {}
 
     record Beat(UUID stepId, int leaseEpoch, @Nullable Double progress, @Nullable String message,
-            @Nullable JsonNode details, List<String> logs) {
-    }
+            @Nullable JsonNode details, List<String> logs) {}
 
-    record InlineArtifact(String name, String contentType, byte[] content) {
-    }
+    record InlineArtifact(String name, String contentType, byte[] content) {}
 
     record Completion(UUID stepId, int leaseEpoch, JsonNode output, long tokens, BigDecimal cost,
-            List<InlineArtifact> artifacts) {
-    }
+            List<InlineArtifact> artifacts) {}
 
     record Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,
-            @Nullable Duration retryAfter, long tokens, BigDecimal cost) {
-    }
+            @Nullable Duration retryAfter, long tokens, BigDecimal cost) {}
 
-    record Handback(UUID stepId, int leaseEpoch) {
-    }
+    record Handback(UUID stepId, int leaseEpoch) {}
 
     /**
      * @param status {@code ok}, {@code duplicate}, {@code stale_lease}, {@code cancelled} (heartbeats: stop working),
@@ -62,8 +55,7 @@ public interface RemoteWork {
      * @param code stable code of a rejection; null otherwise
      */
     record Answer(UUID stepId, String status, @Nullable Instant leaseExpiresAt, @Nullable String code,
-            @Nullable String message) {
-    }
+            @Nullable String message) {}
 
     /** Returns as soon as there is something, empty when the wait is over. */
     List<Item> claim(Claim claim) throws InterruptedException;

@@ -40,10 +40,12 @@ final class ToolRunner {
     ToolResult run(Execution execution) throws ToolFailure, InterruptedException {
         ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
                 execution.attempt(), execution.leaseEpoch());
-        return catalog.execute(execution.tool(), new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(),
-                execution.stepId(), execution.runName(), input(execution), execution.attempt(), execution.leaseEpoch(),
-                execution.effectKey(), clock.instant().plus(execution.timeout()), logs.apply(execution),
-                artifacts.sinkFor(owner)));
+        return catalog.execute(execution.tool(),
+                new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(),
+                        execution.stepId(), execution.runName(), input(execution), execution.attempt(),
+                        execution.leaseEpoch(),
+                        execution.effectKey(), clock.instant().plus(execution.timeout()), logs.apply(execution),
+                        artifacts.sinkFor(owner)));
     }
 
     private JsonNode input(Execution execution) throws ToolFailure {

@@ -6,5 +6,4 @@ package io.keelson.server.expr;
  * @param code {@code EXPRESSION_SYNTAX}
  * @param offset where in the template, in chars from 0
  */
-public record ExprProblem(String code, String message, int offset) {
-}
+public record ExprProblem(String code, String message, int offset) {}

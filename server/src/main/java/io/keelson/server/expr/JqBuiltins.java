@@ -27,7 +27,8 @@ final class JqBuiltins {
     static final Scope ROOT = Scope.newEmptyScope();
 
     private static final Set<String> IMPURE = Set.of("now", "env", "input", "inputs", "debug", "stderr", "halt",
-            "halt_error", "input_filename", "input_line_number", "builtins", "modulemeta", "debug_scope", "getpath_env");
+            "halt_error", "input_filename", "input_line_number", "builtins", "modulemeta", "debug_scope",
+            "getpath_env");
 
     /** Of jq 1.6 and 1.7, absent from the library. */
     private static final Map<String, String> ADDED = new TreeMap<>(Map.of(
@@ -50,8 +51,7 @@ final class JqBuiltins {
         ROOT.addFunction("_sub_impl/3", Re2::sub);
     }
 
-    private JqBuiltins() {
-    }
+    private JqBuiltins() {}
 
     static boolean isImpure(String name) {
         return IMPURE.contains(name);
@@ -80,9 +80,9 @@ final class JqBuiltins {
         }
         return switch (signature) {
             case "contains/1", "indices/1", "_indices/1", "index/1", "rindex/1" ->
-                    (scope, args, in, path, output, version) -> function.apply(scope,
-                            List.of(checked(args.get(0), (budget, arg) -> budget.checkWork(size(in) * size(arg)))),
-                            in, path, output, version);
+                (scope, args, in, path, output, version) -> function.apply(scope,
+                        List.of(checked(args.get(0), (budget, arg) -> budget.checkWork(size(in) * size(arg)))),
+                        in, path, output, version);
             case "setpath/2" -> (scope, args, in, path, output, version) -> function.apply(scope,
                     List.of(checked(args.get(0), JqBuiltins::checkIndexes), args.get(1)), in, path, output, version);
             case "explode/0", "split/1" -> (scope, args, in, path, output, version) -> {

@@ -39,7 +39,7 @@ final class JqText {
                 case ')', ']', '}' -> depth = Math.max(outer, depth - 1);
                 case '"' -> skipString();
                 case '#' -> skipComment();
-                default -> { }
+                default -> {}
             }
         }
         return false;

@@ -18,8 +18,7 @@ final class JqTree {
 
     private static final String LIBRARY = "net.thisptr.jackson.jq.";
 
-    private JqTree() {
-    }
+    private JqTree() {}
 
     /** Replaces every child in the tree below {@code node}, deepest first. A replacer returns what it leaves alone. */
     static void rewrite(Object node, UnaryOperator<Object> replacer) {

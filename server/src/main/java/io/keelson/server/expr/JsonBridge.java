@@ -21,8 +21,7 @@ final class JsonBridge {
     private static final com.fasterxml.jackson.databind.node.JsonNodeFactory OLD =
             com.fasterxml.jackson.databind.node.JsonNodeFactory.instance;
 
-    private JsonBridge() {
-    }
+    private JsonBridge() {}
 
     static com.fasterxml.jackson.databind.JsonNode toJq(JsonNode node) {
         return switch (node.getNodeType()) {

@@ -18,8 +18,7 @@ final class NameCheck {
 
     private final Set<String> defined = new HashSet<>();
 
-    private NameCheck() {
-    }
+    private NameCheck() {}
 
     /** @throws ExpressionException {@code EXPRESSION_SYNTAX}, naming the function or variable */
     static void check(Object tree) {
@@ -44,7 +43,7 @@ final class NameCheck {
             case VariableAccess access -> variable(String.valueOf(JqTree.get(access, "name")));
             case ImportStatement ignored -> throw refused("modules are not available in expressions");
             case ModuleDirective ignored -> throw refused("modules are not available in expressions");
-            default -> { }
+            default -> {}
         }
         JqTree.children(node).forEach(this::look);
     }

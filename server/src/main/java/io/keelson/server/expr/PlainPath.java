@@ -8,8 +8,7 @@ import tools.jackson.databind.node.NullNode;
 /** The most frequent expression, {@code .a.b.c}, read from the scope without going through jq. */
 final class PlainPath {
 
-    private PlainPath() {
-    }
+    private PlainPath() {}
 
     /** As jq: null where a name is missing or its parent is null. */
     static JsonNode read(JsonNode scope, List<String> path) {

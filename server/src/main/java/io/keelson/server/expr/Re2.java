@@ -17,9 +17,9 @@ import java.util.Map;
 import net.thisptr.jackson.jq.Expression;
 import net.thisptr.jackson.jq.PathOutput;
 import net.thisptr.jackson.jq.Scope;
+import net.thisptr.jackson.jq.Version;
 import net.thisptr.jackson.jq.exception.JsonQueryException;
 import net.thisptr.jackson.jq.path.Path;
-import net.thisptr.jackson.jq.Version;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,11 +30,9 @@ final class Re2 {
 
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
-    private record Search(Pattern pattern, boolean global, boolean skipEmpty) {
-    }
+    private record Search(Pattern pattern, boolean global, boolean skipEmpty) {}
 
-    private Re2() {
-    }
+    private Re2() {}
 
     /** {@code _match_impl(re; flags; test)}: emits whether it matches, or the array of match objects. */
     static void match(Scope scope, List<Expression> args, JsonNode in, @Nullable Path path, PathOutput output,
@@ -167,7 +165,7 @@ final class Re2 {
                 case 'n' -> skipEmpty = true;
                 case 'p' -> options |= Pattern.DOTALL;
                 case 'l' -> options |= Pattern.LONGEST_MATCH;
-                case 's' -> { }
+                case 's' -> {}
                 default -> throw new JsonQueryException("the regular expression flag " + flag + " is not supported");
             }
         }

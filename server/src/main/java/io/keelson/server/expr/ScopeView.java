@@ -9,8 +9,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** A scope as jq sees it: only the parts a template can read are converted, once. */
 final class ScopeView {
 
-    private ScopeView() {
-    }
+    private ScopeView() {}
 
     static com.fasterxml.jackson.databind.JsonNode of(JsonNode scope, boolean whole, Set<List<String>> paths) {
         return JsonBridge.toJq(whole || !scope.isObject() ? scope : pruned(scope, paths));

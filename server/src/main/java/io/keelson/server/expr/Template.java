@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
 record Template(List<Part> parts) {
 
     /** Literal text, or an expression with its offset in the template; exactly one of the two is set. */
-    record Part(@Nullable String literal, @Nullable String expression, int offset) {
-    }
+    record Part(@Nullable String literal, @Nullable String expression, int offset) {}
 
     /** @throws ExpressionException {@code EXPRESSION_SYNTAX} when a {@code ${} is not closed */
     static Template parse(String text) {

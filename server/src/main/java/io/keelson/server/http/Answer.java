@@ -20,12 +20,10 @@ record Answer(int status, @Nullable Content content, Map<String, String> headers
         String type();
 
         /** A JSON document. */
-        record Document(String type, JsonNode json) implements Content {
-        }
+        record Document(String type, JsonNode json) implements Content {}
 
         /** Bytes that are read while they are sent. The sender closes the stream. */
-        record Stream(String type, long length, InputStream bytes) implements Content {
-        }
+        record Stream(String type, long length, InputStream bytes) implements Content {}
     }
 
     private static final String JSON = "application/json";

@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
 /** Artifacts of a run and their content. What a browser is sent it saves and never shows: it may be anything. */
 final class ArtifactActions {
 
-    private static final Pattern MEDIA_TYPE = Pattern.compile("[\\w.+-]{1,100}/[\\w.+-]{1,100}(; ?[\\w.+=\"-]{1,100})*");
+    private static final Pattern MEDIA_TYPE =
+            Pattern.compile("[\\w.+-]{1,100}/[\\w.+-]{1,100}(; ?[\\w.+=\"-]{1,100})*");
 
     private final Reads reads;
     private final ArtifactStore store;

@@ -94,6 +94,7 @@ final class Body {
         TokenStreamLocation at = e.getLocation();
         String place = at == null || at.getLineNr() < 1 ? ""
                 : " (line " + at.getLineNr() + ", column " + at.getColumnNr() + ")";
-        return Refusal.of(ErrorCode.MALFORMED_JSON, Fields.firstLine(SOURCE.matcher(e.getOriginalMessage()).replaceAll("")) + place);
+        return Refusal.of(ErrorCode.MALFORMED_JSON,
+                Fields.firstLine(SOURCE.matcher(e.getOriginalMessage()).replaceAll("")) + place);
     }
 }

@@ -11,8 +11,7 @@ final class ETag {
 
     private static final int BYTES = 16;
 
-    private ETag() {
-    }
+    private ETag() {}
 
     static String of(byte[] bytes) {
         try {

@@ -18,8 +18,7 @@ final class Failures {
     private static final String RETRY_AFTER = "Retry-After";
     private static final String SOON = "1";
 
-    private Failures() {
-    }
+    private Failures() {}
 
     /** @param request method and path, for the log */
     static Answer answer(Throwable failure, String request) {

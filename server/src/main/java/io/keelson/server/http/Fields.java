@@ -59,8 +59,9 @@ final class Fields {
     private void refuseUnknown() {
         for (String key : object.propertyNames()) {
             if (!known.contains(key)) {
-                problem("UNKNOWN_KEY", key.replace("~", "~0").replace("/", "~1"), "there is no '" + shown(key) + "' here; known: "
-                        + (known.isEmpty() ? "none" : String.join(", ", known.stream().sorted().toList())));
+                problem("UNKNOWN_KEY", key.replace("~", "~0").replace("/", "~1"),
+                        "there is no '" + shown(key) + "' here; known: "
+                                + (known.isEmpty() ? "none" : String.join(", ", known.stream().sorted().toList())));
             }
         }
         children.forEach(Fields::refuseUnknown);

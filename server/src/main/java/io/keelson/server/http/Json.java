@@ -35,8 +35,7 @@ final class Json {
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
 
-    private Json() {
-    }
+    private Json() {}
 
     /** @throws tools.jackson.core.JacksonException when it is no JSON document */
     static JsonNode read(byte[] bytes) {

@@ -8,8 +8,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** Documents of lists: {@code {"items":[…],"next_cursor":null}}. */
 final class Lists {
 
-    private Lists() {
-    }
+    private Lists() {}
 
     static ObjectNode page(List<? extends JsonNode> items, @Nullable String nextCursor) {
         ObjectNode page = Json.object();

@@ -10,8 +10,7 @@ import tools.jackson.dataformat.yaml.YAMLMapper;
 /** The API's description, written first and by hand; a test holds the routes to it. */
 final class OpenApi {
 
-    private OpenApi() {
-    }
+    private OpenApi() {}
 
     static ObjectNode document() {
         try (InputStream yaml = Objects.requireNonNull(OpenApi.class.getResourceAsStream("/openapi.yaml"))) {

@@ -17,5 +17,4 @@ import java.util.function.BooleanSupplier;
  * @param ready whether runs can be taken at the moment
  */
 public record Rooms(Database database, ApiKeys apiKeys, Commands commands, RemoteWork remoteWork, RunReader runs,
-        ToolCatalog tools, ArtifactStore artifacts, Ids ids, BooleanSupplier ready) {
-}
+        ToolCatalog tools, ArtifactStore artifacts, Ids ids, BooleanSupplier ready) {}

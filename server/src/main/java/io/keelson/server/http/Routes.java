@@ -5,8 +5,7 @@ import java.util.List;
 /** All that is served. */
 final class Routes {
 
-    private Routes() {
-    }
+    private Routes() {}
 
     static List<Route> of(Rooms rooms, LongPoll poll) {
         Reads reads = new Reads(rooms.database(), rooms.runs());

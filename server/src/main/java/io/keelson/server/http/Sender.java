@@ -7,8 +7,7 @@ import java.io.InputStream;
 /** Puts an answer on the wire. */
 final class Sender {
 
-    private Sender() {
-    }
+    private Sender() {}
 
     static void send(Context context, Answer answer) throws IOException {
         answer.headers().forEach(context::header);

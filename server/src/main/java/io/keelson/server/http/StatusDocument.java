@@ -8,8 +8,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The status document of the run lifecycle contract (run-lifecycle §3), member for member and in its order. */
 final class StatusDocument {
 
-    private StatusDocument() {
-    }
+    private StatusDocument() {}
 
     static ObjectNode of(UUID run, ObjectNode row) {
         RunState state = RunState.of(row.get("state").stringValue());

@@ -5,8 +5,7 @@ import tools.jackson.databind.JsonNode;
 /** How long a tree is as JSON text, without making the text. */
 public final class JsonSize {
 
-    private JsonSize() {
-    }
+    private JsonSize() {}
 
     /** Chars of the compact text, escapes not counted; stops early with some number above {@code limit}. */
     public static long chars(JsonNode node, long limit) {

@@ -13,8 +13,7 @@ public final class SafeText {
 
     private static final char REPLACEMENT = '\uFFFD';
 
-    private SafeText() {
-    }
+    private SafeText() {}
 
     public static String clean(String text) {
         int at = firstBad(text, 0);

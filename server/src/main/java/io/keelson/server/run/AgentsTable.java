@@ -17,8 +17,7 @@ import java.util.UUID;
 /** {@code run_agents}. */
 final class AgentsTable {
 
-    record New(Owner owner, AgentRow row) {
-    }
+    record New(Owner owner, AgentRow row) {}
 
     private static final SetStatement<New> INSERT = new SetStatement<>("""
             insert into run_agents (id, run_id, workspace_id, attempt, number, name, state, state_type, started_at,
@@ -47,8 +46,7 @@ final class AgentsTable {
              where a.run_id = any (?)
              order by a.run_id, a.number""";
 
-    private AgentsTable() {
-    }
+    private AgentsTable() {}
 
     static void insert(Connection c, Collection<New> agents, Instant now) throws SQLException {
         INSERT.execute(c, agents, now);

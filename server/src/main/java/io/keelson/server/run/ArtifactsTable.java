@@ -31,8 +31,7 @@ final class ArtifactsTable {
               join orchestration_runs r on r.id = a.run_id and r.attempt_number = a.attempt
              where a.run_id = any (?)""";
 
-    private ArtifactsTable() {
-    }
+    private ArtifactsTable() {}
 
     static void insert(Connection c, Collection<Artifact> artifacts, Instant now) throws SQLException {
         INSERT.execute(c, artifacts, now);

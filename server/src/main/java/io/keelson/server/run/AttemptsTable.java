@@ -23,8 +23,7 @@ final class AttemptsTable {
             time("started_at", Attempt::startedAt), time("completed_at", Attempt::completedAt),
             text("error_code", 100, Attempt::errorCode), text("error_message", Attempt::errorMessage));
 
-    private AttemptsTable() {
-    }
+    private AttemptsTable() {}
 
     static void upsert(Connection c, Collection<Attempt> attempts) throws SQLException {
         UPSERT.execute(c, attempts, null);

@@ -18,8 +18,7 @@ import java.util.UUID;
 /** {@code orchestration_task_dependencies}. */
 final class DependenciesTable {
 
-    private record Link(UUID taskId, UUID dependsOn, boolean data) {
-    }
+    private record Link(UUID taskId, UUID dependsOn, boolean data) {}
 
     private static final SetStatement<Link> INSERT = new SetStatement<>("""
             insert into orchestration_task_dependencies (task_id, depends_on_id, dependency_type)
@@ -37,8 +36,7 @@ final class DependenciesTable {
              where t.run_id = any (?)
              order by t.run_id, t.sequence_number, up.sequence_number""";
 
-    private DependenciesTable() {
-    }
+    private DependenciesTable() {}
 
     static void insert(Connection c, Collection<TaskRow> newTasks) throws SQLException {
         List<Link> links = new ArrayList<>();

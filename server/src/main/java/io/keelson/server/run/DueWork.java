@@ -28,8 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DueWork {
 
-    private record Held(Lane lane, String holder) {
-    }
+    private record Held(Lane lane, String holder) {}
 
     /**
      * Each workspace and tool has its own stretch of the index; the workspaces that have anything queued are found by

@@ -27,8 +27,7 @@ final class EventsTable {
             text("actor_type", e -> e.actor().type()), text("actor_id", 255, e -> e.actor().id()),
             time("at", Event::at));
 
-    private EventsTable() {
-    }
+    private EventsTable() {}
 
     static void insert(Connection c, Collection<Event> events) throws SQLException {
         INSERT.execute(c, events, null);

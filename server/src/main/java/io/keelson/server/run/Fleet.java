@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Who is there to work: this database's engine nodes, and each workspace's remote workers. */
 public final class Fleet {
 
-    public record Node(String id, String version, Instant startedAt, Instant lastSeenAt) {
-    }
+    public record Node(String id, String version, Instant startedAt, Instant lastSeenAt) {}
 
     public Fleet(DbClock clock) {
         throw new UnsupportedOperationException();

@@ -18,12 +18,10 @@ public final class Heartbeats {
      * @param details JSON text that the next attempt receives; null leaves what is known
      */
     public record Beat(UUID stepId, int epoch, @Nullable Double progress, @Nullable String message,
-            @Nullable String details) {
-    }
+            @Nullable String details) {}
 
     /** @param lines in order; long ones are cut, those beyond the step's bound dropped */
-    public record Log(UUID stepId, int epoch, int attempt, List<String> lines) {
-    }
+    public record Log(UUID stepId, int epoch, int attempt, List<String> lines) {}
 
     public Heartbeats(DbClock clock) {
         throw new UnsupportedOperationException();

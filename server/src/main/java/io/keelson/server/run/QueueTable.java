@@ -43,8 +43,7 @@ final class QueueTable {
     private static final String LOAD = """
             select run_id, task_id, lane, holder from work_queue where run_id = any (?)""";
 
-    private QueueTable() {
-    }
+    private QueueTable() {}
 
     private static @Nullable Long millis(@Nullable Duration duration) {
         return duration == null ? null : duration.toMillis();

@@ -22,8 +22,7 @@ final class ResultsTable {
             text("error_code", 100, StepResult::errorCode), bigint("tokens", StepResult::tokens),
             money("cost", StepResult::cost), text("holder", StepResult::holder));
 
-    private ResultsTable() {
-    }
+    private ResultsTable() {}
 
     static void insert(Connection c, Collection<StepResult> results, Instant now) throws SQLException {
         INSERT.execute(c, results, now);

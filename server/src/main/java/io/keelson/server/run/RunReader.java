@@ -19,16 +19,13 @@ public final class RunReader {
      *
      * @param tag JSON text that the run's tags contain; null for all
      */
-    public record Filter(@Nullable String state, @Nullable String stateType, @Nullable String tag) {
-    }
+    public record Filter(@Nullable String state, @Nullable String stateType, @Nullable String tag) {}
 
     /** @param nextCursor where the next page begins, opaque; null on the last one */
-    public record Page(List<ObjectNode> items, @Nullable String nextCursor) {
-    }
+    public record Page(List<ObjectNode> items, @Nullable String nextCursor) {}
 
     /** Where an artifact's bytes are. */
-    public record ArtifactFile(String name, String contentType, long sizeBytes, String sha256, String storageKey) {
-    }
+    public record ArtifactFile(String name, String contentType, long sizeBytes, String sha256, String storageKey) {}
 
     /** A cursor that this reader did not write. */
     public static final class BadCursorException extends RuntimeException {

@@ -29,12 +29,10 @@ public final class RunStore {
      * @param versions the version of each run that exists, in order of their ids
      * @param now the database's time once all locks were held, in microseconds
      */
-    public record Locked(Map<UUID, Integer> versions, Instant now) {
-    }
+    public record Locked(Map<UUID, Integer> versions, Instant now) {}
 
     /** Something in the queue that may be claimed. */
-    public record Candidate(UUID runId, UUID taskId, int lane, String tool) {
-    }
+    public record Candidate(UUID runId, UUID taskId, int lane, String tool) {}
 
     /**
      * A lease whose time is over.
@@ -42,11 +40,9 @@ public final class RunStore {
      * @param epoch the lease that was found to be over; a later one is none of the finder's business
      * @param timedOut true when the holder is alive but the execution took longer than its deadline allows
      */
-    public record Expired(UUID runId, UUID taskId, int lane, UUID stepId, int epoch, boolean timedOut) {
-    }
+    public record Expired(UUID runId, UUID taskId, int lane, UUID stepId, int epoch, boolean timedOut) {}
 
-    public record DueTimer(UUID runId, TimerKind kind, UUID subject) {
-    }
+    public record DueTimer(UUID runId, TimerKind kind, UUID subject) {}
 
     private final DbClock clock;
     private final Function<String, Plan> plans;

@@ -33,8 +33,7 @@ import org.jspecify.annotations.Nullable;
 final class RunsTable {
 
     /** A run that was accepted, and its row as it stands at the end of the batch. */
-    record Accepted(NewRun run, RunRow row) {
-    }
+    record Accepted(NewRun run, RunRow row) {}
 
     private static final SetStatement<Accepted> INSERT = new SetStatement<>("""
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
@@ -124,8 +123,7 @@ final class RunsTable {
             select locked.id, locked.version_id, coalesce(?::timestamptz, clock_timestamp()) as now
               from (values (0)) as once left join locked on true""";
 
-    private RunsTable() {
-    }
+    private RunsTable() {}
 
     static Locked lock(Connection c, Collection<UUID> ids, DbClock clock) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(LOCK)) {

@@ -18,12 +18,10 @@ public final class ScopeReader {
      * @param group true for a task with {@code for_each} itself
      */
     public record TaskText(UUID runId, @Nullable String when, @Nullable String forEach, @Nullable String output,
-            boolean group) {
-    }
+            boolean group) {}
 
     /** @param input JSON text, expressions unresolved */
-    public record StepText(UUID runId, UUID taskId, String kind, String input) {
-    }
+    public record StepText(UUID runId, UUID taskId, String kind, String input) {}
 
     public TaskText task(Connection c, UUID taskId) throws SQLException {
         throw new UnsupportedOperationException();

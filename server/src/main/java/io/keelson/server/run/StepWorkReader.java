@@ -25,8 +25,7 @@ public final class StepWorkReader {
             String name, String tool, String input, int attempt, int leaseEpoch, Duration timeout, String effectKey,
             @Nullable String holder, @Nullable Instant leaseExpiresAt, @Nullable Instant deadline,
             @Nullable String errorCode, @Nullable String errorMessage, @Nullable String errorClass,
-            @Nullable String details) {
-    }
+            @Nullable String details) {}
 
     /** The runs of those steps that exist in the workspace. */
     public Map<UUID, UUID> runsOf(Connection c, UUID workspaceId, Collection<UUID> stepIds) throws SQLException {

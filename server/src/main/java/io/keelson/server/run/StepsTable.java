@@ -25,16 +25,14 @@ import org.jspecify.annotations.Nullable;
 /** {@code orchestration_steps}. */
 final class StepsTable {
 
-    record New(Owner owner, StepRow row) {
-    }
+    record New(Owner owner, StepRow row) {}
 
     /**
      * JSON texts that a step got in this batch.
      *
      * @param input with its expressions resolved
      */
-    record Output(UUID stepId, @Nullable String output, @Nullable String input) {
-    }
+    record Output(UUID stepId, @Nullable String output, @Nullable String input) {}
 
     private static final SetStatement<New> INSERT = new SetStatement<>("""
             insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool,
@@ -45,7 +43,8 @@ final class StepsTable {
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, {now}
               from {rows}""",
-            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.owner.run().id()), uuid("task_id", n -> n.row.task().id()),
+            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.owner.run().id()),
+            uuid("task_id", n -> n.row.task().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt_of_run", n -> n.owner.attempt()),
             text("name", n -> n.row.spec().name()), text("kind", n -> n.row.spec().kind().wire()),
             text("tool", n -> n.row.spec().tool()), integer("position", n -> n.row.position()),
@@ -97,8 +96,7 @@ final class StepsTable {
              where s.run_id = any (?)
              order by s.task_id, s.position, s.turn""";
 
-    private StepsTable() {
-    }
+    private StepsTable() {}
 
     static void insert(Connection c, Collection<New> steps, Instant now) throws SQLException {
         INSERT.execute(c, steps, now);

@@ -29,8 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class TasksTable {
     private static final int SUMMARY = 2_000;
 
-    record New(Owner owner, TaskRow row) {
-    }
+    record New(Owner owner, TaskRow row) {}
 
     /**
      * A task's output as far as this batch made it.
@@ -38,8 +37,7 @@ final class TasksTable {
      * @param output JSON text that the task's template made; null when its last step's output serves
      * @param summary null when nothing is known of it
      */
-    record Output(UUID taskId, @Nullable String output, @Nullable String summary) {
-    }
+    record Output(UUID taskId, @Nullable String output, @Nullable String summary) {}
 
     private static final SetStatement<New> INSERT = new SetStatement<>("""
             insert into orchestration_tasks (id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number,
@@ -62,7 +60,8 @@ final class TasksTable {
             text("trigger_rule", n -> n.row.spec().triggerRule().wire()),
             text("when_expr", n -> n.row.group() == null ? n.row.spec().when() : null),
             text("for_each", n -> n.row.group() == null ? n.row.spec().forEach() : null),
-            text("output_template", n -> n.row.spec().output()), flag("parallel_steps", n -> n.row.spec().parallelSteps()),
+            text("output_template", n -> n.row.spec().output()),
+            flag("parallel_steps", n -> n.row.spec().parallelSteps()),
             json("step_specs", n -> n.row.isGroup() ? StepSpecs.write(n.row.spec().steps()) : null),
             uuid("group_id", n -> idOf(n.row.group())),
             integer("item_index", n -> n.row.group() == null ? null : n.row.itemIndex()),
@@ -112,8 +111,7 @@ final class TasksTable {
              where t.run_id = any (?)
              order by t.run_id, t.sequence_number, t.item_index nulls first""";
 
-    private TasksTable() {
-    }
+    private TasksTable() {}
 
     static void insert(Connection c, Collection<New> tasks, Instant now) throws SQLException {
         INSERT.execute(c, tasks, now);

@@ -14,8 +14,7 @@ final class Texts {
     static final JsonMapper JSON = JsonMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
             .build();
 
-    private Texts() {
-    }
+    private Texts() {}
 
     static @Nullable String storable(@Nullable String text) {
         return text == null ? null : SafeText.clean(text);

@@ -28,8 +28,7 @@ final class TimersTable {
 
     private static final String LOAD = "select run_id, kind, subject from timers where run_id = any (?)";
 
-    private TimersTable() {
-    }
+    private TimersTable() {}
 
     static void clear(Connection c, Collection<UUID> runIds) throws SQLException {
         Loading.execute(c, CLEAR, runIds);

@@ -28,5 +28,4 @@ public record ToolCall(
         String effectKey,
         Instant deadline,
         StepLog log,
-        ArtifactSink artifacts) {
-}
+        ArtifactSink artifacts) {}

@@ -26,11 +26,9 @@ public final class ToolCatalog {
      *
      * @param pointer JSON pointer into the input, empty for the whole
      */
-    public record Problem(String pointer, String message) {
-    }
+    public record Problem(String pointer, String message) {}
 
-    private record Entry(Tool tool, Schema input, Schema output) {
-    }
+    private record Entry(Tool tool, Schema input, Schema output) {}
 
     private final Map<String, Entry> entries = new TreeMap<>();
 

@@ -19,5 +19,4 @@ public record ToolSpec(
         JsonNode inputSchema,
         JsonNode outputSchema,
         Duration defaultTimeout,
-        boolean engineOwned) {
-}
+        boolean engineOwned) {}

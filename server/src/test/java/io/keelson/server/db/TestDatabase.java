@@ -12,8 +12,7 @@ public final class TestDatabase {
     private static final AtomicInteger COUNT = new AtomicInteger();
     private static final DatabaseUrl MIGRATED = migrateTemplate();
 
-    private TestDatabase() {
-    }
+    private TestDatabase() {}
 
     /** A database of the current schema that nobody else uses. The caller closes it; it vanishes with the JVM. */
     public static Database create() {

@@ -18,8 +18,7 @@ public final class TestPostgres {
 
     private static final EmbeddedPostgres SERVER = start();
 
-    private TestPostgres() {
-    }
+    private TestPostgres() {}
 
     public static EmbeddedPostgres server() {
         return SERVER;

@@ -16,8 +16,7 @@ final class FilePermissions {
     static final Set<PosixFilePermission> PRIVATE_FILE = PosixFilePermissions.fromString("rw-------");
     static final Set<PosixFilePermission> PRIVATE_DIRECTORY = PosixFilePermissions.fromString("rwx------");
 
-    private FilePermissions() {
-    }
+    private FilePermissions() {}
 
     /** Makes a folder of mode 0700 where there is none yet. */
     static void createPrivateDirectory(Path directory) throws IOException {

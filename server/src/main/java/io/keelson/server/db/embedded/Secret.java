@@ -13,8 +13,7 @@ final class Secret {
 
     private static final int BYTES = 32;
 
-    private Secret() {
-    }
+    private Secret() {}
 
     /** Reads the file; makes it first where absent, whole or not at all. */
     static String readOrCreate(Path file) {

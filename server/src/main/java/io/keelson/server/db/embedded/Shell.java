@@ -23,8 +23,7 @@ final class Shell {
         }
     }
 
-    private Shell() {
-    }
+    private Shell() {}
 
     /** Runs the command with nothing on its standard input and waits for its end. */
     static Result run(List<String> command) {

@@ -9,8 +9,7 @@ import java.util.List;
 /** All built-in tools, made for one server. */
 public final class BuiltinTools {
 
-    private BuiltinTools() {
-    }
+    private BuiltinTools() {}
 
     /** @param clock for the time a call's deadline leaves */
     public static List<Tool> all(ToolPolicy policy, Expressions expressions, Clock clock) {

@@ -10,8 +10,7 @@ final class Specs {
 
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(30);
 
-    private Specs() {
-    }
+    private Specs() {}
 
     static ToolSpec spec(String name, String description, String inputSchema, String outputSchema) {
         return spec(name, description, DEFAULT_TIMEOUT, inputSchema, outputSchema);

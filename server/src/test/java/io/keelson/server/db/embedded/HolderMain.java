@@ -7,8 +7,7 @@ import java.util.Map;
 /** A JVM that runs an embedded PostgreSQL until its standard input ends: arguments are data directory and binaries. */
 public final class HolderMain {
 
-    private HolderMain() {
-    }
+    private HolderMain() {}
 
     /** Prints one line: {@code UP} and the database's host and port, or the code of the refusal. */
     public static void main(String[] arguments) throws Exception {

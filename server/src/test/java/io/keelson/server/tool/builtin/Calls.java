@@ -27,7 +27,8 @@ final class Calls {
     final LocalArtifactStore store;
     final ToolCatalog catalog;
     final List<String> log = new CopyOnWriteArrayList<>();
-    private final ArtifactOwner owner = new ArtifactOwner(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID(), 1, 1);
+    private final ArtifactOwner owner =
+            new ArtifactOwner(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID(), 1, 1);
 
     Calls(ToolPolicy policy, Path artifacts) {
         try {
@@ -40,7 +41,8 @@ final class Calls {
 
     ToolCall call(JsonNode input, int attempt, Duration timeout) {
         ArtifactSink sink = store.sinkFor(owner);
-        return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input, attempt,
+        return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input,
+                attempt,
                 1, "effect-key", Clock.systemUTC().instant().plus(timeout), log::add, sink);
     }
 

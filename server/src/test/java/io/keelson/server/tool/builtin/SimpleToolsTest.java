@@ -47,18 +47,18 @@ class SimpleToolsTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
-        "echo           => {\"a\": [1, null]}                                        => {\"a\":[1,null]}",
-        "noop           => {}                                                        => {}",
-        "noop           => {\"output\": {\"x\": 1}}                                  => {\"x\":1}",
-        "json.transform => {\"expression\": \".a + 1\", \"input\": {\"a\": 2}}       => 3",
-        "json.transform => {\"expression\": \".[] * 2\", \"input\": [1, 2]}          => [2,4]",
-        "json.transform => {\"expression\": \"empty\"}                               => null",
-        "text.template  => {\"template\": \"hi {{name}}{{missing}}\", \"data\": {\"name\": \"<b>\"}} => `\"hi <b>\"`",
-        "text.template  => {\"template\": \"{{n}}\", \"data\": {\"n\": \"<\"}, \"escape\": \"html\"} => `\"&lt;\"`",
-        "text.template  => {\"template\": \"{{#l}}{{a.b}},{{/l}}{{^e}}none{{/e}}\", \"data\": {\"l\": [{\"a\": {\"b\": 1}}, {\"a\": {\"b\": 2.5}}], \"e\": []}} => `\"1,2.5,none\"`",
-        "text.template  => {\"template\": \"{{#l}}{{.}}{{/l}} {{o}} {{f}}\", \"data\": {\"l\": [\"a\", \"b\"], \"o\": {\"k\": [1]}, \"f\": false}} => `\"ab {\\\"k\\\":[1]} false\"`",
-        "text.template  => {\"template\": \"{{s.class}}{{s.length}}{{m.getClass}}\", \"data\": {\"s\": \"x\", \"m\": {}}} => `\"\"`",
-        "echo           => \"\\u0000a\\ud800\"                                       => `\"\uFFFDa\uFFFD\"`",
+            "echo           => {\"a\": [1, null]}                                        => {\"a\":[1,null]}",
+            "noop           => {}                                                        => {}",
+            "noop           => {\"output\": {\"x\": 1}}                                  => {\"x\":1}",
+            "json.transform => {\"expression\": \".a + 1\", \"input\": {\"a\": 2}}       => 3",
+            "json.transform => {\"expression\": \".[] * 2\", \"input\": [1, 2]}          => [2,4]",
+            "json.transform => {\"expression\": \"empty\"}                               => null",
+            "text.template  => {\"template\": \"hi {{name}}{{missing}}\", \"data\": {\"name\": \"<b>\"}} => `\"hi <b>\"`",
+            "text.template  => {\"template\": \"{{n}}\", \"data\": {\"n\": \"<\"}, \"escape\": \"html\"} => `\"&lt;\"`",
+            "text.template  => {\"template\": \"{{#l}}{{a.b}},{{/l}}{{^e}}none{{/e}}\", \"data\": {\"l\": [{\"a\": {\"b\": 1}}, {\"a\": {\"b\": 2.5}}], \"e\": []}} => `\"1,2.5,none\"`",
+            "text.template  => {\"template\": \"{{#l}}{{.}}{{/l}} {{o}} {{f}}\", \"data\": {\"l\": [\"a\", \"b\"], \"o\": {\"k\": [1]}, \"f\": false}} => `\"ab {\\\"k\\\":[1]} false\"`",
+            "text.template  => {\"template\": \"{{s.class}}{{s.length}}{{m.getClass}}\", \"data\": {\"s\": \"x\", \"m\": {}}} => `\"\"`",
+            "echo           => \"\\u0000a\\ud800\"                                       => `\"\uFFFDa\uFFFD\"`",
     })
     void gives(String tool, String input, String output) {
         assertThat(calls.output(tool, input).toString()).isEqualTo(Calls.json(output).toString());
@@ -66,23 +66,23 @@ class SimpleToolsTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
-        "nosuch         => {}                                     => TOOL_UNKNOWN",
-        "noop           => {\"token\": 1}                         => TOOL_INPUT_INVALID",
-        "noop           => {\"cost\": -1}                         => TOOL_INPUT_INVALID",
-        "wait           => {\"seconds\": 1, \"until\": \"2026-01-01T00:00:00Z\"} => TOOL_INPUT_INVALID",
-        "wait           => {}                                     => TOOL_INPUT_INVALID",
-        "json.transform => {\"expression\": \".a |\"}             => EXPRESSION_SYNTAX",
-        "json.transform => {\"expression\": \".a.b\", \"input\": {\"a\": 1}} => EXPRESSION_FAILED",
-        "text.template  => {\"template\": \"{{#open}}\"}          => TEMPLATE_INVALID",
-        "text.template  => {\"template\": \"{{>partial}}\"}       => TEMPLATE_INVALID",
-        "artifact.write => {\"name\": \"../x\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
-        "artifact.write => {\"name\": \"a\\\\b\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
-        "artifact.write => {\"name\": \"..\", \"content\": \"\"}   => ARTIFACT_NAME_INVALID",
-        "artifact.write => {\"name\": \"a\\u0000\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
-        "artifact.write => {\"name\": \"a\\ud800\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
-        "artifact.write => {\"name\": \"a\", \"content\": \"\", \"content_type\": \"x\\r\\ny: z\"} => ARTIFACT_TYPE_INVALID",
-        "artifact.write => {\"name\": \"a\", \"content\": \"\", \"json\": 1} => TOOL_INPUT_INVALID",
-        "artifact.write => {\"name\": \"a\"}                      => TOOL_INPUT_INVALID",
+            "nosuch         => {}                                     => TOOL_UNKNOWN",
+            "noop           => {\"token\": 1}                         => TOOL_INPUT_INVALID",
+            "noop           => {\"cost\": -1}                         => TOOL_INPUT_INVALID",
+            "wait           => {\"seconds\": 1, \"until\": \"2026-01-01T00:00:00Z\"} => TOOL_INPUT_INVALID",
+            "wait           => {}                                     => TOOL_INPUT_INVALID",
+            "json.transform => {\"expression\": \".a |\"}             => EXPRESSION_SYNTAX",
+            "json.transform => {\"expression\": \".a.b\", \"input\": {\"a\": 1}} => EXPRESSION_FAILED",
+            "text.template  => {\"template\": \"{{#open}}\"}          => TEMPLATE_INVALID",
+            "text.template  => {\"template\": \"{{>partial}}\"}       => TEMPLATE_INVALID",
+            "artifact.write => {\"name\": \"../x\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
+            "artifact.write => {\"name\": \"a\\\\b\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
+            "artifact.write => {\"name\": \"..\", \"content\": \"\"}   => ARTIFACT_NAME_INVALID",
+            "artifact.write => {\"name\": \"a\\u0000\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
+            "artifact.write => {\"name\": \"a\\ud800\", \"content\": \"\"} => ARTIFACT_NAME_INVALID",
+            "artifact.write => {\"name\": \"a\", \"content\": \"\", \"content_type\": \"x\\r\\ny: z\"} => ARTIFACT_TYPE_INVALID",
+            "artifact.write => {\"name\": \"a\", \"content\": \"\", \"json\": 1} => TOOL_INPUT_INVALID",
+            "artifact.write => {\"name\": \"a\"}                      => TOOL_INPUT_INVALID",
     })
     void refuses(String tool, String input, String code) {
         ToolFailure failure = calls.failure(tool, input);
@@ -113,12 +113,13 @@ class SimpleToolsTest {
                 {"code": "BROKEN", "class": "quality", "message": "no", "times": 2, "retry_after_seconds": 1.5}""");
         for (int attempt = 1; attempt <= 2; attempt++) {
             int each = attempt;
-            assertThatThrownBy(() -> calls.execute("fail", input, each)).isInstanceOfSatisfying(ToolFailure.class, e -> {
-                assertThat(e.code()).isEqualTo("BROKEN");
-                assertThat(e.errorClass()).isEqualTo(ErrorClass.QUALITY);
-                assertThat(e).hasMessage("no");
-                assertThat(e.retryAfter()).isEqualTo(Duration.ofMillis(1500));
-            });
+            assertThatThrownBy(() -> calls.execute("fail", input, each)).isInstanceOfSatisfying(ToolFailure.class,
+                    e -> {
+                        assertThat(e.code()).isEqualTo("BROKEN");
+                        assertThat(e.errorClass()).isEqualTo(ErrorClass.QUALITY);
+                        assertThat(e).hasMessage("no");
+                        assertThat(e.retryAfter()).isEqualTo(Duration.ofMillis(1500));
+                    });
         }
         assertThat(calls.execute("fail", input, 3).output()).isEqualTo(Calls.json("{\"attempt\": 3}"));
         assertThat(calls.failure("fail", "{}").errorClass()).isEqualTo(ErrorClass.INFRASTRUCTURE);
