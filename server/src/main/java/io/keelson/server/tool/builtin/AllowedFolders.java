@@ -58,7 +58,7 @@ final class AllowedFolders {
     static ToolFailure unusable(String text, IOException e) {
         boolean gone = e instanceof NoSuchFileException || e instanceof NotDirectoryException
                 || e instanceof FileSystemException other && other.getReason() != null
-                        && other.getReason().matches("Not a directory|Too many levels of symbolic links");
+                        && other.getReason().matches("Not a directory.*|Too many levels of symbolic links.*");
         return gone
                 ? ToolFailure.permanent("PATH_NOT_FOUND", "there is no " + text)
                 : ToolFailure.permanent("PATH_UNREADABLE", "cannot read " + text + ": " + e.getClass().getSimpleName());
