@@ -30,50 +30,50 @@ class ExpressionsTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
-        "${ .inputs.path }                                   => `\"src\"`",
-        "${ .inputs.n }                                      => 3",
-        "${ .inputs.n + 1 }                                  => 4",
-        "${ .inputs.f }                                      => 1.5",
-        "${ .inputs[\"odd name\"] }                          => true",
-        "${ .inputs.missing.deeper }                         => null",
-        "${ .tasks[\"b-c\"].state }                          => `\"failed\"`",
-        "${ .tasks.a.output.files | map(.size) | add }       => 42",
-        "${ [.tasks.a.output.files[].size] | max }           => 40",
-        "${ .tasks.a.output | {n: (.files | length)} }       => `{\"n\":2}`",
-        "${ {\"a\": {\"b\": \"}\"}} }                        => `{\"a\":{\"b\":\"}\"}}`",
-        "${ \"in \\( {a: 1} | .a ) }\" }                     => `\"in 1 }\"`",
-        "${ empty }                                          => null",
-        "${ if .inputs.n > 2 then \"many\" else \"few\" end } => `\"many\"`",
-        "${ .inputs.path | test(\"^s.c$\") }                 => true",
-        "${ \"a1b22\" | [scan(\"[0-9]+\")] }                 => `[\"1\",\"22\"]`",
-        "${ \"aXbxc\" | [match(\"x\"; \"gi\").offset] }      => `[1,3]`",
-        "${ \"2024-05\" | capture(\"(?<y>[0-9]+)-(?<m>[0-9]+)\") } => `{\"y\":\"2024\",\"m\":\"05\"}`",
-        "${ \"abc\" | [sub(\"(?<l>.)\"; \"\\(.l)1\", \"\\(.l)2\")] } => `[\"a1bc\",\"a2bc\"]`",
-        "${ \"abc\" | gsub(\"\"; \"-\") }                    => `\"-a-b-c-\"`",
-        "${ \"a, b,c\" | [splits(\", *\")] }                 => `[\"a\",\"b\",\"c\"]`",
-        "${ reduce .steps.list.output[] as $x (0; . + $x) }  => 6",
-        "${ [foreach .steps.list.output[] as $x (0; . + $x)] } => `[1,3,6]`",
-        "${ [.steps.list.output[] | select(. > 1)] }         => `[2,3]`",
-        "${ try error(\"x\") catch . }                       => `\"x\"`",
-        "${ .steps.list.output | .[0] = 9 }                  => `[9,2,3]`",
-        "${ {a: 1} | .a |= . + 1 | .b += 5 }                 => `{\"a\":2,\"b\":5}`",
-        "${ 1 | [limit(3; repeat(. * 2))] }                        => `[1,2,4]`",
-        "${ . as {inputs: {n: $n}} | $n }                    => 3",
-        "${ def twice(f): f | f; 2 | twice(. * 3) }          => 18",
-        "${ [range(5)] | .[1:3] }                            => `[1,2]`",
-        "${ label $done | 1, break $done, 2 }                => 1",
-        "${ {\"b\": 1, \"a\": 2} | keys }                    => `[\"a\",\"b\"]`",
-        "${ [3, 1, 2] | sort_by(-.) }                        => `[3,2,1]`",
-        "${ [1, [2, [3]]] | flatten }                        => `[1,2,3]`",
-        "${ \" x \" | trim }                                 => `\"x\"`",
-        "${ .item.k + (.index | tostring) }                  => `\"v4\"`",
-        "${ @base64 \"x\\(.inputs.n)\" }                     => `\"xMw==\"`",
-        "${ [..] | length > 10 }                             => true",
-        "${ nan }                                            => null",
-        "${ \"\\u0000\\ud800\" }                             => `\"\uFFFD\uFFFD\"`",
-        "in ${ .inputs.path }: ${ .steps.list.output }, ${ null } => `\"in src: [1,2,3], null\"`",
-        "$${ .inputs.path } costs $5                         => `\"${ .inputs.path } costs $5\"`",
-        "plain                                               => `\"plain\"`",
+            "${ .inputs.path }                                   => `\"src\"`",
+            "${ .inputs.n }                                      => 3",
+            "${ .inputs.n + 1 }                                  => 4",
+            "${ .inputs.f }                                      => 1.5",
+            "${ .inputs[\"odd name\"] }                          => true",
+            "${ .inputs.missing.deeper }                         => null",
+            "${ .tasks[\"b-c\"].state }                          => `\"failed\"`",
+            "${ .tasks.a.output.files | map(.size) | add }       => 42",
+            "${ [.tasks.a.output.files[].size] | max }           => 40",
+            "${ .tasks.a.output | {n: (.files | length)} }       => `{\"n\":2}`",
+            "${ {\"a\": {\"b\": \"}\"}} }                        => `{\"a\":{\"b\":\"}\"}}`",
+            "${ \"in \\( {a: 1} | .a ) }\" }                     => `\"in 1 }\"`",
+            "${ empty }                                          => null",
+            "${ if .inputs.n > 2 then \"many\" else \"few\" end } => `\"many\"`",
+            "${ .inputs.path | test(\"^s.c$\") }                 => true",
+            "${ \"a1b22\" | [scan(\"[0-9]+\")] }                 => `[\"1\",\"22\"]`",
+            "${ \"aXbxc\" | [match(\"x\"; \"gi\").offset] }      => `[1,3]`",
+            "${ \"2024-05\" | capture(\"(?<y>[0-9]+)-(?<m>[0-9]+)\") } => `{\"y\":\"2024\",\"m\":\"05\"}`",
+            "${ \"abc\" | [sub(\"(?<l>.)\"; \"\\(.l)1\", \"\\(.l)2\")] } => `[\"a1bc\",\"a2bc\"]`",
+            "${ \"abc\" | gsub(\"\"; \"-\") }                    => `\"-a-b-c-\"`",
+            "${ \"a, b,c\" | [splits(\", *\")] }                 => `[\"a\",\"b\",\"c\"]`",
+            "${ reduce .steps.list.output[] as $x (0; . + $x) }  => 6",
+            "${ [foreach .steps.list.output[] as $x (0; . + $x)] } => `[1,3,6]`",
+            "${ [.steps.list.output[] | select(. > 1)] }         => `[2,3]`",
+            "${ try error(\"x\") catch . }                       => `\"x\"`",
+            "${ .steps.list.output | .[0] = 9 }                  => `[9,2,3]`",
+            "${ {a: 1} | .a |= . + 1 | .b += 5 }                 => `{\"a\":2,\"b\":5}`",
+            "${ 1 | [limit(3; repeat(. * 2))] }                        => `[1,2,4]`",
+            "${ . as {inputs: {n: $n}} | $n }                    => 3",
+            "${ def twice(f): f | f; 2 | twice(. * 3) }          => 18",
+            "${ [range(5)] | .[1:3] }                            => `[1,2]`",
+            "${ label $done | 1, break $done, 2 }                => 1",
+            "${ {\"b\": 1, \"a\": 2} | keys }                    => `[\"a\",\"b\"]`",
+            "${ [3, 1, 2] | sort_by(-.) }                        => `[3,2,1]`",
+            "${ [1, [2, [3]]] | flatten }                        => `[1,2,3]`",
+            "${ \" x \" | trim }                                 => `\"x\"`",
+            "${ .item.k + (.index | tostring) }                  => `\"v4\"`",
+            "${ @base64 \"x\\(.inputs.n)\" }                     => `\"xMw==\"`",
+            "${ [..] | length > 10 }                             => true",
+            "${ nan }                                            => null",
+            "${ \"\\u0000\\ud800\" }                             => `\"\uFFFD\uFFFD\"`",
+            "in ${ .inputs.path }: ${ .steps.list.output }, ${ null } => `\"in src: [1,2,3], null\"`",
+            "$${ .inputs.path } costs $5                         => `\"${ .inputs.path } costs $5\"`",
+            "plain                                               => `\"plain\"`",
     })
     void resolves(String template, String expected) {
         JsonNode value = expressions.resolve(StringNode.valueOf(template), SCOPE);
@@ -90,8 +90,8 @@ class ExpressionsTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
-        "${ .inputs.n == 3 } => true", "${ .inputs.nothing } => false", "${ empty } => false", "${ 0 } => true",
-        "${ .tasks.a.state != \"completed\" } => false"})
+            "${ .inputs.n == 3 } => true", "${ .inputs.nothing } => false", "${ empty } => false", "${ 0 } => true",
+            "${ .tasks.a.state != \"completed\" } => false"})
     void conditionsFollowJqsTruth(String template, boolean expected) {
         assertThat(expressions.condition(template, SCOPE)).isEqualTo(expected);
     }
@@ -104,8 +104,8 @@ class ExpressionsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"${ .a", "${ }", "${ .a | }", "${ nosuch }", "${ nosuch(1) }", "${ env }", "${ $ENV }",
-        "${ now }", "${ input }", "${ debug }", "${ halt }", "${ import \"x\" as x; 1 }", "${ $__loc__ }",
-        "${ \"open }", "${ [1, 2 }", "x ${ 1 +", "${ @nosuch }", "${ builtins }"})
+            "${ now }", "${ input }", "${ debug }", "${ halt }", "${ import \"x\" as x; 1 }", "${ $__loc__ }",
+            "${ \"open }", "${ [1, 2 }", "x ${ 1 +", "${ @nosuch }", "${ builtins }"})
     void namesWhatIsWrongBeforeItRuns(String template) {
         assertThat(expressions.check(template)).extracting(ExprProblem::code).containsExactly("EXPRESSION_SYNTAX");
         assertFails(() -> expressions.resolve(StringNode.valueOf(template), SCOPE), "EXPRESSION_SYNTAX");
@@ -120,40 +120,41 @@ class ExpressionsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"${ 1, 2 }", "${ .inputs.path.deeper }", "${ error(\"x\") }", "${ .inputs.n | keys }",
-        "${ \"x\" | test(\"(\") }", "${ \"x\" | test(\"(a)\\\\1\") }", "${ \"x\" | test(\"x\"; \"q\") }", "${ $nope }"})
+            "${ \"x\" | test(\"(\") }", "${ \"x\" | test(\"(a)\\\\1\") }", "${ \"x\" | test(\"x\"; \"q\") }",
+            "${ $nope }"})
     void failuresHaveACode(String template) {
         assertFails(() -> expressions.resolve(StringNode.valueOf(template), SCOPE), "EXPRESSION_FAILED");
     }
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
-        "[range(1e9)]                                              => EXPRESSION_OUTPUT_TOO_LARGE",
-        "reduce range(1e12) as $i (0; . + 1)                       => EXPRESSION_TIMEOUT",
-        "last(range(1e12))                                         => EXPRESSION_TIMEOUT",
-        "[limit(1e9; repeat(1))]                                   => EXPRESSION_TOO_DEEP",
-        "def f: f; f                                               => EXPRESSION_TOO_DEEP",
-        "def f: 1 + f; f                                           => EXPRESSION_TOO_DEEP",
-        "def f: [f]; try f catch 1                                 => EXPRESSION_TOO_DEEP",
-        "0 | [recurse(. + 1)]                                       => EXPRESSION_TOO_DEEP",
-        "reduce range(60) as $i (\"x\"; . + .)                     => EXPRESSION_OUTPUT_TOO_LARGE",
-        "reduce range(60) as $i ([1]; . + .)                       => EXPRESSION_OUTPUT_TOO_LARGE",
-        "reduce range(60) as $i (1; [., .]) | tojson               => EXPRESSION_OUTPUT_TOO_LARGE",
-        "reduce range(60) as $i (1; {a: ., b: .}) | tojson         => EXPRESSION_OUTPUT_TOO_LARGE",
-        "reduce range(100000) as $i (1; [.])                       => EXPRESSION_TOO_DEEP",
-        "\"xxxxxxxxxx\" * 1e9                                      => EXPRESSION_OUTPUT_TOO_LARGE",
-        "null | .[1e9] = 1                                         => EXPRESSION_OUTPUT_TOO_LARGE",
-        "null | setpath([1e9]; 1)                                  => EXPRESSION_OUTPUT_TOO_LARGE",
-        "[range(1e5)] | [.[] as $a | .[] as $b | .[] as $c | 1] | length => EXPRESSION_OUTPUT_TOO_LARGE",
-        "[range(1e5)] as $x | $x[] as $a | $x[] as $b | $x[] as $c | empty => EXPRESSION_TIMEOUT",
-        "[range(1e5)] as $x | $x | contains($x)                    => EXPRESSION_TIMEOUT",
-        "(\"a\" * 2000000) as $x | $x | indices(\"a\" * 100000)    => EXPRESSION_TIMEOUT",
-        "(\"a\" * 20000000) | test(\"(a*)*(a*)*(a*)*b\")           => EXPRESSION_TIMEOUT",
-        "(\"a\" * 20000000) | explode | length                     => EXPRESSION_OUTPUT_TOO_LARGE",
-        "[range(300000) | \"0123456789\"] | join(\"\") | length    => ok",
-        "\"x\" * 5000000                                           => EXPRESSION_OUTPUT_TOO_LARGE",
-        "[range(100)] | map(. * 2) | add                           => ok",
-        "[range(1000) | tostring] | add | length                   => ok",
-        "[1 | until(. > 100; . + 1)]                               => ok",
+            "[range(1e9)]                                              => EXPRESSION_OUTPUT_TOO_LARGE",
+            "reduce range(1e12) as $i (0; . + 1)                       => EXPRESSION_TIMEOUT",
+            "last(range(1e12))                                         => EXPRESSION_TIMEOUT",
+            "[limit(1e9; repeat(1))]                                   => EXPRESSION_TOO_DEEP",
+            "def f: f; f                                               => EXPRESSION_TOO_DEEP",
+            "def f: 1 + f; f                                           => EXPRESSION_TOO_DEEP",
+            "def f: [f]; try f catch 1                                 => EXPRESSION_TOO_DEEP",
+            "0 | [recurse(. + 1)]                                       => EXPRESSION_TOO_DEEP",
+            "reduce range(60) as $i (\"x\"; . + .)                     => EXPRESSION_OUTPUT_TOO_LARGE",
+            "reduce range(60) as $i ([1]; . + .)                       => EXPRESSION_OUTPUT_TOO_LARGE",
+            "reduce range(60) as $i (1; [., .]) | tojson               => EXPRESSION_OUTPUT_TOO_LARGE",
+            "reduce range(60) as $i (1; {a: ., b: .}) | tojson         => EXPRESSION_OUTPUT_TOO_LARGE",
+            "reduce range(100000) as $i (1; [.])                       => EXPRESSION_TOO_DEEP",
+            "\"xxxxxxxxxx\" * 1e9                                      => EXPRESSION_OUTPUT_TOO_LARGE",
+            "null | .[1e9] = 1                                         => EXPRESSION_OUTPUT_TOO_LARGE",
+            "null | setpath([1e9]; 1)                                  => EXPRESSION_OUTPUT_TOO_LARGE",
+            "[range(1e5)] | [.[] as $a | .[] as $b | .[] as $c | 1] | length => EXPRESSION_OUTPUT_TOO_LARGE",
+            "[range(1e5)] as $x | $x[] as $a | $x[] as $b | $x[] as $c | empty => EXPRESSION_TIMEOUT",
+            "[range(1e5)] as $x | $x | contains($x)                    => EXPRESSION_TIMEOUT",
+            "(\"a\" * 2000000) as $x | $x | indices(\"a\" * 100000)    => EXPRESSION_TIMEOUT",
+            "(\"a\" * 20000000) | test(\"(a*)*(a*)*(a*)*b\")           => EXPRESSION_TIMEOUT",
+            "(\"a\" * 20000000) | explode | length                     => EXPRESSION_OUTPUT_TOO_LARGE",
+            "[range(300000) | \"0123456789\"] | join(\"\") | length    => ok",
+            "\"x\" * 5000000                                           => EXPRESSION_OUTPUT_TOO_LARGE",
+            "[range(100)] | map(. * 2) | add                           => ok",
+            "[range(1000) | tostring] | add | length                   => ok",
+            "[1 | until(. > 100; . + 1)]                               => ok",
     })
     void aRunawayEnds(String expression, String code) {
         ExpressionLimits all = ExpressionLimits.DEFAULT;
@@ -203,9 +204,9 @@ class ExpressionsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"${ .tasks | keys }", "${ . }", "${ .. }", "${ . as $x | $x.tasks.a }", "${ keys }",
-        "${ .tasks[.inputs.path] }", "${ .inputs.path as $p | .tasks[$p] }", "${ getpath([\"tasks\", \"a\"]) }",
-        "${ .inputs.n |= 3 }", "${ .[\"tasks\"] }", "${ .tasks[] }", "${ \"\\(.tasks)\" }",
-        "${ try .tasks catch 1 }", "${ def f: .tasks; 1 }", "${ reduce .tasks[] as $t (0; . + 1) }"})
+            "${ .tasks[.inputs.path] }", "${ .inputs.path as $p | .tasks[$p] }", "${ getpath([\"tasks\", \"a\"]) }",
+            "${ .inputs.n |= 3 }", "${ .[\"tasks\"] }", "${ .tasks[] }", "${ \"\\(.tasks)\" }",
+            "${ try .tasks catch 1 }", "${ def f: .tasks; 1 }", "${ reduce .tasks[] as $t (0; . + 1) }"})
     void seesWhenATemplateCanReachAnyTask(String template) {
         assertThat(expressions.references(StringNode.valueOf(template)).allTasks()).isTrue();
     }

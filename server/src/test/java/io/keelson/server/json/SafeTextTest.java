@@ -12,7 +12,7 @@ class SafeTextTest {
 
     @ParameterizedTest
     @CsvSource({"abc,abc", "'',''", "a\uD83D\uDE00b,a\uD83D\uDE00b", "a\uD83Db,a\uFFFDb", "\uDE00,\uFFFD",
-        "a\uD83D,a\uFFFD", "x\0y\0z,x\uFFFDy\uFFFDz", "\uD83D\uD83D\uDE00,\uFFFD\uD83D\uDE00"})
+            "a\uD83D,a\uFFFD", "x\0y\0z,x\uFFFDy\uFFFDz", "\uD83D\uD83D\uDE00,\uFFFD\uD83D\uDE00"})
     void replacesWhatJsonbRefuses(String text, String clean) {
         assertThat(SafeText.clean(text)).isEqualTo(clean);
     }

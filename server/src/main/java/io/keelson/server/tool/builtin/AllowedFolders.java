@@ -54,6 +54,11 @@ final class AllowedFolders {
         }
     }
 
+    /** Whether a real path lies in an allowed folder. */
+    boolean contains(Path real) throws IOException {
+        return realRoots().stream().anyMatch(real::startsWith);
+    }
+
     /** The failure for a path that cannot be opened. */
     static ToolFailure unusable(String text, IOException e) {
         boolean gone = e instanceof NoSuchFileException || e instanceof NotDirectoryException

@@ -23,6 +23,7 @@ public final class BuiltinTools {
                 new FilesSearch(folders),
                 new JsonTransform(expressions),
                 new Noop(),
+                new ProcessRun(policy, folders, clock),
                 new TextTemplate(),
                 new Wait());
     }

@@ -1,0 +1,184 @@
+package io.keelson.server.tool.builtin;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolPolicy;
+import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code process.run}: an allowed program with a list of arguments, without a shell, in an allowed folder. */
+final class ProcessRun implements Tool {
+
+    private static final ToolSpec SPEC = Specs.spec("process.run",
+            "Runs an allowed program with a list of arguments; no shell. Nothing of it is left running afterwards.",
+            Duration.ofSeconds(60), """
+            {"type": "object", "additionalProperties": false, "required": ["argv"], "properties": {
+              "argv": {"type": "array", "minItems": 1, "maxItems": 500,
+                       "items": {"type": "string", "maxLength": 65536}},
+              "cwd": {"type": "string", "default": ".", "description": "a folder in an allowed folder"},
+              "stdin": {"type": "string", "default": ""},
+              "timeout_seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 86400},
+              "max_output_bytes": {"type": "integer", "minimum": 0, "maximum": 700000, "default": 262144},
+              "allow_exit_codes": {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 255},
+                                   "default": [0]},
+              "parse": {"enum": ["text", "lines", "json"], "default": "text",
+                        "description": "adds stdout as lines or as json"}}}""", """
+            {"type": "object", "required": ["exit_code", "stdout", "stderr", "stdout_truncated", "stderr_truncated"],
+             "properties": {"exit_code": {"type": "integer"}, "stdout": {"type": "string"},
+              "stderr": {"type": "string"}, "stdout_truncated": {"type": "boolean"},
+              "stderr_truncated": {"type": "boolean"}, "lines": {"type": "array", "items": {"type": "string"}},
+              "json": true}}""");
+
+    private static final int MESSAGE_CHARS = 2_000;
+
+    private final ToolPolicy policy;
+    private final AllowedFolders folders;
+    private final Clock clock;
+
+    ProcessRun(ToolPolicy policy, AllowedFolders folders, Clock clock) {
+        this.policy = policy;
+        this.folders = folders;
+        this.clock = clock;
+    }
+
+    @Override
+    public ToolSpec spec() {
+        return SPEC;
+    }
+
+    @Override
+    public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
+        JsonNode input = call.input();
+        List<String> argv = argv(input);
+        Path program = program(argv.getFirst());
+        Path folder = folder(input.path("cwd").asString("."));
+        Duration timeout = timeout(call);
+        byte[] stdin = input.path("stdin").asString("").getBytes(StandardCharsets.UTF_8);
+        call.log().line("$ " + String.join(" ", argv));
+        try {
+            Launch launch = launch(program, argv, folder, timeout);
+            SupervisedProcess.Outcome outcome = SupervisedProcess.run(launch.command(), folder, launch.environment(),
+                    stdin.length == 0 ? null : stdin, input.path("max_output_bytes").asInt(262_144), timeout);
+            outcome.stderr().text().lines().forEach(call.log()::line);
+            call.log().line("exit code " + outcome.exitCode());
+            check(argv.getFirst(), outcome, input);
+            return ToolResult.of(output(outcome, input.path("parse").asString("text")));
+        } catch (IOException e) {
+            throw ToolFailure.infrastructure("PROCESS_NOT_STARTED", "could not run " + argv.getFirst() + ": " + e);
+        }
+    }
+
+    /** The command as it is executed, and all of its environment. */
+    record Launch(List<String> command, Map<String, String> environment) {}
+
+    private Launch launch(Path program, List<String> argv, Path folder, Duration timeout)
+            throws ToolFailure, IOException, InterruptedException {
+        Map<String, String> environment = new HashMap<>(Map.of(
+                "PATH", Executables.PATH,
+                "HOME", System.getProperty("user.home"),
+                "LANG", "C.UTF-8",
+                "LC_ALL", "C.UTF-8",
+                "TZ", "UTC"));
+        if (argv.getFirst().equals("git")) {
+            return new SafeGit(program, folders).launch(argv, folder, environment, timeout);
+        }
+        List<String> command = new ArrayList<>(argv);
+        command.set(0, program.toString());
+        return new Launch(command, environment);
+    }
+
+    private static List<String> argv(JsonNode input) throws ToolFailure {
+        List<String> argv = input.get("argv").valueStream().map(JsonNode::stringValue).toList();
+        if (argv.stream().anyMatch(each -> each.indexOf('\0') >= 0)) {
+            throw ToolFailure.permanent("ARGUMENT_NOT_ALLOWED", "an argument has no NUL");
+        }
+        return argv;
+    }
+
+    private Path program(String name) throws ToolFailure {
+        if (!policy.allowedCommands().contains(name) || name.contains("/")) {
+            throw ToolFailure.permanent("COMMAND_NOT_ALLOWED", name + " is not among the allowed commands "
+                    + policy.allowedCommands().stream().sorted().toList());
+        }
+        Path program = Executables.find(name);
+        if (program == null) {
+            throw ToolFailure.permanent("COMMAND_NOT_FOUND", name + " is not installed on this machine");
+        }
+        return program;
+    }
+
+    private Path folder(String cwd) throws ToolFailure {
+        Path folder = folders.locate(cwd).real();
+        if (!Files.isDirectory(folder)) {
+            throw ToolFailure.permanent("NOT_A_FOLDER", cwd + " is not a folder");
+        }
+        return folder;
+    }
+
+    private Duration timeout(ToolCall call) {
+        Duration left = Duration.between(clock.instant(), call.deadline());
+        Duration own = call.input().has("timeout_seconds")
+                ? Duration.ofMillis((long) (call.input().get("timeout_seconds").doubleValue() * 1000))
+                : left;
+        return own.compareTo(left) < 0 ? own : left;
+    }
+
+    private static void check(String name, SupervisedProcess.Outcome outcome, JsonNode input) throws ToolFailure {
+        if (outcome.timedOut()) {
+            throw ToolFailure.infrastructure("PROCESS_TIMEOUT", name + " did not end in time and was stopped");
+        }
+        boolean allowed = input.has("allow_exit_codes")
+                ? input.get("allow_exit_codes").valueStream().anyMatch(each -> each.intValue() == outcome.exitCode())
+                : outcome.exitCode() == 0;
+        if (!allowed) {
+            String said = outcome.stderr().bytes().length > 0 ? outcome.stderr().text() : outcome.stdout().text();
+            String code = outcome.exitCode() == 137 ? "PROCESS_KILLED" : "PROCESS_EXIT_NONZERO";
+            throw ToolFailure.infrastructure(code, name + " ended with exit code " + outcome.exitCode() + ": "
+                    + said.substring(0, Math.min(said.length(), MESSAGE_CHARS)).strip());
+        }
+    }
+
+    private static JsonNode output(SupervisedProcess.Outcome outcome, String parse) throws ToolFailure {
+        String stdout = outcome.stdout().text();
+        ObjectNode output = JsonNodeFactory.instance.objectNode()
+                .put("exit_code", outcome.exitCode())
+                .put("stdout", parse.equals("text") ? stdout : "")
+                .put("stderr", outcome.stderr().text())
+                .put("stdout_truncated", outcome.stdout().truncated())
+                .put("stderr_truncated", outcome.stderr().truncated());
+        if (parse.equals("lines")) {
+            ArrayNode lines = output.putArray("lines");
+            stdout.lines().forEach(lines::add);
+        } else if (parse.equals("json")) {
+            output.set("json", parsed(stdout));
+        }
+        return output;
+    }
+
+    private static JsonNode parsed(String stdout) throws ToolFailure {
+        try {
+            return JsonMapper.shared().readTree(stdout);
+        } catch (JacksonException e) {
+            throw new ToolFailure("PROCESS_OUTPUT_UNPARSEABLE", ErrorClass.QUALITY,
+                    "the output is not JSON: " + e.getOriginalMessage());
+        }
+    }
+}
