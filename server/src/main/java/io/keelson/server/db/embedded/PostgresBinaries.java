@@ -1,5 +1,7 @@
 package io.keelson.server.db.embedded;
 
+import static java.util.Objects.requireNonNull;
+
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseException.Code;
 import java.io.IOException;
@@ -61,8 +63,8 @@ record PostgresBinaries(Path home) {
     static String version() {
         try (InputStream in = PostgresBinaries.class.getResourceAsStream("postgres.properties")) {
             var properties = new Properties();
-            properties.load(in);
-            return properties.getProperty("version");
+            properties.load(requireNonNull(in));
+            return requireNonNull(properties.getProperty("version"));
         } catch (IOException e) {
             throw new IllegalStateException("postgres.properties is unreadable", e);
         }

@@ -1,5 +1,7 @@
 package io.keelson.server.db.embedded;
 
+import static java.util.Objects.requireNonNull;
+
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseException.Code;
 import java.io.IOException;
@@ -114,7 +116,7 @@ final class Postmaster {
 
     private static String script() throws IOException {
         try (InputStream in = Postmaster.class.getResourceAsStream("supervise.sh")) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            return new String(requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 
