@@ -14,7 +14,7 @@ import java.util.Map;
  */
 public final class Decider {
     /** How long an evaluation may stay unanswered before it is asked for again. */
-    static final Duration EVALUATION_PATIENCE = Duration.ofSeconds(15);
+    static final Duration EVALUATION_PATIENCE = Duration.ofSeconds(5);
 
     private Decider() {}
 

@@ -45,7 +45,7 @@ public final class Engine implements Commands, AutoCloseable {
         ToolRunner runner = new ToolRunner(catalog, scopes, artifacts, logs::of, clock);
         WakeUps wakeUps = new WakeUps(runner::knows);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, expressions, this::own);
-        executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node));
+        executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), wakeUps::slotFreed);
         work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,
                 this::own, wakeUps);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS);

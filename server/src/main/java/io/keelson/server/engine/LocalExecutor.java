@@ -39,15 +39,17 @@ final class LocalExecutor {
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Timeouts timeouts;
     private final Actor actor;
+    private final Runnable onFree;
     private final Map<UUID, Running> running = new ConcurrentHashMap<>();
     private volatile boolean closing;
 
     LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands, Timeouts timeouts,
-            Actor actor) {
+            Actor actor, Runnable onFree) {
         this.runner = runner;
         this.commands = commands;
         this.timeouts = timeouts;
         this.actor = actor;
+        this.onFree = onFree;
     }
 
     /** Executions that hold a lane, reports under way included. */
@@ -63,7 +65,7 @@ final class LocalExecutor {
     void start(Execution execution) {
         Running begun = new Running(execution);
         running.put(execution.stepId(), begun);
-        begun.thread = Thread.ofVirtual().name("step-" + execution.stepId()).start(begun);
+        Thread.ofVirtual().name("step-" + execution.stepId()).start(begun);
     }
 
     /** The lease has gone: whatever the execution comes to is of no use any more. */
@@ -109,6 +111,7 @@ final class LocalExecutor {
             } finally {
                 running.remove(execution.stepId(), this);
                 ended.countDown();
+                onFree.run();
             }
         }
 
@@ -133,6 +136,7 @@ final class LocalExecutor {
         }
 
         private synchronized boolean enter() {
+            thread = Thread.currentThread();
             inTool = reason == null && !closing;
             if (closing && reason == null) {
                 reason = Stop.SHUTDOWN;

@@ -1,6 +1,5 @@
 package io.keelson.server.engine;
 
-import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -34,9 +33,16 @@ final class WakeUps {
         }
     }
 
-    /** A slot became free, or somebody wants the waiting ones to look again. */
+    /** One of this node's executors is free: whoever claims for them looks again if there may be work. */
+    void slotFreed() {
+        if (othersWait()) {
+            nudge();
+        }
+    }
+
+    /** Makes everybody look again. */
     void nudge() {
-        queued(new HashSet<>());
+        queued(Set.of());
     }
 
     /** A look at the queue found no more work for this node's tools than was taken. */

@@ -1,0 +1,150 @@
+package io.keelson.server;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.artifact.LocalArtifactStore;
+import io.keelson.server.auth.ApiKeys;
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.DataFiles;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseException;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Migrations;
+import io.keelson.server.db.embedded.EmbeddedPostgres;
+import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
+import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.Store;
+import io.keelson.server.expr.Expressions;
+import io.keelson.server.http.HttpOptions;
+import io.keelson.server.http.HttpServer;
+import io.keelson.server.http.HttpStartException;
+import io.keelson.server.http.Rooms;
+import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.run.RunReader;
+import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.tool.ToolPolicy;
+import io.keelson.server.tool.builtin.BuiltinTools;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CountDownLatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The whole server, wired by constructors: database, store, engine, HTTP. What was started is stopped in the reverse
+ * order, also when a later part cannot start.
+ */
+public final class Server implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Server.class);
+
+    private interface Stop {
+        void run() throws Exception;
+    }
+
+    private final Deque<Stop> stops = new ArrayDeque<>();
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final URI baseUrl;
+    private final String apiKey;
+    private final boolean newKey;
+
+    /**
+     * Starts a server and returns when it takes requests.
+     *
+     * @throws StartupException naming what stands in the way
+     */
+    public static Server start(Settings settings) throws StartupException {
+        try {
+            return new Server(settings);
+        } catch (DatabaseException e) {
+            throw new StartupException(e.code().name(), String.valueOf(e.getMessage()), e);
+        } catch (HttpStartException e) {
+            throw new StartupException(e.code().name(), String.valueOf(e.getMessage()), e);
+        } catch (IOException e) {
+            throw new StartupException("DATA_DIR_NOT_WRITABLE",
+                    "cannot use the data directory " + settings.dataDir() + ": " + e.getMessage(), e);
+        }
+    }
+
+    private Server(Settings settings) throws IOException {
+        try {
+            DatabaseUrl url = databaseUrl(settings);
+            Migrations.migrate(url);
+            Database database = closing(new Database(url, DatabaseOptions.DEFAULTS));
+            Clock clock = Clock.systemUTC();
+            Expressions expressions = new Expressions();
+            ToolCatalog tools = new ToolCatalog(BuiltinTools.all(new ToolPolicy(settings.allowedFolders(),
+                    settings.allowedCommands(), settings.allowPrivateAddresses()), expressions, clock));
+            ArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"));
+            ApiKeys keys = new ApiKeys(database);
+            DataFiles files = new DataFiles(settings.dataDir());
+            Bootstrap.LocalKey key = Bootstrap.ensureKey(database, keys, files);
+            Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, StoredPlans::read), tools,
+                    expressions, artifacts, clock,
+                    new Engine.Options(settings.executors(), settings.lease(), Version.current())));
+            HttpServer http = closing(new HttpServer(
+                    HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
+                    new Rooms(database, keys, engine, engine.remoteWork(), new RunReader(), tools, artifacts,
+                            UuidCreator::getTimeOrderedEpoch, () -> true)));
+            http.start();
+            baseUrl = http.baseUrl();
+            files.writeUrl(baseUrl);
+            stops.push(() -> files.removeUrl(baseUrl));
+            apiKey = key.key();
+            newKey = key.created();
+        } catch (RuntimeException | IOException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    private DatabaseUrl databaseUrl(Settings settings) {
+        String given = settings.databaseUrl();
+        if (given != null) {
+            return DatabaseUrl.parse(given);
+        }
+        return closing(EmbeddedPostgres.start(EmbeddedPostgresOptions.lasting(settings.dataDir()))).url();
+    }
+
+    private <T extends AutoCloseable> T closing(T part) {
+        stops.push(part::close);
+        return part;
+    }
+
+    /** Where the API is, without a trailing slash. */
+    public URI baseUrl() {
+        return baseUrl;
+    }
+
+    /** The key of the default workspace that the data directory keeps. */
+    public String apiKey() {
+        return apiKey;
+    }
+
+    /** True when this start made the key: it is to be shown to the user once. */
+    public boolean apiKeyIsNew() {
+        return newKey;
+    }
+
+    /** Waits until the server is closed. */
+    public void awaitShutdown() throws InterruptedException {
+        stopped.await();
+    }
+
+    /** Stops taking requests, hands leases back, commits what was accepted, stops the embedded database. */
+    @Override
+    public synchronized void close() {
+        while (!stops.isEmpty()) {
+            try {
+                stops.pop().run();
+            } catch (Exception e) {
+                LOG.warn("stopping a part of the server failed", e);
+            }
+        }
+        stopped.countDown();
+    }
+}

@@ -1,0 +1,18 @@
+package io.keelson.server;
+
+/** The server cannot start; the message says why and what to do, in one line. */
+public final class StartupException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final String code;
+
+    public StartupException(String code, String message, Throwable cause) {
+        super(message, cause);
+        this.code = code;
+    }
+
+    /** Stable, UPPER_SNAKE. */
+    public String code() {
+        return code;
+    }
+}

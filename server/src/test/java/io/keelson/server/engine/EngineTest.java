@@ -1,0 +1,225 @@
+package io.keelson.server.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.engine.RemoteWork.Answer;
+import io.keelson.server.engine.RemoteWork.Completion;
+import io.keelson.server.engine.RemoteWork.Item;
+import java.math.BigDecimal;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class EngineTest {
+    private static final String GATED = """
+            name: gated
+            goal: g
+            plan:
+              tasks:
+                - id: a
+                  steps:
+                    - {name: hold, tool: test.gate}
+                    - {name: after, tool: echo, input: {said: "${ .steps.hold.output }"}}
+            """;
+
+    @TempDir
+    Path folder;
+    private final GateTool gate = new GateTool();
+    private Nodes nodes;
+
+    @BeforeEach
+    void start() {
+        nodes = new Nodes(folder, gate);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        gate.open.release(1_000);
+        try {
+            nodes.assertSound();
+        } finally {
+            nodes.close();
+        }
+    }
+
+    @Test
+    void outputsReachWhatDependsOnThem() {
+        UUID run = nodes.submit(nodes.node(), """
+                name: flow
+                goal: g
+                inputs: {who: {type: string, default: you}}
+                plan:
+                  tasks:
+                    - id: a
+                      steps: [{tool: echo, input: {greeting: "hello ${ .inputs.who }"}}]
+                    - id: each
+                      depends_on: [a]
+                      for_each: "${ [1, 2, 3] }"
+                      steps: [{tool: echo, input: {n: "${ .item * 10 }"}}]
+                    - id: never
+                      depends_on: [a]
+                      when: "${ .tasks.a.output.greeting == \\"bye\\" }"
+                      steps: [{tool: noop}]
+                    - id: nap
+                      steps: [{tool: wait, input: {seconds: 0.05}}]
+                    - id: end
+                      depends_on: [each, never, nap]
+                      trigger_rule: none_failed
+                      steps: [{tool: echo, input: {sum: "${ [.tasks.each.output[].n] | add }"}}]
+                output: {said: "${ .tasks.a.output.greeting }", sum: "${ .tasks.end.output.sum }"}
+                """);
+        nodes.awaitState(run, "completed");
+        assertThat(nodes.text("SELECT output FROM orchestration_runs WHERE id = '" + run + "'"))
+                .isEqualTo("{\"sum\": 60, \"said\": \"hello you\"}");
+    }
+
+    @Test
+    void aFailingToolIsTriedAgain() {
+        UUID run = nodes.submit(nodes.node(), """
+                name: flaky
+                goal: g
+                plan:
+                  tasks:
+                    - id: a
+                      steps: [{tool: fail, input: {code: FLAKY, class: infrastructure, times: 2}}]
+                """);
+        nodes.awaitState(run, "completed");
+        assertThat(nodes.count("SELECT attempt FROM orchestration_steps WHERE run_id = '" + run + "'")).isEqualTo(3);
+    }
+
+    @Test
+    void aPauseKeepsTheResultAndStartsNothingNew() throws Exception {
+        Engine engine = nodes.node();
+        UUID run = nodes.submit(engine, GATED);
+        gate.awaitEntered(1);
+        assertThat(engine.submit(new Command.Pause(run, null, Nodes.WHO)).join()).isEqualTo(Reply.CHANGED);
+        gate.open.release();
+        Awaitility.await().untilAsserted(() -> assertThat(step(run, "hold")).isEqualTo("completed"));
+        assertThat(step(run, "after")).isEqualTo("pending");
+        assertThat(nodes.count("SELECT count(*) FROM work_queue")).isZero();
+        engine.submit(new Command.Resume(run, Nodes.WHO)).join();
+        nodes.awaitState(run, "completed");
+    }
+
+    @Test
+    void cancelInterruptsTheTool() throws Exception {
+        Engine engine = nodes.node();
+        UUID run = nodes.submit(engine, GATED);
+        gate.awaitEntered(1);
+        engine.submit(new Command.Cancel(run, "enough", Nodes.WHO)).join();
+        assertThat(gate.interrupted.await(10, TimeUnit.SECONDS)).isTrue();
+        nodes.awaitState(run, "cancelled");
+    }
+
+    @Test
+    void aStepThatTakesTooLongIsInterruptedAndTriedAgain() throws Exception {
+        UUID run = nodes.submit(nodes.node(), """
+                name: slow
+                goal: g
+                plan:
+                  tasks:
+                    - id: a
+                      steps: [{tool: test.gate, timeout_seconds: 0.2, retry: {max_attempts: 2, base_delay_seconds: 0}}]
+                """);
+        gate.awaitEntered(2);
+        nodes.awaitState(run, "failed");
+        assertThat(nodes.text("SELECT error_code FROM orchestration_runs WHERE id = '" + run + "'"))
+                .isEqualTo("STEP_TIMEOUT");
+    }
+
+    @Test
+    void aGracefulShutdownHandsLeasesBackAndARestartGoesOn() throws Exception {
+        Engine first = nodes.node();
+        UUID run = nodes.submit(first, GATED);
+        gate.awaitEntered(1);
+        first.close();
+        assertThat(step(run, "hold")).isEqualTo("running");
+        assertThat(nodes.text("SELECT holder FROM work_queue")).isNull();
+        gate.open.release();
+        nodes.node();
+        nodes.awaitState(run, "completed");
+        assertThat(nodes.count("SELECT attempt FROM orchestration_steps WHERE name = 'hold'")).isEqualTo(1);
+        assertThat(nodes.count("SELECT lease_epoch FROM orchestration_steps WHERE name = 'hold'")).isEqualTo(2);
+    }
+
+    @Test
+    void twoNodesShareTheWork() {
+        Engine one = nodes.node();
+        Engine two = nodes.node();
+        List<UUID> runs = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            runs.add(nodes.submit(i % 2 == 0 ? one : two, """
+                    name: many
+                    goal: g
+                    plan:
+                      tasks:
+                        - {id: a, for_each: "${ [range(20)] }", steps: [{tool: noop}, {tool: noop}]}
+                        - {id: b, depends_on: [a], steps: [{tool: noop}]}
+                    """));
+        }
+        runs.forEach(run -> nodes.awaitState(run, "completed"));
+    }
+
+    @Test
+    void aWorkerThatWasFrozenPastItsLeaseIsRefused() throws Exception {
+        RemoteWork remote = nodes.node().remoteWork();
+        UUID run = nodes.submit(nodes.node(), """
+                name: remote
+                goal: g
+                plan: {tasks: [{id: a, steps: [{tool: far.away, input: {n: 1}}]}]}
+                """, "far.away");
+        Item lost = claim(remote, "frozen", Duration.ofMillis(200));
+        Item again = claim(remote, "healthy", Duration.ofSeconds(30));
+        assertThat(again.stepId()).isEqualTo(lost.stepId());
+        assertThat(again.leaseEpoch()).isEqualTo(2);
+        assertThat(again.attempt()).isEqualTo(1);
+        assertThat(complete(remote, "frozen", lost, "\"late\"").status()).isEqualTo("stale_lease");
+        assertThat(remote.heartbeat(Nodes.WORKSPACE, "frozen",
+                List.of(new RemoteWork.Beat(lost.stepId(), 1, null, null, null, List.of()))).getFirst().status())
+                .isEqualTo("stale_lease");
+        assertThat(complete(remote, "healthy", again, "\"good\"").status()).isEqualTo("ok");
+        assertThat(complete(remote, "healthy", again, "\"twice\"").status()).isEqualTo("duplicate");
+        nodes.awaitState(run, "completed");
+        assertThat(nodes.text("SELECT output FROM orchestration_steps")).isEqualTo("\"good\"");
+    }
+
+    @Test
+    void aThousandRunsAtOnce() {
+        Engine engine = nodes.node();
+        List<UUID> runs = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            runs.add(nodes.submit(engine, """
+                    name: small
+                    goal: g
+                    plan: {tasks: [{id: a, steps: [{tool: noop}, {tool: noop}]}, {id: b, depends_on: [a], steps: [{tool: noop}]}]}
+                    """));
+        }
+        runs.forEach(run -> nodes.awaitState(run, "completed"));
+    }
+
+    private String step(UUID run, String name) {
+        return nodes.text("SELECT state FROM orchestration_steps WHERE run_id = '" + run + "' AND name = '" + name + "'");
+    }
+
+    private static Item claim(RemoteWork remote, String worker, Duration lease) throws InterruptedException {
+        List<Item> items = remote.claim(new RemoteWork.Claim(Nodes.WORKSPACE, worker, List.of("far.away"), 1,
+                Duration.ofSeconds(20), lease, "test"));
+        assertThat(items).hasSize(1);
+        return items.getFirst();
+    }
+
+    private static Answer complete(RemoteWork remote, String worker, Item item, String output) {
+        return remote.complete(Nodes.WORKSPACE, worker, List.of(new Completion(item.stepId(), item.leaseEpoch(),
+                Json.read(output), 0, BigDecimal.ZERO, List.of()))).getFirst();
+    }
+}

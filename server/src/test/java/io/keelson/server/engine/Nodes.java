@@ -1,0 +1,133 @@
+package io.keelson.server.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.Reply;
+import io.keelson.server.artifact.LocalArtifactStore;
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.expr.Expressions;
+import io.keelson.server.plan.CatalogToolKnowledge;
+import io.keelson.server.plan.Format;
+import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.tool.ToolPolicy;
+import io.keelson.server.tool.builtin.BuiltinTools;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.awaitility.Awaitility;
+
+/** Engines on one fresh database, and short words for what tests do with them. */
+final class Nodes implements AutoCloseable {
+    static final UUID WORKSPACE = Bootstrap.DEFAULT_WORKSPACE;
+    static final Actor WHO = Actor.human("ann");
+
+    final Database database = TestDatabase.create();
+    final Expressions expressions = new Expressions();
+    final ToolCatalog catalog;
+    private final Path folder;
+    private final List<Engine> engines = new ArrayList<>();
+
+    Nodes(Path folder, Tool... own) {
+        this.folder = folder;
+        List<Tool> tools = new ArrayList<>(BuiltinTools.all(ToolPolicy.of(List.of(folder)), expressions,
+                Clock.systemUTC()));
+        tools.addAll(List.of(own));
+        catalog = new ToolCatalog(tools);
+        Bootstrap.ensureWorkspace(database);
+    }
+
+    Engine node(Duration lease) {
+        Engine engine = new Engine(database, Store.of(DbClock.DATABASE, StoredPlans::read), catalog, expressions,
+                new LocalArtifactStore(folder.resolve("artifacts")), Clock.systemUTC(),
+                new Engine.Options(64, lease, "test"));
+        engines.add(engine);
+        return engine;
+    }
+
+    Engine node() {
+        return node(Duration.ofSeconds(30));
+    }
+
+    UUID submit(Engine engine, String yaml, String... remoteTools) {
+        MissionReader reader = new MissionReader(
+                new CatalogToolKnowledge(catalog, expressions, () -> Set.of(remoteTools)),
+                tool -> catalog.find(tool).map(t -> t.spec().defaultTimeout()).orElse(Duration.ofSeconds(30)));
+        var reading = reader.read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML);
+        assertThat(reading.problems()).isEmpty();
+        Mission mission = reading.value();
+        UUID id = UuidCreator.getTimeOrderedEpoch();
+        NewRun run = mission.newRun(id, WORKSPACE, "manual", "ann");
+        assertThat(engine.submit(new Command.Create(run, true, WHO)).join()).isEqualTo(Reply.CHANGED);
+        return id;
+    }
+
+    String state(UUID run) {
+        return text("SELECT state FROM orchestration_runs WHERE id = '" + run + "'");
+    }
+
+    void awaitState(UUID run, String state) {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20))
+                .untilAsserted(() -> assertThat(state(run)).isEqualTo(state));
+    }
+
+    String text(String sql) {
+        return database.withConnection(c -> {
+            try (var statement = c.createStatement(); ResultSet row = statement.executeQuery(sql)) {
+                return row.next() ? row.getString(1) : null;
+            }
+        });
+    }
+
+    long count(String sql) {
+        return Long.parseLong(text(sql));
+    }
+
+    /** What must hold in the database at rest (specification, reliability §2). */
+    void assertSound() {
+        assertThat(count("""
+                SELECT count(*) FROM (SELECT run_id FROM orchestration_events GROUP BY run_id
+                HAVING count(*) <> max(seq) OR min(seq) <> 1) gaps""")).as("I3: gapless").isZero();
+        assertThat(count("""
+                SELECT count(*) FROM orchestration_runs r WHERE r.state_type = 'terminal' AND (
+                EXISTS (SELECT 1 FROM orchestration_tasks t WHERE t.run_id = r.id AND t.state_type <> 'terminal')
+                OR EXISTS (SELECT 1 FROM orchestration_steps s WHERE s.run_id = r.id AND s.state_type <> 'terminal')
+                OR EXISTS (SELECT 1 FROM work_queue q WHERE q.run_id = r.id)
+                OR EXISTS (SELECT 1 FROM timers m WHERE m.run_id = r.id))""")).as("I5: no zombies").isZero();
+        assertThat(count("""
+                SELECT count(*) FROM orchestration_steps s WHERE s.state = 'completed' AND s.kind IN ('tool', 'turn')
+                AND (SELECT count(*) FROM work_results w WHERE w.step_id = s.id AND w.outcome <> 'failed') <> 1
+                """)).as("I2: every completed step has one result").isZero();
+        assertThat(count("""
+                SELECT count(*) FROM orchestration_runs r WHERE r.attempt_number > 0 AND (
+                r.tasks_completed <> (SELECT count(*) FROM orchestration_tasks t WHERE t.run_id = r.id
+                    AND t.attempt = r.attempt_number AND t.state = 'completed')
+                OR r.steps_completed <> (SELECT count(*) FROM orchestration_steps s JOIN orchestration_tasks t
+                    ON t.id = s.task_id WHERE t.run_id = r.id AND t.attempt = r.attempt_number
+                    AND s.state = 'completed'))""")).as("I8: counters").isZero();
+    }
+
+    @Override
+    public void close() throws Exception {
+        for (Engine engine : engines) {
+            engine.close();
+        }
+        database.close();
+    }
+}

@@ -1,0 +1,89 @@
+package io.keelson.server.process;
+
+import io.keelson.client.Keelson;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+
+/** A server in a process of its own, as a user starts it, that tests may kill. */
+final class ServerProcess implements AutoCloseable {
+    private final Process process;
+    private final Path dataDir;
+
+    private ServerProcess(Process process, Path dataDir) {
+        this.process = process;
+        this.dataDir = dataDir;
+    }
+
+    /** Starts a server and returns when it takes runs. */
+    static ServerProcess start(Path dataDir, Map<String, String> environment) throws IOException {
+        Files.createDirectories(dataDir);
+        Files.deleteIfExists(dataDir.resolve("url"));
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED", "io.keelson.cli.Main",
+                "server"));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        Map<String, String> env = new HashMap<>(environment);
+        env.put("KEELSON_DATA_DIR", dataDir.toString());
+        env.put("KEELSON_HTTP_PORT", "0");
+        builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_"));
+        builder.environment().putAll(env);
+        builder.redirectErrorStream(true);
+        builder.redirectOutput(ProcessBuilder.Redirect.appendTo(dataDir.resolve("server.log").toFile()));
+        ServerProcess server = new ServerProcess(builder.start(), dataDir);
+        try {
+            server.awaitReady();
+            return server;
+        } catch (RuntimeException | Error e) {
+            server.close();
+            throw new IOException("the server did not start:\n" + Files.readString(dataDir.resolve("server.log")), e);
+        }
+    }
+
+    private void awaitReady() {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(50)).until(() -> {
+            if (!process.isAlive()) {
+                throw new IllegalStateException("it ended with " + process.exitValue());
+            }
+            return Files.exists(dataDir.resolve("url")) && client().ready();
+        });
+    }
+
+    Keelson client() throws IOException {
+        return Keelson.builder().url(Files.readString(dataDir.resolve("url")).strip())
+                .apiKey(Files.readString(dataDir.resolve("api-key")).strip()).build();
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** SIGKILL, at whatever instruction it is. */
+    void kill() throws InterruptedException {
+        process.destroyForcibly();
+        process.waitFor();
+    }
+
+    /** SIGTERM, and waits for the end. */
+    @Override
+    public void close() throws IOException {
+        process.destroy();
+        try {
+            if (!process.waitFor(40, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new IOException("the server did not stop:\n" + Files.readString(dataDir.resolve("server.log")));
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}
