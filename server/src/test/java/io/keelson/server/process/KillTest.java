@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,7 +42,6 @@ class KillTest {
             }
             int enough = server.client().runs().get(run).stepsCompleted() + 1 + random.nextInt(20);
             awaitSteps(server.client(), run, enough);
-            TimeUnit.MICROSECONDS.sleep(random.nextInt(50_000));
             server.kill();
             openAtKills++;
         }
