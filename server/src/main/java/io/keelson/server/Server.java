@@ -21,6 +21,7 @@ import io.keelson.server.http.HttpOptions;
 import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.HttpStartException;
 import io.keelson.server.http.Rooms;
+import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.tool.ToolCatalog;
@@ -31,6 +32,8 @@ import java.net.URI;
 import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,6 +44,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
+
+    private static final String VERSION =
+            Objects.requireNonNullElse(Server.class.getPackage().getImplementationVersion(),
+                    "development");
 
     private interface Stop {
         void run() throws Exception;
@@ -79,19 +86,21 @@ public final class Server implements AutoCloseable {
             Expressions expressions = new Expressions();
             ToolCatalog tools = new ToolCatalog(BuiltinTools.all(new ToolPolicy(settings.allowedFolders(),
                     settings.allowedCommands(), settings.allowPrivateAddresses()), expressions, clock));
+            CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, Set::of);
+            StoredPlans plans = new StoredPlans(knowledge::timeout);
             ArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"));
             ApiKeys keys = new ApiKeys(database);
             DataFiles files = new DataFiles(settings.dataDir());
             Bootstrap.LocalKey key = Bootstrap.ensureKey(database, keys, files);
-            Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, StoredPlans::read), tools,
+            Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
                     expressions, artifacts, clock,
-                    new Engine.Options(settings.executors(), settings.lease(), Version.current())));
+                    new Engine.Options(settings.executors(), settings.lease(), VERSION)));
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
                     new Rooms(database, keys, engine, engine.remoteWork(), new RunReader(), tools, artifacts,
                             UuidCreator::getTimeOrderedEpoch, () -> true)));
             http.start();
-            baseUrl = http.baseUrl();
+            baseUrl = http.url();
             files.writeUrl(baseUrl);
             stops.push(() -> files.removeUrl(baseUrl));
             apiKey = key.key();

@@ -1,6 +1,7 @@
 package io.keelson.core.plan;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -69,7 +70,9 @@ public final class PlanCheck {
         }
         expression(task.when(), at + "/when");
         expression(task.forEach(), at + "/for_each");
-        expression(task.output(), at + "/output");
+        if (task.output() != null) {
+            problems.addAll(tools.checkTemplate(task.output(), at + "/output"));
+        }
     }
 
     private void expression(@Nullable String text, String at) {
@@ -105,26 +108,32 @@ public final class PlanCheck {
         for (int i = 0; i < plan.tasks().size(); i++) {
             TaskSpec task = plan.tasks().get(i);
             String at = "/plan/tasks/" + i;
-            reference(graph, i, task.when(), at + "/when", false);
-            reference(graph, i, task.forEach(), at + "/for_each", false);
-            reference(graph, i, task.output(), at + "/output", true);
             for (int s = 0; s < task.steps().size(); s++) {
-                reference(graph, i, task.steps().get(s).input(), at + "/steps/" + s + "/input", false);
+                references(graph, i, tools.tasksNamedInTemplate(task.steps().get(s).input()),
+                        at + "/steps/" + s + "/input");
+            }
+            if (task.when() != null) {
+                references(graph, i, tools.tasksNamedInExpression(task.when()), at + "/when");
+            }
+            if (task.forEach() != null) {
+                references(graph, i, tools.tasksNamedInExpression(task.forEach()), at + "/for_each");
+            }
+            if (task.output() != null) {
+                List<String> others = new ArrayList<>(tools.tasksNamedInTemplate(task.output()));
+                others.remove(task.id());
+                references(graph, i, others, at + "/output");
             }
         }
     }
 
-    private void reference(PlanGraph graph, int task, @Nullable String text, String at, boolean selfAllowed) {
-        if (text == null) {
-            return;
-        }
-        for (String named : tools.tasksNamedIn(text)) {
-            Integer index = indexOf.get(named);
+    private void references(PlanGraph graph, int task, Collection<String> named, String at) {
+        for (String name : named) {
+            Integer index = indexOf.get(name);
             if (index == null) {
                 report("UNKNOWN_REFERENCE", at,
-                        "the expression names task '" + shown(named) + "', which does not exist");
-            } else if (!(selfAllowed && index == task) && !graph.isUpstream(index, task)) {
-                report("REFERENCE_NOT_UPSTREAM", at, "the expression names task '" + shown(named)
+                        "the expression names task '" + shown(name) + "', which does not exist");
+            } else if (!graph.isUpstream(index, task)) {
+                report("REFERENCE_NOT_UPSTREAM", at, "the expression names task '" + shown(name)
                         + "', which need not have ended by then: add it to depends_on");
             }
         }

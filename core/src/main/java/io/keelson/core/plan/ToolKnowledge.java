@@ -1,5 +1,6 @@
 package io.keelson.core.plan;
 
+import java.util.Collection;
 import java.util.List;
 
 /** What the plan check may ask about tools and expressions; the server answers from its catalogue. */
@@ -15,9 +16,15 @@ public interface ToolKnowledge {
      */
     List<Problem> checkInput(StepSpec step, String pointer);
 
-    /** Checks an expression's syntax. */
+    /** Checks the syntax of a text that is exactly one expression. */
     List<Problem> checkExpression(String expression, String pointer);
 
-    /** The ids of the tasks that a text with expressions names. */
-    List<String> tasksNamedIn(String text);
+    /** Checks the syntax of the expressions in a JSON text. */
+    List<Problem> checkTemplate(String json, String pointer);
+
+    /** The ids of the tasks that an expression names. */
+    Collection<String> tasksNamedInExpression(String expression);
+
+    /** The ids of the tasks that the expressions in a JSON text name. */
+    Collection<String> tasksNamedInTemplate(String json);
 }

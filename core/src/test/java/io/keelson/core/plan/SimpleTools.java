@@ -24,7 +24,17 @@ final class SimpleTools implements ToolKnowledge {
     }
 
     @Override
-    public List<String> tasksNamedIn(String text) {
-        return NAMED.matcher(text).results().map((MatchResult found) -> found.group(1)).toList();
+    public List<Problem> checkTemplate(String json, String pointer) {
+        return checkExpression(json, pointer);
+    }
+
+    @Override
+    public List<String> tasksNamedInExpression(String expression) {
+        return NAMED.matcher(expression).results().map((MatchResult found) -> found.group(1)).toList();
+    }
+
+    @Override
+    public List<String> tasksNamedInTemplate(String json) {
+        return tasksNamedInExpression(json);
     }
 }

@@ -38,7 +38,7 @@ class EngineTest {
     private Nodes nodes;
 
     @BeforeEach
-    void start() {
+    void start() throws Exception {
         nodes = new Nodes(folder, gate);
     }
 
@@ -53,7 +53,7 @@ class EngineTest {
     }
 
     @Test
-    void outputsReachWhatDependsOnThem() {
+    void outputsReachWhatDependsOnThem() throws Exception {
         UUID run = nodes.submit(nodes.node(), """
                 name: flow
                 goal: g
@@ -84,7 +84,7 @@ class EngineTest {
     }
 
     @Test
-    void aFailingToolIsTriedAgain() {
+    void aFailingToolIsTriedAgain() throws Exception {
         UUID run = nodes.submit(nodes.node(), """
                 name: flaky
                 goal: g
@@ -153,7 +153,7 @@ class EngineTest {
     }
 
     @Test
-    void twoNodesShareTheWork() {
+    void twoNodesShareTheWork() throws Exception {
         Engine one = nodes.node();
         Engine two = nodes.node();
         List<UUID> runs = new ArrayList<>();
@@ -194,7 +194,7 @@ class EngineTest {
     }
 
     @Test
-    void aThousandRunsAtOnce() {
+    void aThousandRunsAtOnce() throws Exception {
         Engine engine = nodes.node();
         List<UUID> runs = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
@@ -208,7 +208,8 @@ class EngineTest {
     }
 
     private String step(UUID run, String name) {
-        return nodes.text("SELECT state FROM orchestration_steps WHERE run_id = '" + run + "' AND name = '" + name + "'");
+        return nodes
+                .text("SELECT state FROM orchestration_steps WHERE run_id = '" + run + "' AND name = '" + name + "'");
     }
 
     private static Item claim(RemoteWork remote, String worker, Duration lease) throws InterruptedException {

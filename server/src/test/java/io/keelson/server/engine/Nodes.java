@@ -17,11 +17,13 @@ import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.Reading;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.builtin.BuiltinTools;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.ResultSet;
@@ -44,7 +46,7 @@ final class Nodes implements AutoCloseable {
     private final Path folder;
     private final List<Engine> engines = new ArrayList<>();
 
-    Nodes(Path folder, Tool... own) {
+    Nodes(Path folder, Tool... own) throws IOException {
         this.folder = folder;
         List<Tool> tools = new ArrayList<>(BuiltinTools.all(ToolPolicy.of(List.of(folder)), expressions,
                 Clock.systemUTC()));
@@ -53,15 +55,16 @@ final class Nodes implements AutoCloseable {
         Bootstrap.ensureWorkspace(database);
     }
 
-    Engine node(Duration lease) {
-        Engine engine = new Engine(database, Store.of(DbClock.DATABASE, StoredPlans::read), catalog, expressions,
+    Engine node(Duration lease) throws IOException {
+        Engine engine = new Engine(database,
+                Store.of(DbClock.DATABASE, new StoredPlans(tool -> Duration.ofSeconds(30))::read), catalog, expressions,
                 new LocalArtifactStore(folder.resolve("artifacts")), Clock.systemUTC(),
                 new Engine.Options(64, lease, "test"));
         engines.add(engine);
         return engine;
     }
 
-    Engine node() {
+    Engine node() throws IOException {
         return node(Duration.ofSeconds(30));
     }
 
@@ -70,10 +73,10 @@ final class Nodes implements AutoCloseable {
                 new CatalogToolKnowledge(catalog, expressions, () -> Set.of(remoteTools)),
                 tool -> catalog.find(tool).map(t -> t.spec().defaultTimeout()).orElse(Duration.ofSeconds(30)));
         var reading = reader.read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML);
-        assertThat(reading.problems()).isEmpty();
-        Mission mission = reading.value();
+        assertThat(reading).as(reading.toString()).isInstanceOf(Reading.Done.class);
+        Mission mission = ((Reading.Done<Mission>) reading).value();
         UUID id = UuidCreator.getTimeOrderedEpoch();
-        NewRun run = mission.newRun(id, WORKSPACE, "manual", "ann");
+        NewRun run = mission.newRun(id, WORKSPACE, "ann");
         assertThat(engine.submit(new Command.Create(run, true, WHO)).join()).isEqualTo(Reply.CHANGED);
         return id;
     }

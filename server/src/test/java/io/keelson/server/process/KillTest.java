@@ -38,7 +38,7 @@ class KillTest {
         for (int kill = 0; kill < KILLS; kill++) {
             ServerProcess server = ServerProcess.start(folder, QUICK);
             if (run == null) {
-                run = server.client().runs().create(RunRequest.of(mission()).start()).id();
+                run = server.client().runs().create(RunRequest.of(mission().toJson()).start()).id();
             }
             int enough = server.client().runs().get(run).stepsCompleted() + 1 + random.nextInt(20);
             awaitSteps(server.client(), run, enough);

@@ -1,0 +1,107 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.ToolKnowledge;
+import io.keelson.server.expr.Expressions;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCatalog;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/**
+ * Answers the plan check from this server's tools, its expressions, and what workers have said they serve. A tool that
+ * only workers serve has no schema here: it judges its input itself.
+ */
+public final class CatalogToolKnowledge implements ToolKnowledge {
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+    private final ToolCatalog catalog;
+    private final Expressions expressions;
+    private final Supplier<Set<String>> servedByWorkers;
+
+    /** @param servedByWorkers names of the tools that registered workers serve, as of now */
+    public CatalogToolKnowledge(ToolCatalog catalog, Expressions expressions, Supplier<Set<String>> servedByWorkers) {
+        this.catalog = catalog;
+        this.expressions = expressions;
+        this.servedByWorkers = servedByWorkers;
+    }
+
+    /** How long a call may take when its step says nothing: the tool's own default, 30 s for any other. */
+    public Duration timeout(String tool) {
+        return catalog.find(tool).map(found -> found.spec().defaultTimeout()).orElse(TIMEOUT);
+    }
+
+    @Override
+    public boolean knows(String tool) {
+        return catalog.find(tool).isPresent() || servedByWorkers.get().contains(tool);
+    }
+
+    @Override
+    public List<Problem> checkInput(StepSpec step, String pointer) {
+        JsonNode input = parse(step.input());
+        List<Problem> problems = new ArrayList<>();
+        syntax(input, pointer, problems);
+        if (step.kind() != StepKind.APPROVAL) {
+            catalog.find(step.tool()).ifPresent(tool -> schema(tool, input, pointer, problems));
+        }
+        return problems;
+    }
+
+    private void schema(Tool tool, JsonNode input, String pointer, List<Problem> problems) {
+        for (ToolCatalog.Problem problem : catalog.validateTemplate(tool, input)) {
+            problems.add(new Problem("TOOL_INPUT_INVALID", pointer + problem.pointer(), problem.message()));
+        }
+    }
+
+    @Override
+    public List<Problem> checkExpression(String expression, String pointer) {
+        List<Problem> problems = new ArrayList<>();
+        text(expression, pointer, problems);
+        return problems;
+    }
+
+    @Override
+    public List<Problem> checkTemplate(String json, String pointer) {
+        List<Problem> problems = new ArrayList<>();
+        syntax(parse(json), pointer, problems);
+        return problems;
+    }
+
+    @Override
+    public Collection<String> tasksNamedInExpression(String expression) {
+        return expressions.references(JsonNodeFactory.instance.stringNode(expression)).tasks();
+    }
+
+    @Override
+    public Collection<String> tasksNamedInTemplate(String json) {
+        return json.contains("${") ? expressions.references(parse(json)).tasks() : List.of();
+    }
+
+    private void syntax(JsonNode node, String at, List<Problem> problems) {
+        if (node.isString()) {
+            text(node.stringValue(), at, problems);
+        }
+        node.properties().forEach(each -> syntax(each.getValue(), Pointers.of(at, each.getKey()), problems));
+        for (int i = 0; node.isArray() && i < node.size(); i++) {
+            syntax(node.path(i), Pointers.of(at, i), problems);
+        }
+    }
+
+    private void text(String text, String at, List<Problem> problems) {
+        expressions.check(text).forEach(each -> problems.add(new Problem(each.code(), at,
+                each.message() + " (at character " + (each.offset() + 1) + ")")));
+    }
+
+    private static JsonNode parse(String json) {
+        return JsonMapper.shared().readTree(json);
+    }
+}

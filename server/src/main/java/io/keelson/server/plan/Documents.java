@@ -1,0 +1,95 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.Problem;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.schema.CoreSchema;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.dataformat.yaml.YAMLFactory;
+import tools.jackson.dataformat.yaml.YAMLReadFeature;
+
+/**
+ * Bytes from outside into a tree, the same tree for JSON and YAML: UTF-8, one document, bounded size and depth, no
+ * duplicate keys, no NaN or infinity, no text that cannot be stored, and of YAML only what JSON can say too (no
+ * anchors, aliases or tags, so nothing can blow up).
+ */
+public final class Documents {
+    /** In bytes. Enough for 10,000 tasks with their texts. */
+    public static final int MAX_BYTES = 16 << 20;
+    /** Objects and arrays within each other. */
+    public static final int MAX_DEPTH = 64;
+
+    private static final StreamReadConstraints BOUNDS = StreamReadConstraints.builder().maxStringLength(MAX_BYTES)
+            .maxNameLength(MAX_BYTES).maxDocumentLength(MAX_BYTES).build();
+    private static final JsonFactory JSON = JsonFactory.builder().streamReadConstraints(BOUNDS).build();
+    private static final YAMLFactory YAML = YAMLFactory.builder().streamReadConstraints(BOUNDS)
+            .disable(YAMLReadFeature.PARSE_OCTAL_NUMBERS)
+            .loadSettings(LoadSettings.builder().setSchema(new CoreSchema()).setCodePointLimit(MAX_BYTES)
+                    .setAllowDuplicateKeys(true).build())
+            .build();
+    /** Ends of the parsers' messages that speak of their own settings. */
+    private static final Pattern INTERNALS = Pattern.compile("(: enable `| \\(start marker).*", Pattern.DOTALL);
+
+    private Documents() {}
+
+    /** Codes: {@code TOO_LARGE}, {@code MALFORMED_JSON}, {@code MALFORMED_YAML} and those of single places. */
+    public static Reading<JsonNode> read(byte[] bytes, Format format) {
+        if (bytes.length > MAX_BYTES) {
+            return refused("TOO_LARGE", "at most " + MAX_BYTES + " bytes are read, these are " + bytes.length);
+        }
+        String text;
+        try {
+            text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException e) {
+            return refused(format.malformed(), "this is not UTF-8 text: " + e.getMessage());
+        }
+        return read(text.startsWith("\uFEFF") ? text.substring(1) : text, format);
+    }
+
+    private static Reading<JsonNode> read(String text, Format format) {
+        TokenStreamFactory factory = format == Format.JSON ? JSON : YAML;
+        try (JsonParser parser = factory.createParser(ObjectReadContext.empty(), text)) {
+            TreeBuilder builder = new TreeBuilder(parser);
+            JsonNode tree = builder.document();
+            return builder.problems().isEmpty()
+                    ? new Reading.Done<>(tree)
+                    : new Reading.Refused<>(builder.problems().all());
+        } catch (TreeBuilder.TooDeep e) {
+            return refused("TOO_DEEP", "at most " + MAX_DEPTH + " objects and arrays may stand within each other");
+        } catch (JacksonException e) {
+            return e.getCause() instanceof MarkedYamlEngineException marked
+                    ? refused(format.malformed(), marked.getProblem() + place(marked))
+                    : refused(format.malformed(), INTERNALS.matcher(e.getOriginalMessage()).replaceFirst("")
+                            + place(e.getLocation()));
+        } catch (YamlEngineException e) {
+            return refused(format.malformed(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static String place(TokenStreamLocation at) {
+        return at == null || at.getLineNr() < 1 ? ""
+                : " (line " + at.getLineNr() + ", column " + at.getColumnNr() + ")";
+    }
+
+    private static String place(MarkedYamlEngineException e) {
+        return e.getProblemMark()
+                .map(mark -> " (line " + (mark.getLine() + 1) + ", column " + (mark.getColumn() + 1) + ")").orElse("");
+    }
+
+    private static <T> Reading<T> refused(String code, String message) {
+        return new Reading.Refused<>(List.of(new Problem(code, "", message)));
+    }
+}

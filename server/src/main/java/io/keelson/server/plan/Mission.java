@@ -1,0 +1,55 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.run.NewRun;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * What a mission file or the body of {@code POST /runs} asks for, checked and ready to become a run.
+ *
+ * @param name for people; 1 to 200 characters
+ * @param goal what is to be reached, as the caller said it
+ * @param description more about it; null when none was given
+ * @param plan as the core runs it
+ * @param planJson the same plan as stored in the run's {@code plan} column (PRD-101 §4.3); reading it again gives it
+ *     again
+ * @param config as given, with nothing added; empty when none was
+ * @param policy what the config says to the core
+ * @param declarations the declared inputs by name, each a JSON Schema
+ * @param input the inputs' values with defaults applied: what expressions see as {@code .inputs}
+ * @param priority lower goes first
+ * @param agentSlug the agent that asks for the run; null when none does
+ * @param trigger what caused the run, such as {@code manual} or {@code cron}; null when the caller did not say
+ * @param externalId the caller's own id; null when none was given
+ * @param start whether the run starts at once, instead of being only created
+ * @param output JSON text with expressions that makes the run's output; null for none
+ */
+public record Mission(String name, String goal, @Nullable String description, Plan plan, ObjectNode planJson,
+        ObjectNode config, RunPolicy policy, ObjectNode declarations, ObjectNode input, int priority,
+        @Nullable String agentSlug, @Nullable String trigger, List<String> tags, @Nullable String externalId,
+        boolean start, @Nullable String output) {
+
+    public Mission {
+        tags = List.copyOf(tags);
+    }
+
+    /**
+     * The run to accept.
+     *
+     * @param createdBy who asks
+     */
+    public NewRun newRun(UUID id, UUID workspaceId, String createdBy) {
+        ArrayNode tagged = JsonNodeFactory.instance.arrayNode();
+        tags.forEach(tagged::add);
+        return new NewRun(id, workspaceId, name, description, goal, plan, planJson.toString(), config.toString(),
+                policy,
+                input.toString(), tagged.toString(), output, priority, trigger == null ? "manual" : trigger, agentSlug,
+                externalId, createdBy);
+    }
+}

@@ -1,0 +1,39 @@
+package io.keelson.server.plan;
+
+import java.util.Collection;
+import java.util.Comparator;
+
+/** Guesses what was meant by a name that is not known. */
+final class Nearest {
+    private static final int LONGEST = 50;
+
+    private Nearest() {}
+
+    /** {@code "; did you mean 'x'?"} when something known is near, else nothing. */
+    static String hint(String name, Collection<String> known) {
+        if (name.length() > LONGEST) {
+            return "";
+        }
+        return known.stream().filter(other -> distance(name, other) <= Math.max(2, other.length() / 3))
+                .min(Comparator.comparingInt(other -> distance(name, other)))
+                .map(other -> "; did you mean '" + other + "'?").orElse("");
+    }
+
+    /** Insertions, deletions and replacements from one to the other (Levenshtein). */
+    private static int distance(String a, String b) {
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[b.length()];
+    }
+}

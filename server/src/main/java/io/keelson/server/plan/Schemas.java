@@ -1,0 +1,48 @@
+package io.keelson.server.plan;
+
+import com.google.re2j.Pattern;
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaLocation;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SchemaRegistryConfig;
+import com.networknt.schema.SpecificationVersion;
+import com.networknt.schema.regex.RegularExpression;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * JSON Schemas 2020-12, ours and those that clients declare. Patterns are RE2, so a client's pattern cannot hang a
+ * thread, and nothing is ever fetched.
+ */
+final class Schemas {
+    private static final String META = "https://json-schema.org/draft/2020-12/schema";
+    private static final SchemaRegistryConfig CONFIG = SchemaRegistryConfig.builder()
+            .regularExpressionFactory(Schemas::re2)
+            .build();
+
+    private Schemas() {}
+
+    /** What every schema must fit itself. */
+    static Schema ofSchemas() {
+        return registry().getSchema(SchemaLocation.of(META));
+    }
+
+    /**
+     * @param declaration without references
+     * @throws RuntimeException when the library or RE2 cannot make sense of it
+     */
+    static Schema declared(JsonNode declaration) {
+        Schema schema = registry().getSchema(declaration);
+        schema.initializeValidators();
+        return schema;
+    }
+
+    private static RegularExpression re2(String regex) {
+        Pattern pattern = Pattern.compile(regex);
+        return text -> pattern.matcher(text).find();
+    }
+
+    static SchemaRegistry registry() {
+        return SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12,
+                builder -> builder.schemaRegistryConfig(CONFIG));
+    }
+}

@@ -1,0 +1,108 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.RetryPolicy;
+import java.time.Duration;
+import java.util.function.Function;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Steps of a plan: the core's form, and the form in which they are stored. */
+final class StepReader {
+    static final String TURN_TOOL = "agent.turn";
+    private static final String APPROVAL_TOOL = "approval";
+    private static final String WAIT_TOOL = "wait";
+    private static final Duration TURN_TIMEOUT = Duration.ofSeconds(120);
+    private static final Duration PATIENCE = Duration.ofDays(365);
+
+    private final Function<String, Duration> toolTimeout;
+    private final Problems problems;
+
+    /** @param toolTimeout how long a call of a tool may take when its step says nothing */
+    StepReader(Function<String, Duration> toolTimeout, Problems problems) {
+        this.toolTimeout = toolTimeout;
+        this.problems = problems;
+    }
+
+    StepSpec read(JsonNode raw, int index, String at) {
+        StepKind kind = kind(raw);
+        return new StepSpec(Nodes.text(raw, "name", "step-" + (index + 1)), kind, tool(raw, kind, at),
+                Nodes.object(raw, "input").toString(), retry(raw.path("retry"), at + "/retry"),
+                Nodes.seconds(raw, "timeout_seconds", timeout(raw, kind)));
+    }
+
+    /** The only step of a task without steps: its agent's turn. */
+    StepSpec turn(ObjectNode input) {
+        return new StepSpec("turn", StepKind.TURN, TURN_TOOL, input.toString(), RetryPolicy.STEP, TURN_TIMEOUT);
+    }
+
+    /** As stored: with name, kind and input even where they were left out. */
+    ObjectNode normal(JsonNode raw, StepSpec step) {
+        ObjectNode normal = JsonNodeFactory.instance.objectNode();
+        normal.put("name", step.name());
+        normal.put("kind", step.kind() == StepKind.WAIT ? StepKind.TOOL.wire() : step.kind().wire());
+        normal.put("tool", step.tool());
+        normal.set("input", Nodes.object(raw, "input"));
+        raw.properties().forEach(member -> normal.putIfAbsent(member.getKey(), member.getValue()));
+        return normal;
+    }
+
+    private static StepKind kind(JsonNode raw) {
+        String tool = Nodes.text(raw, "tool", "");
+        return switch (Nodes.text(raw, "kind", "tool")) {
+            case "approval" -> StepKind.APPROVAL;
+            case "turn" -> StepKind.TURN;
+            default -> tool.equals(WAIT_TOOL) ? StepKind.WAIT : tool.equals(TURN_TOOL) ? StepKind.TURN : StepKind.TOOL;
+        };
+    }
+
+    private String tool(JsonNode raw, StepKind kind, String at) {
+        String tool = Nodes.text(raw, "tool");
+        String own = switch (kind) {
+            case APPROVAL -> APPROVAL_TOOL;
+            case TURN -> TURN_TOOL;
+            case WAIT -> WAIT_TOOL;
+            case TOOL -> null;
+        };
+        if (tool == null && own == null) {
+            if (raw.isObject() && !raw.has("tool")) {
+                problems.add("REQUIRED", at + "/tool", "'tool' must be given: only approvals and turns have none");
+            }
+            return "";
+        }
+        if (tool != null && own != null && !tool.equals(own)) {
+            problems.add("INVALID_VALUE", at + "/tool", "a step of kind " + kind.wire() + " has the tool '" + own
+                    + "', not '" + Pointers.shown(tool) + "': leave it out");
+        }
+        return own == null ? tool : own;
+    }
+
+    private Duration timeout(JsonNode raw, StepKind kind) {
+        return switch (kind) {
+            case APPROVAL -> PATIENCE;
+            case TURN -> TURN_TIMEOUT;
+            case TOOL, WAIT -> toolTimeout.apply(Nodes.text(raw, "tool", ""));
+        };
+    }
+
+    private RetryPolicy retry(JsonNode raw, String at) {
+        RetryPolicy base = RetryPolicy.STEP;
+        String preset = Nodes.text(raw, "preset");
+        if (preset != null) {
+            if (raw.size() > 1) {
+                problems.add("INVALID_VALUE", at + "/preset", "a preset stands alone: leave out the other keys, or it");
+            }
+            return RetryPolicy.preset(preset).orElse(base);
+        }
+        int attempts = Nodes.integer(raw, "max_attempts", base.maxAttempts());
+        return new RetryPolicy(attempts, Nodes.integer(raw, "max_failures", attempts),
+                zeroOr(raw, "base_delay_seconds", base.base()), zeroOr(raw, "max_delay_seconds", base.max()),
+                Nodes.number(raw, "factor", base.factor()), Nodes.number(raw, "jitter", base.jitter()));
+    }
+
+    private static Duration zeroOr(JsonNode raw, String key, Duration otherwise) {
+        return Nodes.number(raw, key, -1) == 0 ? Duration.ZERO : Nodes.seconds(raw, key, otherwise);
+    }
+}

@@ -1,0 +1,32 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.Plan;
+import java.time.Duration;
+import java.util.function.Function;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Reads plans as runs keep them: checked when they were accepted, so any problem now is a bug. */
+public final class StoredPlans {
+    private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+    private final Function<String, Duration> toolTimeout;
+
+    /** @param toolTimeout how long a call of a tool may take when its step says nothing */
+    public StoredPlans(Function<String, Duration> toolTimeout) {
+        this.toolTimeout = toolTimeout;
+    }
+
+    /**
+     * @param json what {@link Mission#planJson} was
+     * @throws IllegalStateException when it is no such thing
+     */
+    public Plan read(String json) {
+        Problems problems = new Problems();
+        Plan plan = MissionReader.plan(MAPPER.readTree(json),
+                new TaskReader(new StepReader(toolTimeout, problems), problems));
+        if (!problems.isEmpty()) {
+            throw new IllegalStateException("a stored plan cannot be read: " + problems.all());
+        }
+        return plan;
+    }
+}

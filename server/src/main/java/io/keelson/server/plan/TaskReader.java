@@ -1,0 +1,130 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TriggerRule;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Tasks of a plan: the core's form, and the form in which they are stored (PRD-101 §4.3 and data-model). */
+final class TaskReader {
+    private static final String ORDERING = "ordering";
+
+    private final StepReader steps;
+    private final Problems problems;
+
+    TaskReader(StepReader steps, Problems problems) {
+        this.steps = steps;
+        this.problems = problems;
+    }
+
+    TaskSpec read(JsonNode raw, int index, String at) {
+        String id = id(raw, index, at);
+        String title = Nodes.text(raw, "title", id);
+        List<Dependency> upstreams = upstreams(raw);
+        return new TaskSpec(id, title, Nodes.text(raw, "description"), Nodes.text(raw, "task_type", "other"),
+                Nodes.text(raw.path("suggested_agent"), "agent_name"), upstreams, triggerRule(raw),
+                Nodes.text(raw, "when"), Nodes.text(raw, "for_each"), Nodes.json(raw, "output"),
+                "parallel".equals(Nodes.text(raw, "parallelism")), steps(raw, at, title, upstreams),
+                Nodes.text(raw, "success_criteria"));
+    }
+
+    /** As stored: {@code temp_id} first, defaults written out, keys of no meaning to us now kept. */
+    ObjectNode normal(JsonNode raw, TaskSpec task) {
+        ObjectNode normal = JsonNodeFactory.instance.objectNode();
+        normal.put("temp_id", task.id()).put("title", task.title()).put("task_type", task.taskType());
+        ArrayNode dependsOn = normal.putArray("depends_on");
+        for (Dependency upstream : task.dependsOn()) {
+            if (upstream.data()) {
+                dependsOn.add(upstream.task());
+            } else {
+                dependsOn.addObject().put("task", upstream.task()).put("type", ORDERING);
+            }
+        }
+        normal.put("trigger_rule", task.triggerRule().wire());
+        ArrayNode stored = normal.putArray("steps");
+        for (int i = 0; i < raw.path("steps").size(); i++) {
+            stored.add(steps.normal(raw.path("steps").path(i), task.steps().get(i)));
+        }
+        raw.properties().stream().filter(m -> !m.getKey().equals("id") && !m.getKey().equals("dependency_type"))
+                .forEach(m -> normal.putIfAbsent(m.getKey(), m.getValue()));
+        return normal;
+    }
+
+    /** A task without a usable id gets one that no other can have, so that the rest of the plan can be judged. */
+    private String id(JsonNode raw, int index, String at) {
+        String id = Nodes.text(raw, "id");
+        String tempId = Nodes.text(raw, "temp_id");
+        if (id != null && tempId != null && !id.equals(tempId)) {
+            problems.add("INVALID_VALUE", at + "/temp_id", "id and temp_id are the same thing: leave one out");
+        }
+        if (raw.isObject() && !raw.has("id") && !raw.has("temp_id")) {
+            problems.add("REQUIRED", at + "/id", "'id' must be given");
+        }
+        return id != null ? id : tempId != null ? tempId : "#" + index;
+    }
+
+    private static List<Dependency> upstreams(JsonNode raw) {
+        String type = Nodes.text(raw, "dependency_type", "data");
+        List<Dependency> upstreams = new ArrayList<>();
+        for (JsonNode each : raw.path("depends_on")) {
+            String task = each.isString() ? each.stringValue() : Nodes.text(each, "task", "");
+            upstreams.add(new Dependency(task, !ORDERING.equals(Nodes.text(each, "type", type))));
+        }
+        return upstreams;
+    }
+
+    private static TriggerRule triggerRule(JsonNode raw) {
+        String name = Nodes.text(raw, "trigger_rule", "");
+        for (TriggerRule rule : TriggerRule.values()) {
+            if (rule.wire().equals(name.toLowerCase(Locale.ROOT))) {
+                return rule;
+            }
+        }
+        return TriggerRule.ALL_SUCCESS;
+    }
+
+    private List<StepSpec> steps(JsonNode raw, String at, String title, List<Dependency> upstreams) {
+        JsonNode given = raw.path("steps");
+        if (given.isEmpty()) {
+            return List.of(steps.turn(turnInput(raw, title, upstreams)));
+        }
+        List<StepSpec> read = new ArrayList<>(given.size());
+        for (int i = 0; i < given.size(); i++) {
+            read.add(steps.read(given.path(i), i, at + "/steps/" + i));
+        }
+        return read;
+    }
+
+    /** What an agent is told in its turn: the task in words, and the outputs of its data upstreams by task id. */
+    private static ObjectNode turnInput(JsonNode raw, String title, List<Dependency> upstreams) {
+        ObjectNode input = JsonNodeFactory.instance.objectNode().put("title", title);
+        copy(raw, "description", input, "description");
+        copy(raw, "success_criteria", input, "success_criteria");
+        copy(raw, "suggested_model", input, "model");
+        copy(raw, "tools_needed", input, "tools");
+        copy(raw, "inputs", input, "inputs");
+        ObjectNode outputs = input.putObject("upstream");
+        upstreams.stream().filter(Dependency::data).map(Dependency::task)
+                .forEach(task -> outputs.put(task, outputOf(task)));
+        return input;
+    }
+
+    private static void copy(JsonNode from, String key, ObjectNode to, String as) {
+        @Nullable JsonNode value = from.get(key);
+        if (value != null) {
+            to.set(as, value);
+        }
+    }
+
+    private static String outputOf(String task) {
+        return "${ .tasks[" + JsonNodeFactory.instance.stringNode(task) + "].output }";
+    }
+}

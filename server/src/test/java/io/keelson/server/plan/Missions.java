@@ -1,0 +1,57 @@
+package io.keelson.server.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.server.expr.Expressions;
+import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.tool.ToolPolicy;
+import io.keelson.server.tool.builtin.BuiltinTools;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Set;
+
+/** A reader over the built-in tools, and {@code translate}, which only a worker serves. */
+final class Missions {
+    static final CatalogToolKnowledge TOOLS = tools();
+    private static final MissionReader READER = new MissionReader(TOOLS, TOOLS::timeout);
+
+    private Missions() {}
+
+    private static CatalogToolKnowledge tools() {
+        Expressions expressions = new Expressions();
+        ToolCatalog catalog = new ToolCatalog(
+                BuiltinTools.all(ToolPolicy.of(List.of(Path.of("."))), expressions, Clock.systemUTC()));
+        return new CatalogToolKnowledge(catalog, expressions, () -> Set.of("translate"));
+    }
+
+    static Reading<Mission> read(String text, Format format) {
+        return READER.read(text.getBytes(StandardCharsets.UTF_8), format);
+    }
+
+    static Mission yaml(String text) {
+        return done(read(text, Format.YAML));
+    }
+
+    static Mission json(String text) {
+        return done(read(text, Format.JSON));
+    }
+
+    static Mission done(Reading<Mission> reading) {
+        assertThat(reading).isInstanceOf(Reading.Done.class);
+        return ((Reading.Done<Mission>) reading).value();
+    }
+
+    static List<Problem> problems(String text, Format format) {
+        return problems(read(text, format));
+    }
+
+    static List<Problem> problems(Reading<?> reading) {
+        return switch (reading) {
+            case Reading.Done<?> done -> List.of();
+            case Reading.Refused<?> refused -> refused.problems();
+        };
+    }
+}
