@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
@@ -12,7 +13,6 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
-import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The API's JSON: strict in what it reads (one document, no duplicate keys, bounded depth and size). */
@@ -50,13 +50,10 @@ final class Json {
         return JsonNodeFactory.instance.objectNode();
     }
 
-    static ArrayNode array() {
-        return JsonNodeFactory.instance.arrayNode();
-    }
-
-    /** Text that the database holds as JSON; a JSON null for null. */
-    static JsonNode stored(@Nullable String text) {
-        return text == null ? NullNode.getInstance() : MAPPER.readTree(text);
+    static ArrayNode strings(Collection<String> texts) {
+        ArrayNode array = JsonNodeFactory.instance.arrayNode();
+        texts.forEach(array::add);
+        return array;
     }
 
     /** RFC 3339 in UTC with milliseconds; null stays null. */

@@ -5,7 +5,6 @@ import io.keelson.server.json.SafeText;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -39,8 +38,8 @@ final class Refusal extends RuntimeException {
         Problem first = problems.getFirst();
         String detail = problems.size() == 1 ? first.message()
                 : problems.size() + " problems, the first: " + first.message();
-        Refusal refusal = new Refusal(ErrorCode.INVALID_BODY.status(), ErrorCode.INVALID_BODY.title(), first.code(),
-                detail);
+        ErrorCode kind = kind(first.code());
+        Refusal refusal = new Refusal(kind.status(), kind.title(), first.code(), detail);
         refusal.document.put("pointer", SafeText.clean(first.pointer()));
         var list = refusal.document.putArray("problems");
         for (Problem problem : problems) {
@@ -50,12 +49,15 @@ final class Refusal extends RuntimeException {
         return refusal;
     }
 
-    /** With a further member of the document. */
-    Refusal with(String member, JsonNode value) {
-        document.set(member, value);
-        return this;
+    private static ErrorCode kind(String code) {
+        return switch (code) {
+            case "MALFORMED_JSON", "MALFORMED_YAML" -> ErrorCode.MALFORMED_JSON;
+            case "TOO_LARGE" -> ErrorCode.BODY_TOO_LARGE;
+            default -> ErrorCode.INVALID_BODY;
+        };
     }
 
+    /** With a further member of the document. */
     Refusal with(String member, String value) {
         document.put(member, SafeText.clean(value));
         return this;

@@ -6,6 +6,7 @@ import io.keelson.server.auth.ApiKeys;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.Commands;
 import io.keelson.server.engine.RemoteWork;
+import io.keelson.server.plan.MissionReader;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.tool.ToolCatalog;
 import java.util.function.BooleanSupplier;
@@ -17,4 +18,5 @@ import java.util.function.BooleanSupplier;
  * @param ready whether runs can be taken at the moment
  */
 public record Rooms(Database database, ApiKeys apiKeys, Commands commands, RemoteWork remoteWork, RunReader runs,
-        ToolCatalog tools, ArtifactStore artifacts, Ids ids, BooleanSupplier ready) {}
+        MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Ids ids, BooleanSupplier ready) {
+}

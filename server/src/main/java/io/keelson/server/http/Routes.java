@@ -11,6 +11,7 @@ final class Routes {
         Reads reads = new Reads(rooms.database(), rooms.runs());
         Submission submission = new Submission(rooms.commands());
         Route.Table table = new Route.Table();
+        new RunCreation(rooms.missions(), rooms.ids(), reads, submission).addTo(table);
         new RunViews(reads, poll).addTo(table);
         new RunActions(reads, submission).addTo(table);
         new ArtifactActions(reads, rooms.artifacts()).addTo(table);

@@ -23,14 +23,16 @@ final class Submission {
     /**
      * Returns when the command is committed.
      *
+     * @return whether it changed anything
      * @throws Refusal when it was refused; nothing has changed then
      */
-    void submit(Command command) throws InterruptedException {
+    boolean submit(Command command) throws InterruptedException {
         try {
             Reply reply = commands.submit(command).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             if (reply instanceof Reply.Rejected rejected) {
                 throw refusal(rejected);
             }
+            return reply instanceof Reply.Done(boolean changed) && changed;
         } catch (ExecutionException e) {
             if (e.getCause() instanceof Commands.RunNotFound) {
                 throw IdKind.RUN.notFound(command.runId());

@@ -1,0 +1,97 @@
+package io.keelson.server.http;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Ids;
+import io.keelson.core.run.NewRun;
+import io.keelson.server.plan.Format;
+import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.Reading;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code POST /runs}: a mission becomes a run. */
+final class RunCreation {
+
+    private static final String JSON = "application/json";
+    private static final String YAML = "application/yaml";
+    private static final String TRIGGER = "api";
+    private static final String UNIQUE_VIOLATION = "23505";
+
+    private final MissionReader missions;
+    private final Ids ids;
+    private final Reads reads;
+    private final Submission submission;
+
+    RunCreation(MissionReader missions, Ids ids, Reads reads, Submission submission) {
+        this.missions = missions;
+        this.ids = ids;
+        this.reads = reads;
+        this.submission = submission;
+    }
+
+    void addTo(Route.Table table) {
+        table.postAlso("/runs", this::create);
+    }
+
+    private Answer create(Call call) throws IOException, InterruptedException {
+        call.query().done();
+        String key = IdempotencyKey.of(call);
+        Mission mission = mission(call.body());
+        UUID id = key == null ? ids.next() : IdempotencyKey.runId(call.workspace(), key);
+        refuseTakenExternalId(call.workspace(), id, mission.externalId());
+        boolean created = submit(call, id, mission);
+        ObjectNode run = reads.run(call.workspace(), id);
+        if (created) {
+            return Answer.created("/api/v1/runs/" + id, run);
+        }
+        if (!IdempotencyKey.sameMission(run, mission)) {
+            throw Refusal.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT, "the key was used for another mission; it made run "
+                    + id).with("run_id", id.toString());
+        }
+        return Answer.ok(run);
+    }
+
+    private Mission mission(Body body) throws IOException {
+        body.requireType(JSON, YAML);
+        Format format = body.type().equals(YAML) ? Format.YAML : Format.JSON;
+        return switch (missions.read(body.bytes(), format)) {
+            case Reading.Done<Mission>(Mission mission) -> mission;
+            case Reading.Refused<Mission>(List<Problem> problems) -> throw Refusal.of(problems);
+        };
+    }
+
+    private boolean submit(Call call, UUID id, Mission mission) throws InterruptedException {
+        NewRun run = new NewRun(id, call.workspace(), mission.name(), mission.description(), mission.goal(),
+                mission.plan(), mission.planJson().toString(), mission.config().toString(), mission.policy(),
+                mission.input().toString(), Json.strings(mission.tags()).toString(), mission.output(),
+                mission.priority(), mission.trigger() == null ? TRIGGER : mission.trigger(), mission.agentSlug(),
+                mission.externalId(), String.valueOf(call.actor().id()));
+        try {
+            return submission.submit(new Command.Create(run, mission.start(), call.actor()));
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof SQLException sql && UNIQUE_VIOLATION.equals(sql.getSQLState())) {
+                refuseTakenExternalId(call.workspace(), id, mission.externalId());
+            }
+            throw e;
+        }
+    }
+
+    private void refuseTakenExternalId(UUID workspace, UUID id, @Nullable String externalId) {
+        if (externalId == null) {
+            return;
+        }
+        Optional<UUID> holder = reads.read((runs, c) -> runs.byExternalId(c, workspace, externalId));
+        if (holder.isPresent() && !holder.get().equals(id)) {
+            throw Refusal.of(ErrorCode.EXTERNAL_ID_TAKEN, "the external id belongs to run " + holder.get())
+                    .with("pointer", "/external_id").with("run_id", holder.get().toString());
+        }
+    }
+}
