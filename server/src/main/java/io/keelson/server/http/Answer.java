@@ -27,7 +27,7 @@ record Answer(int status, @Nullable Content content, Map<String, String> headers
     }
 
     private static final String JSON = "application/json";
-    private static final String PROBLEM = "application/problem+json";
+    static final String PROBLEM = "application/problem+json";
 
     Answer {
         headers = Map.copyOf(headers);
@@ -50,8 +50,8 @@ record Answer(int status, @Nullable Content content, Map<String, String> headers
         return new Answer(200, new Content.Stream(type, length, bytes), Map.of(), false);
     }
 
-    static Answer problem(int status, JsonNode document) {
-        return new Answer(status, new Content.Document(PROBLEM, document), Map.of(), false);
+    static Answer problem(int status, JsonNode document, Map<String, String> headers) {
+        return new Answer(status, new Content.Document(PROBLEM, document), headers, false);
     }
 
     /** Status and headers only. */

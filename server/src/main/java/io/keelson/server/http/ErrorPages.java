@@ -24,10 +24,9 @@ final class ErrorPages extends ErrorHandler {
     }
 
     private static ByteBuffer problem(int status, HttpFields.Mutable headers) {
-        Answer answer = Failures.ofStatus(status).answer();
-        answer.headers().forEach(headers::put);
-        Answer.Content.Document document = (Answer.Content.Document) answer.content();
-        headers.put(HttpHeader.CONTENT_TYPE, document.type());
-        return ByteBuffer.wrap(Json.write(document.json()));
+        Refusal refusal = Failures.ofStatus(status);
+        refusal.headers().forEach(headers::put);
+        headers.put(HttpHeader.CONTENT_TYPE, Answer.PROBLEM);
+        return ByteBuffer.wrap(Json.write(refusal.document()));
     }
 }

@@ -24,10 +24,10 @@ final class IdempotencyKey {
 
     /** Numbers are the same whatever their notation: the database keeps values, not texts. */
     private static final Comparator<JsonNode> BY_VALUE = (a, b) -> a.isNumber() && b.isNumber()
-            ? a.decimalValue().compareTo(b.decimalValue()) : a.equals(b) ? 0 : 1;
+            ? a.decimalValue().compareTo(b.decimalValue())
+            : a.equals(b) ? 0 : 1;
 
-    private IdempotencyKey() {
-    }
+    private IdempotencyKey() {}
 
     /** Null where the request bears none. */
     static @Nullable String of(Call call) {

@@ -75,11 +75,15 @@ final class Refusal extends RuntimeException {
         return this;
     }
 
+    ObjectNode document() {
+        return document;
+    }
+
+    Map<String, String> headers() {
+        return headers;
+    }
+
     Answer answer() {
-        Answer answer = Answer.problem(status, document);
-        for (Map.Entry<String, String> header : headers.entrySet()) {
-            answer = answer.header(header.getKey(), header.getValue());
-        }
-        return answer;
+        return Answer.problem(status, document, headers);
     }
 }

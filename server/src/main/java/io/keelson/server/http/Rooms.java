@@ -18,5 +18,4 @@ import java.util.function.BooleanSupplier;
  * @param ready whether runs can be taken at the moment
  */
 public record Rooms(Database database, ApiKeys apiKeys, Commands commands, RemoteWork remoteWork, RunReader runs,
-        MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Ids ids, BooleanSupplier ready) {
-}
+        MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Ids ids, BooleanSupplier ready) {}

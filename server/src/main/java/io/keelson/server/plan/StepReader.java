@@ -4,6 +4,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -76,7 +77,7 @@ final class StepReader {
             problems.add("INVALID_VALUE", at + "/tool", "a step of kind " + kind.wire() + " has the tool '" + own
                     + "', not '" + Pointers.shown(tool) + "': leave it out");
         }
-        return own == null ? tool : own;
+        return own == null ? Objects.requireNonNull(tool) : own;
     }
 
     private Duration timeout(JsonNode raw, StepKind kind) {
