@@ -22,6 +22,7 @@ import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.HttpStartException;
 import io.keelson.server.http.Rooms;
 import io.keelson.server.plan.CatalogToolKnowledge;
+import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.tool.ToolCatalog;
@@ -97,7 +98,8 @@ public final class Server implements AutoCloseable {
                     new Engine.Options(settings.executors(), settings.lease(), VERSION)));
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
-                    new Rooms(database, keys, engine, engine.remoteWork(), new RunReader(), tools, artifacts,
+                    new Rooms(database, keys, engine, engine.remoteWork(), new RunReader(),
+                            new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
                             UuidCreator::getTimeOrderedEpoch, () -> true)));
             http.start();
             baseUrl = http.url();
