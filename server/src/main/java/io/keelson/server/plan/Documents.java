@@ -41,7 +41,8 @@ public final class Documents {
                     .setAllowDuplicateKeys(true).build())
             .build();
     /** Ends of the parsers' messages that speak of their own settings. */
-    private static final Pattern INTERNALS = Pattern.compile("(: enable `| \\(start marker).*", Pattern.DOTALL);
+    private static final Pattern INTERNALS =
+            Pattern.compile("(: enable `| \\(start marker| \\(not recognized).*", Pattern.DOTALL);
 
     private Documents() {}
 

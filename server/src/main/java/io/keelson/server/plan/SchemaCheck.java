@@ -47,22 +47,23 @@ final class SchemaCheck {
             case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum" -> new Problem("OUT_OF_RANGE", at,
                     shown(found) + " is out of range: " + words(error.getKeyword()) + " " + rule);
             case "pattern" -> new Problem("INVALID_VALUE", at, shown(found) + " does not have the form "
-                    + rule.asString());
+                    + rule.asString() + "; it is: " + beside(error).path("description").asString());
             default -> new Problem("INVALID_VALUE", at, String.valueOf(error.getMessage()));
         };
     }
 
     private Problem unknownKey(Error error, String at) {
         String key = error.getProperty();
-        List<String> known = known(error.getSchemaLocation());
+        List<String> known = List.copyOf(beside(error).path("properties").propertyNames());
         return new Problem("UNKNOWN_KEY", Pointers.of(at, key), "unknown key '" + Pointers.shown(key) + "'"
                 + Nearest.hint(key, known) + "; known: " + String.join(", ", known));
     }
 
-    /** The keys that stand beside an {@code additionalProperties: false}. */
-    private List<String> known(SchemaLocation rule) {
-        SchemaLocation object = new SchemaLocation(rule.getAbsoluteIri(), rule.getFragment().getParent());
-        return List.copyOf(schemas.getSchema(object).getSchemaNode().path("properties").propertyNames());
+    /** The part of the schema in which the keyword stands that speaks. */
+    private JsonNode beside(Error error) {
+        SchemaLocation rule = error.getSchemaLocation();
+        return schemas.getSchema(new SchemaLocation(rule.getAbsoluteIri(), rule.getFragment().getParent()))
+                .getSchemaNode();
     }
 
     private static List<String> names(JsonNode rule) {

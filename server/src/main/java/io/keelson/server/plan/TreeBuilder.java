@@ -46,6 +46,7 @@ final class TreeBuilder {
         return tree;
     }
 
+    /** Embedded objects come of tags only, which are noted as such. */
     private JsonNode value(JsonToken token, String at, int depth) {
         if (depth >= Documents.MAX_DEPTH && token.isStructStart()) {
             throw new TooDeep();
@@ -59,8 +60,8 @@ final class TreeBuilder {
             case VALUE_NUMBER_FLOAT -> decimal(at);
             case VALUE_TRUE -> NODES.booleanNode(true);
             case VALUE_FALSE -> NODES.booleanNode(false);
-            case VALUE_NULL -> NODES.nullNode();
-            case END_OBJECT, END_ARRAY, PROPERTY_NAME, VALUE_EMBEDDED_OBJECT, NOT_AVAILABLE ->
+            case VALUE_NULL, VALUE_EMBEDDED_OBJECT -> NODES.nullNode();
+            case END_OBJECT, END_ARRAY, PROPERTY_NAME, NOT_AVAILABLE ->
                 throw new StreamReadException(parser, "a value was expected");
         };
     }

@@ -1,0 +1,218 @@
+package io.keelson.server.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.plan.Problem;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.FieldSource;
+
+/** What is wrong with a mission, where, and in which words: each row is a document and all of its problems. */
+class BadMissionsTest {
+    private static final String LONG = "x".repeat(100_000);
+
+    static final List<Arguments> SHAPES = List.of(
+            row("[]", "WRONG_TYPE '' expected object, found array"),
+            row("null", "WRONG_TYPE '' expected object, found null"),
+            row("{}", "PLAN_REQUIRED /plan no planner", "REQUIRED /name a goal or both"),
+            row("{name: m, recipe: r}", "NOT_SUPPORTED_YET /recipe not in this release: recipe"),
+            row("{name: m, plan: {}}", "REQUIRED /plan/tasks 'tasks' must be given"),
+            row("{name: m, plan: {tasks: {}}}", "WRONG_TYPE /plan/tasks expected array, found object"),
+            row("{name: m, plan: null}", "WRONG_TYPE /plan leave the key out"),
+            mission("nam: x", "UNKNOWN_KEY /nam did you mean 'name'?"),
+            mission("'a/b~c': x", "UNKNOWN_KEY /a~1b~0c unknown key 'a/b~c'; known: $schema, name, goal"),
+            mission("goal: 5", "WRONG_TYPE /goal expected string, found integer"),
+            mission("goal: ''", "EMPTY /goal may not be empty"),
+            mission("goal: a, task: b", "INVALID_VALUE /task the same thing"),
+            mission("description: " + LONG + "x", "TOO_LONG /description at most 100000 characters"),
+            mission("priority: high", "WRONG_TYPE /priority expected integer, found string"),
+            mission("priority: 1.5", "WRONG_TYPE /priority expected integer, found number"),
+            mission("priority: -1", "OUT_OF_RANGE /priority -1 is out of range: at least 0"),
+            mission("start: 'yes'", "WRONG_TYPE /start expected boolean, found string"),
+            mission("start_at: '2026-01-01T00:00:00Z'", "NOT_SUPPORTED_YET /start_at start_at"),
+            mission("tags: [a, 5]", "WRONG_TYPE /tags/1 expected string"),
+            mission("trigger: By Hand", "INVALID_VALUE /trigger does not have the form"),
+            mission("external_id: ''", "EMPTY /external_id empty"),
+            mission("output: '${ .tasks.ghost.output }'", "UNKNOWN_REFERENCE /output names task 'ghost'"),
+            mission("output: {a: ['${ .x | ']}", "EXPRESSION_SYNTAX /output/a/0 (at character 1)"));
+
+    static final List<Arguments> CONFIGS = List.of(
+            config("budgt: {}", "UNKNOWN_KEY /config/budgt did you mean 'budget'?"),
+            config("budget: {hard_limit: 1}", "UNKNOWN_KEY /config/budget/hard_limit did you mean 'hard_limit_usd'?"),
+            config("budget: {hard_limit_usd: -1}", "OUT_OF_RANGE /config/budget/hard_limit_usd at least 0"),
+            config("budget: 5", "WRONG_TYPE /config/budget expected object, found integer"),
+            config("autonomy: {level: aprove}", "INVALID_VALUE /config/autonomy/level did you mean 'approve'?"),
+            config("max_agents: 0", "OUT_OF_RANGE /config/max_agents at least 1"),
+            config("max_agents: 1.5", "WRONG_TYPE /config/max_agents expected integer, found number"),
+            config("timeouts: {verify_seconds: 0}", "OUT_OF_RANGE /config/timeouts/verify_seconds more than 0"),
+            config("limits: {steps_per_task: '3'}", "WRONG_TYPE /config/limits/steps_per_task found string"),
+            config("task_order: random", "INVALID_VALUE /config/task_order allowed: dag, sequential, parallel"),
+            config("version: 2", "INVALID_VALUE /config/version allowed: 1"),
+            config("failure_mode: continue", "NOT_SUPPORTED_YET /config/failure_mode failure_mode \"continue\""),
+            config("acceptance: human", "NOT_SUPPORTED_YET /config/acceptance acceptance \"human\""),
+            config("heartbeat: {on_loss: fail}", "NOT_SUPPORTED_YET /config/heartbeat/on_loss on_loss \"fail\""),
+            config("hooks: {before_run: {tool: noop}}", "NOT_SUPPORTED_YET /config/hooks hooks"));
+
+    static final List<Arguments> TASKS = List.of(
+            task("title: a", "REQUIRED /plan/tasks/0/id 'id' must be given"),
+            task("id: 5", "WRONG_TYPE /plan/tasks/0/id expected string, found integer"),
+            task("id: a b", "INVALID_VALUE /plan/tasks/0/id does not have the form"),
+            task("id: .a", "INVALID_VALUE /plan/tasks/0/id does not have the form"),
+            task("id: \"a\\n\"", "INVALID_VALUE /plan/tasks/0/id does not have the form"),
+            task("id: ''", "INVALID_VALUE /plan/tasks/0/id does not have the form"),
+            task("id: " + LONG, "TOO_LONG /plan/tasks/0/id at most 200 characters are allowed, these are 100000"),
+            task("id: a, temp_id: b", "INVALID_VALUE /plan/tasks/0/temp_id the same thing"),
+            task("id: a, title: " + LONG, "TOO_LONG /plan/tasks/0/title at most 500"),
+            task("id: a, depend_on: []", "UNKNOWN_KEY /plan/tasks/0/depend_on did you mean 'depends_on'?"),
+            task("id: a, task_type: magic", "INVALID_VALUE /plan/tasks/0/task_type allowed: research, analysis"),
+            task("id: a, trigger_rule: ALL_DONE", "INVALID_VALUE /plan/tasks/0/trigger_rule allowed: all_success"),
+            task("id: a, failure_mode: retry", "NOT_SUPPORTED_YET /plan/tasks/0/failure_mode failure_mode \"retry\""),
+            task("id: a, failure_mode: forget", "INVALID_VALUE /plan/tasks/0/failure_mode allowed: fail_fast"),
+            task("id: a, verify: []", "NOT_SUPPORTED_YET /plan/tasks/0/verify verify"),
+            task("id: a, depends_on: b", "WRONG_TYPE /plan/tasks/0/depends_on expected array, found string"),
+            task("id: a, depends_on: [5]", "WRONG_TYPE /plan/tasks/0/depends_on/0 expected string or object"),
+            task("id: a, depends_on: [{type: data}]", "REQUIRED /plan/tasks/0/depends_on/0/task 'task'",
+                    "DEPENDENCY_UNKNOWN /plan/tasks/0/depends_on/0 depends on ''"),
+            task("id: a, depends_on: [b]", "DEPENDENCY_UNKNOWN /plan/tasks/0/depends_on/0 'b', which does not exist"),
+            task("id: a, depends_on: [a]", "DEPENDENCY_CYCLE /plan/tasks/0/depends_on a → a"),
+            task("id: t1, depends_on: [t2]}, {id: t2, depends_on: [t1]",
+                    "DEPENDENCY_CYCLE /plan/tasks/0/depends_on t1 → t2 → t1"),
+            task("id: a}, {id: a", "DUPLICATE_NAME /plan/tasks/1/id already used by task 0"),
+            task("temp_id: a}, {temp_id: a", "DUPLICATE_NAME /plan/tasks/1/temp_id already used by task 0"),
+            task("id: a}, 7, {id: b", "WRONG_TYPE /plan/tasks/1 expected object, found integer"),
+            task("id: a, when: .inputs.x", "INVALID_VALUE /plan/tasks/0/when it is: A ${ } expression"),
+            task("id: a, when: '${ .a | }'", "EXPRESSION_SYNTAX /plan/tasks/0/when (at character 1)"),
+            task("id: a, for_each: [1, 2]", "WRONG_TYPE /plan/tasks/0/for_each expected string, found array"),
+            task("id: a, output: {x: '${ ((( }'}", "EXPRESSION_SYNTAX /plan/tasks/0/output/x character"),
+            task("id: a, when: '${ .tasks.b.output }'}, {id: b",
+                    "REFERENCE_NOT_UPSTREAM /plan/tasks/0/when add it to depends_on"));
+
+    static final List<Arguments> STEPS = List.of(
+            step("name: s", "REQUIRED /plan/tasks/0/steps/0/tool 'tool' must be given"),
+            step("tool: 5", "WRONG_TYPE /plan/tasks/0/steps/0/tool expected string"),
+            step("tool: teleport", "UNKNOWN_TOOL /plan/tasks/0/steps/0/tool no tool 'teleport'"),
+            step("tool: noop, name: " + LONG, "TOO_LONG /plan/tasks/0/steps/0/name at most 200"),
+            step("tool: noop, kind: dance", "INVALID_VALUE /plan/tasks/0/steps/0/kind allowed: tool, approval, turn"),
+            step("tool: noop, kind: approval", "INVALID_VALUE /plan/tasks/0/steps/0/tool has the tool 'approval'"),
+            step("tool: noop, kind: turn", "INVALID_VALUE /plan/tasks/0/steps/0/tool has the tool 'agent.turn'"),
+            step("tool: noop, name: s}, {tool: noop, name: s",
+                    "DUPLICATE_NAME /plan/tasks/0/steps/1/name 's' is used twice"),
+            step("tool: noop, input: []", "WRONG_TYPE /plan/tasks/0/steps/0/input expected object, found array"),
+            step("tool: files.list, input: '${ .inputs }'", "WRONG_TYPE /plan/tasks/0/steps/0/input expected object"),
+            step("tool: noop, timeout_seconds: 0", "OUT_OF_RANGE /plan/tasks/0/steps/0/timeout_seconds more than 0"),
+            step("tool: noop, timeout_seconds: 1e300", "OUT_OF_RANGE /plan/tasks/0/steps/0/timeout_seconds at most"),
+            step("tool: noop, retry: 3", "WRONG_TYPE /plan/tasks/0/steps/0/retry expected object, found integer"),
+            step("tool: noop, retry: {preset: forever}",
+                    "INVALID_VALUE /plan/tasks/0/steps/0/retry/preset allowed: gate4, lifecycle, steps"),
+            step("tool: noop, retry: {preset: gate4, jitter: 0}",
+                    "INVALID_VALUE /plan/tasks/0/steps/0/retry/preset stands alone"),
+            step("tool: noop, retry: {max_attempts: 99999999999}",
+                    "OUT_OF_RANGE /plan/tasks/0/steps/0/retry/max_attempts at most 1000"),
+            step("tool: noop, retry: {delay: 1}", "UNKNOWN_KEY /plan/tasks/0/steps/0/retry/delay known: preset"),
+            step("tool: wait, input: {seconds: soon}",
+                    "TOOL_INPUT_INVALID /plan/tasks/0/steps/0/input/seconds number expected"),
+            step("tool: wait, input: {seconds: '${ .inputs.x | }'}",
+                    "EXPRESSION_SYNTAX /plan/tasks/0/steps/0/input/seconds (at character 1)"),
+            step("tool: translate, input: {text: '${ .tasks.ghost.output }'}",
+                    "UNKNOWN_REFERENCE /plan/tasks/0/steps/0/input names task 'ghost'"));
+
+    static final List<Arguments> INPUTS = List.of(
+            inputs("{path: {type: string}}", "{}", "INPUT_MISSING /input/path was not given"),
+            inputs("{path: {default: x}}", "{pat: y}", "INPUT_UNKNOWN /input/pat did you mean 'path'?; declared: path"),
+            inputs("{}", "{path: y}", "INPUT_UNKNOWN /input/path no input 'path' is declared"),
+            inputs("{n: {type: integer}}", "{n: x}", "INPUT_INVALID /input/n integer expected"),
+            inputs("{a: {type: array, items: {type: string}}}", "{a: [x, 5]}", "INPUT_INVALID /input/a/1 string"),
+            inputs("{n: {type: integer, default: x}}", "{}", "INPUT_INVALID /inputs/n/default integer expected"),
+            inputs("{n: {type: string, pattern: '^(a+)+$'}}", "{n: " + "a".repeat(5_000) + "b}",
+                    "INPUT_INVALID /input/n does not match"),
+            inputs("{path: string}", "{}", "WRONG_TYPE /inputs/path expected object, found string",
+                    "INPUT_MISSING /input/path was not given"),
+            inputs("{path: {typ: string, default: 1}}", "{}", "UNKNOWN_KEY /inputs/path/typ did you mean 'type'?"),
+            inputs("{path: {type: text, default: 1}}", "{}", "INVALID_SCHEMA /inputs/path/type enumeration",
+                    "INVALID_SCHEMA /inputs/path/type array expected"),
+            inputs("{p: {default: 1, items: {$ref: 'http://127.0.0.1/x'}}}", "{}",
+                    "INVALID_SCHEMA /inputs/p/items/$ref declared without '$ref'"),
+            inputs("{p: {default: 1, items: {$ref: '#'}}}", "{}", "INVALID_SCHEMA /inputs/p/items/$ref without"),
+            inputs("{p: {default: 1, pattern: '(?=x)'}}", "{}", "INVALID_SCHEMA /inputs/p/pattern RE2"),
+            inputs("{p: {default: 1, anyOf: [{pattern: '('}]}}", "{}", "INVALID_SCHEMA /inputs/p/anyOf/0/pattern RE2"),
+            inputs("{'a b': {default: 1}}", "{}", "INVALID_VALUE '/inputs/a b' letters, digits, _ and -"));
+
+    @ParameterizedTest(name = "[{index}] {0}")
+    @FieldSource({"SHAPES", "CONFIGS", "TASKS", "STEPS", "INPUTS"})
+    void aBadMissionIsRefusedWithAllItsProblems(Shown document, List<String> rows) {
+        assertThat(Missions.problems(document.text(), Format.YAML)).zipSatisfy(rows, BadMissionsTest::assertProblem);
+    }
+
+    private static void assertProblem(Problem problem, String row) {
+        String[] parts = row.matches("\\S+ '.*") ? row.split(" '|' ", 3) : row.split(" ", 3);
+        assertThat(problem.code()).as("code of %s", problem).isEqualTo(parts[0]);
+        assertThat(problem.pointer()).as("pointer of %s", problem).isEqualTo(parts[1]);
+        assertThat(problem.message()).contains(parts[2]).hasSizeLessThan(1_000);
+    }
+
+    @Test
+    void shapeMeaningAndPlanAreJudgedTogether() {
+        assertThat(Missions.problems("""
+                name: m
+                color: red
+                config: {max_agents: none}
+                inputs: {path: {type: string}}
+                plan:
+                  tasks:
+                    - {id: a, depends_on: [b], steps: [{tool: teleport, input: 5}]}
+                    - {id: b, depends_on: [a], steps: [{tool: wait, input: {}}, {kind: approval, tool: noop}]}
+                """, Format.YAML)).extracting(Problem::code).containsExactlyInAnyOrder("UNKNOWN_KEY", "WRONG_TYPE",
+                "WRONG_TYPE", "INPUT_MISSING", "UNKNOWN_TOOL", "TOOL_INPUT_INVALID", "INVALID_VALUE",
+                "DEPENDENCY_CYCLE");
+    }
+
+    @Test
+    void thereIsABoundOfTasksAndOfStepsInATask() {
+        String tasks = "{},".repeat(10_001);
+        assertThat(Missions.problems("{\"name\":\"m\",\"plan\":{\"tasks\":[" + tasks + "{}]}}", Format.YAML))
+                .contains(new Problem("TOO_MANY", "/plan/tasks", "at most 10000 are allowed, these are 10002"))
+                .hasSize(Problems.LISTED + 1).last().satisfies(last -> {
+                    assertThat(last.code()).isEqualTo("TOO_MANY_PROBLEMS");
+                    assertThat(last.message()).contains("9003 more");
+                });
+        String steps = "{\"tool\":\"noop\"},".repeat(1_000);
+        assertThat(Missions.problems(
+                "{\"name\":\"m\",\"plan\":{\"tasks\":[{\"id\":\"a\",\"steps\":[" + steps + "{\"tool\":\"noop\"}]}]}}",
+                Format.JSON)).containsExactly(
+                        new Problem("TOO_MANY", "/plan/tasks/0/steps", "at most 1000 are allowed, these are 1001"));
+    }
+
+    /** A document whose display stays short. */
+    record Shown(String text) {
+        @Override
+        public String toString() {
+            return Pointers.shown(text);
+        }
+    }
+
+    private static Arguments row(String document, String... problems) {
+        return Arguments.of(new Shown(document), List.of(problems));
+    }
+
+    private static Arguments mission(String members, String... problems) {
+        return row("{name: m, " + members + ", plan: {tasks: []}}", problems);
+    }
+
+    private static Arguments config(String members, String... problems) {
+        return mission("config: {" + members + "}", problems);
+    }
+
+    private static Arguments inputs(String declared, String given, String... problems) {
+        return mission("inputs: " + declared + ", input: " + given, problems);
+    }
+
+    private static Arguments task(String members, String... problems) {
+        return row("{name: m, plan: {tasks: [{" + members + "}]}}", problems);
+    }
+
+    private static Arguments step(String members, String... problems) {
+        return task("id: a, steps: [{" + members + "}]", problems);
+    }
+}

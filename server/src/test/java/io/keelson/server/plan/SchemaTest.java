@@ -1,0 +1,156 @@
+package io.keelson.server.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.RunPolicy;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The published schemas and the reader know the same keys: what the reader knows and the schema does not is refused as
+ * unknown, and every key of the schema, set to its own example, changes what will be done, or is refused as not
+ * supported, or says of itself that it is only stored.
+ */
+class SchemaTest {
+    private static final JsonNode MISSION = schema("mission");
+    private static final JsonNode CONFIG = schema("config");
+    private static final String LATER = "takes effect in a later release";
+    private static final String BASE = """
+            {"name": "base", "config": {}, "inputs": {"path": {"default": "."}}, "plan": {"tasks": [
+              {"id": "first", "steps": [{"tool": "noop"}]}, {"id": "second", "steps": [{"tool": "noop"}]},
+              {"id": "third", "depends_on": [{"task": "second"}], "suggested_agent": {},
+               "steps": [{"tool": "noop", "retry": {}}]}]}}""";
+    private static final String TASK = "/plan/tasks/2";
+    /** Keys that cannot stand beside another. */
+    private static final Map<String, String> INSTEAD_OF = Map.of("temp_id", "id", "kind", "tool");
+
+    static Stream<Arguments> keys() {
+        return Stream.of(keys("", MISSION), keys("/plan", MISSION.at("/$defs/plan")),
+                keys(TASK, MISSION.at("/$defs/task")),
+                keys(TASK + "/suggested_agent", MISSION.at("/$defs/task/properties/suggested_agent")),
+                keys(TASK + "/depends_on/0", MISSION.at("/$defs/dependency")),
+                keys(TASK + "/steps/0", MISSION.at("/$defs/step")),
+                keys(TASK + "/steps/0/retry", MISSION.at("/$defs/retry")), keys("/config", CONFIG))
+                .flatMap(List::stream);
+    }
+
+    @ParameterizedTest(name = "{0}/{1}")
+    @MethodSource("keys")
+    void everyKeyOfTheSchemaMeansSomething(String at, String key, JsonNode schema) {
+        ObjectNode document = (ObjectNode) JsonMapper.shared().readTree(BASE);
+        String description = schema.path("description").asString("");
+        if (description.contains("to an agent with its turn")) {
+            ((ObjectNode) document.at(TASK)).remove("steps");
+        }
+        Mission before = Missions.json(document.toString());
+        ObjectNode parent = (ObjectNode) (at.isEmpty() ? document : document.at(at));
+        if (INSTEAD_OF.containsKey(key)) {
+            parent.remove(INSTEAD_OF.get(key));
+        }
+        parent.set(key, example(schema));
+        Reading<Mission> reading = Missions.read(document.toString(), Format.JSON);
+
+        if (description.startsWith("Not in this release")) {
+            assertThat(Missions.problems(reading)).extracting(Problem::code, Problem::pointer)
+                    .containsExactly(org.assertj.core.groups.Tuple.tuple("NOT_SUPPORTED_YET", at + "/" + key));
+        } else {
+            Mission after = Missions.done(reading);
+            boolean stored = description.startsWith("Stored") || description.contains(LATER) || schema.has("not");
+            assertThat(after).isNotEqualTo(before);
+            assertThat(after.plan().equals(before.plan())).isEqualTo(stored || !(at + "/" + key).startsWith("/plan"));
+        }
+    }
+
+    static Stream<Arguments> configKeys() {
+        List<Arguments> leaves = new ArrayList<>();
+        leaves("/config", CONFIG, leaves);
+        return leaves.stream();
+    }
+
+    /** What the config's schema does not say to come later, or to have one possible value, changes what the core does. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("configKeys")
+    void everyConfigKeyHasAnEffectOrSaysThatItHasNone(String pointer, JsonNode schema, boolean later) {
+        String[] path = pointer.substring(1).split("/");
+        ObjectNode document = (ObjectNode) JsonMapper.shared().readTree(BASE);
+        ObjectNode parent = document;
+        for (int i = 0; i < path.length - 1; i++) {
+            parent = parent.withObjectProperty(path[i]);
+        }
+        parent.set(path[path.length - 1], example(schema));
+        RunPolicy policy = Missions.json(document.toString()).policy();
+
+        boolean effect = !policy.equals(RunPolicy.DEFAULT);
+        assertThat(effect).isEqualTo(!later && !schema.has("not") && !schema.has("const"));
+    }
+
+    @ParameterizedTest(name = "{0}/{1}")
+    @MethodSource("keys")
+    void everyKeyIsExplained(String at, String key, JsonNode schema) {
+        assertThat(resolved(schema).path("description").asString("")).as("%s/%s", at, key).isNotBlank();
+    }
+
+    private static List<Arguments> keys(String at, JsonNode schema) {
+        return schema.path("properties").properties().stream().filter(each -> !each.getKey().equals("$schema"))
+                .map(each -> Arguments.of(at, each.getKey(), each.getValue())).toList();
+    }
+
+    private static void leaves(String at, JsonNode schema, List<Arguments> leaves) {
+        boolean later = schema.path("description").asString("").contains(LATER);
+        schema.path("properties").properties().forEach(each -> {
+            JsonNode value = each.getValue();
+            String description = value.path("description").asString("");
+            if (value.has("properties")) {
+                leaves(at + "/" + each.getKey(), value, leaves);
+            } else if (!description.startsWith("Not in this release")) {
+                leaves.add(Arguments.of(at + "/" + each.getKey(), value, later || description.contains(LATER)));
+            }
+        });
+    }
+
+    /** The key's example; of an object with keys of its own, an object with one of them. */
+    private static JsonNode example(JsonNode schema) {
+        JsonNode resolved = resolved(schema);
+        JsonNode own = schema.path("examples").path(0);
+        if (!own.isMissingNode() || resolved.has("not")) {
+            return own.isMissingNode() ? JsonMapper.shared().readTree("{}") : own;
+        }
+        if (resolved.path("examples").path(0).isMissingNode()) {
+            ObjectNode object = JsonMapper.shared().createObjectNode();
+            for (var each : resolved.path("properties").properties()) {
+                boolean needed = resolved.path("required").isEmpty()
+                        || resolved.path("required").values().stream()
+                                .anyMatch(r -> r.asString().equals(each.getKey()));
+                if (needed && object.isEmpty()) {
+                    object.set(each.getKey(), example(each.getValue()));
+                }
+            }
+            return object;
+        }
+        return resolved.path("examples").path(0);
+    }
+
+    private static JsonNode resolved(JsonNode schema) {
+        String reference = schema.path("$ref").asString("");
+        return reference.isEmpty() ? schema : reference.startsWith("#") ? MISSION.at(reference.substring(1)) : CONFIG;
+    }
+
+    private static JsonNode schema(String name) {
+        try (InputStream stream = SchemaTest.class.getResourceAsStream("/schema/" + name + ".schema.json")) {
+            return JsonMapper.shared().readTree(stream);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
