@@ -55,8 +55,9 @@ class AwaitTest {
 
     @Test
     void goesOnWhenTheServerIsAwayForAWhile() {
-        server.on(RUN, run("running", "\"1\""), Answer.CUT, Answer.CUT, Answer.CUT, Answer.CUT,
-                Answer.problem(503, "{}"), run("completed", "\"2\""));
+        Answer away = Answer.problem(503, "{}");
+        server.on(RUN, run("running", "\"1\""), away, away, away, away, Answer.CUT, away, away, away, away,
+                run("completed", "\"2\""));
 
         assertThat(runs.awaitEnd("r1", LONG).completed()).isTrue();
     }

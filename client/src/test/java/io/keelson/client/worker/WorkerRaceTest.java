@@ -111,23 +111,30 @@ class WorkerRaceTest {
 
     @Test
     void oneBadItemDoesNotHoldUpItsBatch() throws Exception {
-        CountDownLatch both = new CountDownLatch(2);
-        Answer refusal = Answer.problem(422, "{\"code\":\"BAD_ITEM\"}");
-        ScriptedServer.Script complete = request -> request.body().path("items").size() > 1
-                || request.body().toString().contains("s1") ? refusal
-                        : Answer.json("{\"items\":[{\"step_id\":\"s2\",\"status\":\"ok\"}]}");
-        peer.server.on("POST /api/v1/dispatch/complete", complete);
+        CountDownLatch together = new CountDownLatch(1);
+        CountDownLatch taken = new CountDownLatch(1);
+        peer.server.on("POST /api/v1/dispatch/complete", request -> {
+            if (request.body().path("items").size() == 2) {
+                together.countDown();
+                return Answer.problem(422, "{\"code\":\"BAD_BATCH\"}");
+            }
+            if (together.getCount() > 0) {
+                return Answer.problem(503, "{}");
+            }
+            if (request.body().toString().contains("s1")) {
+                return Answer.problem(422, "{\"code\":\"BAD_ITEM\"}");
+            }
+            taken.countDown();
+            return Answer.json("{\"items\":[{\"step_id\":\"s2\",\"status\":\"ok\"}]}");
+        });
         peer.offer("s1").offer("s2");
-        try (Worker worker = worker(Duration.ofSeconds(5), step -> {
-            both.countDown();
-            both.await();
-            return "out";
-        })) {
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
             Reported failure = peer.next();
 
             assertThat(failure.kind()).isEqualTo("fail");
             assertThat(failure.stepId()).isEqualTo("s1");
             assertThat(failure.item().path("error_code").asString()).isEqualTo("BAD_ITEM");
+            assertThat(taken.await(20, TimeUnit.SECONDS)).isTrue();
         }
         assertThat(peer.rest()).noneMatch(reported -> reported.stepId().equals("s2"));
     }
