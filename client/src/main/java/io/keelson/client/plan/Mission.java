@@ -1,7 +1,6 @@
 package io.keelson.client.plan;
 
 import io.keelson.client.Json;
-import java.time.Instant;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -58,8 +57,11 @@ public final class Mission {
         return this;
     }
 
-    public Mission tags(Object value) {
-        body.set("tags", Json.of(value));
+    /** For finding runs again. */
+    public Mission tags(String... values) {
+        for (String value : values) {
+            body.withArrayProperty("tags").add(value);
+        }
         return this;
     }
 
@@ -72,12 +74,6 @@ public final class Mission {
     /** Starts the run at once; without this it is only created. */
     public Mission start() {
         body.put("start", true);
-        return this;
-    }
-
-    /** Starts the run by itself at a time. */
-    public Mission startAt(Instant time) {
-        body.put("start_at", time.toString());
         return this;
     }
 

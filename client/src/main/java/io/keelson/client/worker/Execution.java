@@ -3,6 +3,7 @@ package io.keelson.client.worker;
 import io.keelson.client.Json;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -152,6 +153,15 @@ final class Execution implements StepContext {
     @Override
     public JsonNode previousDetails() {
         return assignment.previousDetails();
+    }
+
+    @Override
+    public <T> Optional<T> previousDetails(Class<T> type) {
+        try {
+            return previousDetails().isNull() ? Optional.empty() : Optional.of(Json.to(previousDetails(), type));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.keelson.client.worker;
 
 import io.keelson.client.Json;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.Base64;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -10,6 +11,7 @@ final class Extras {
 
     private static final int MAX_ARTIFACT_BYTES = 1 << 20;
     private static final int MAX_TOTAL_BYTES = 8 << 20;
+    private static final int COST_SCALE = 6;
 
     private final ObjectNode body = Json.object();
     private int bytes;
@@ -31,7 +33,7 @@ final class Extras {
     }
 
     synchronized void usage(long tokens, BigDecimal cost) {
-        body.put("tokens", tokens).put("cost", cost);
+        body.put("tokens", tokens).put("cost", cost.setScale(COST_SCALE, RoundingMode.HALF_UP));
     }
 
     synchronized ObjectNode take() {

@@ -2,6 +2,7 @@ package io.keelson.client.worker;
 
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -47,6 +48,9 @@ public interface StepContext {
 
     /** What the execution before this one gave to {@link #details}; a JSON null when it gave nothing. */
     JsonNode previousDetails();
+
+    /** The {@link #previousDetails()} as a class of yours; empty when there are none or they do not fit. */
+    <T> Optional<T> previousDetails(Class<T> type);
 
     /** Whether the work is no longer wanted (cancelled, timed out, or its lease lost). The thread is interrupted too. */
     boolean cancelled();

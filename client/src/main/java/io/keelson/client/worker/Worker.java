@@ -31,6 +31,7 @@ public final class Worker implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Worker.class.getName());
     private static final long LAST_REPORTS_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long HURRIED_REPORTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final String id;
     private final Map<String, StepHandler> handlers;
@@ -117,7 +118,8 @@ public final class Worker implements AutoCloseable {
         claimThread.interrupt();
         slots.taken().stream().filter(Execution::abandon)
                 .forEach(execution -> reports.add(execution, Outcome.released()));
-        interrupted |= !waited(() -> slots.awaitIdle(LAST_REPORTS_NANOS));
+        long patience = interrupted ? HURRIED_REPORTS_NANOS : LAST_REPORTS_NANOS;
+        interrupted |= !waited(() -> slots.awaitIdle(patience));
         heartbeatThread.interrupt();
         reportThread.interrupt();
         stopped.countDown();

@@ -3,7 +3,6 @@ package io.keelson.client.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -49,12 +48,10 @@ class MissionTest {
 
     @Test
     void carriesHowTheRunIsSubmitted() {
-        Mission mission = Mission.named("n").start().priority(5).externalId("x-1").tags(List.of("a"))
-                .startAt(Instant.parse("2026-01-02T03:04:05Z"));
+        Mission mission = Mission.named("n").start().priority(5).externalId("x-1").tags("a", "b");
 
         assertThat(json(mission.toString())).isEqualTo(json("""
-                {"name":"n","start":true,"priority":5,"external_id":"x-1","tags":["a"],
-                 "start_at":"2026-01-02T03:04:05Z"}"""));
+                {"name":"n","start":true,"priority":5,"external_id":"x-1","tags":["a","b"]}"""));
     }
 
     @Test

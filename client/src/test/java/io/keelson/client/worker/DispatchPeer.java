@@ -18,14 +18,14 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The server's side of {@code /dispatch}, over real HTTP: hands out what a test offers and notes what comes back. */
-final class DispatchPeer implements AutoCloseable {
+public final class DispatchPeer implements AutoCloseable {
 
     private static final long PATIENCE_SECONDS = 20;
 
     /** An item of a report, and the route it came by. */
-    record Reported(String kind, JsonNode item) {
+    public record Reported(String kind, JsonNode item) {
 
-        String stepId() {
+        public String stepId() {
             return item.path("step_id").asString();
         }
     }
@@ -36,7 +36,7 @@ final class DispatchPeer implements AutoCloseable {
     private final BlockingQueue<Answer> interventions = new LinkedBlockingQueue<>();
     private final Map<String, JsonNode> verdicts = new ConcurrentHashMap<>();
 
-    DispatchPeer() {
+    public DispatchPeer() {
         this(new ScriptedServer());
     }
 
@@ -48,7 +48,7 @@ final class DispatchPeer implements AutoCloseable {
     }
 
     /** Makes a step ready; {@code members} override the usual ones. */
-    DispatchPeer offer(String stepId, Map<String, ?> members) {
+    public DispatchPeer offer(String stepId, Map<String, ?> members) {
         ObjectNode item = Json.object().put("step_id", stepId).put("run_id", "r1").put("task_id", "t1")
                 .put("tool", "work").put("attempt", 1).put("lease_epoch", 7)
                 .put("lease_expires_at", "2026-01-02T03:04:35.000Z").put("deadline", "2026-01-02T03:05:05.000Z")
@@ -75,12 +75,12 @@ final class DispatchPeer implements AutoCloseable {
     }
 
     /** The next report that is no heartbeat. */
-    Reported next() throws InterruptedException {
+    public Reported next() throws InterruptedException {
         return next(reported -> !reported.kind().equals("heartbeat"));
     }
 
     /** The next report that fits; those before it are forgotten. */
-    Reported next(Predicate<Reported> wanted) throws InterruptedException {
+    public Reported next(Predicate<Reported> wanted) throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (true) {
             Reported reported = reports.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
@@ -96,6 +96,10 @@ final class DispatchPeer implements AutoCloseable {
         List<Reported> rest = new ArrayList<>();
         reports.drainTo(rest);
         return rest;
+    }
+
+    public String url() {
+        return server.url();
     }
 
     List<Request> claims() {

@@ -235,11 +235,12 @@ class WorkerRaceTest {
     @Test
     void waitsForAServerThatIsNotThereYet() throws Exception {
         peer.close();
-        try (Worker worker = worker(Duration.ofSeconds(5), step -> "out");
-                DispatchPeer reborn = new DispatchPeer(new ScriptedServer(peer.server.port()))) {
+        Worker worker = worker(Duration.ofSeconds(5), step -> "out");
+        try (DispatchPeer reborn = new DispatchPeer(new ScriptedServer(peer.server.port()))) {
             reborn.offer("s1");
 
             assertThat(reborn.next().kind()).isEqualTo("complete");
+            worker.close();
         }
     }
 
