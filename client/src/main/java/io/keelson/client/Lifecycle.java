@@ -14,6 +14,9 @@ public record Lifecycle(String name, String entity, @Nullable String initial, Li
     /** @param type {@code pending}, {@code running}, {@code paused} or {@code terminal} */
     public record State(String name, @Nullable String type, boolean terminal) {}
 
-    /** @param by what causes it */
-    public record Transition(String from, String to, @Nullable String by) {}
+    /**
+     * @param by what causes it
+     * @param event the type of the event that it writes
+     */
+    public record Transition(String from, String to, @Nullable String by, @Nullable String event) {}
 }

@@ -8,14 +8,18 @@ import tools.jackson.databind.JsonNode;
 /**
  * A step of a task: what a worker claims.
  *
+ * @param taskKey its task's id in the plan
  * @param position from 1, the order within its task
+ * @param turn from 1; rises where its task is continued
  * @param leaseEpoch rises at every claim and never falls
+ * @param progress from 0 to 1, as its executor last said; null when it said nothing
  * @param input as the plan gave it or, once claimed, with its expressions resolved
  * @param errorClass {@code infrastructure}, {@code quality}, {@code permanent} and so on
  * @param nextRunAt when it is tried again, while it waits for a retry
  */
-public record Step(String id, String taskId, String name, String kind, @Nullable String tool, int position,
-        String state, int attempt, int maxAttempts, int leaseEpoch, JsonNode input, JsonNode output,
+public record Step(String id, String runId, String taskId, @Nullable String taskKey, String name, String kind,
+        @Nullable String tool, int position, int turn, String state, int attempt, int maxAttempts, int leaseEpoch,
+        @Nullable Double progress, @Nullable String progressMessage, JsonNode input, JsonNode output,
         @Nullable String errorCode, @Nullable String errorMessage, @Nullable String errorClass, long tokens,
         @Nullable BigDecimal cost, @Nullable Instant nextRunAt, @Nullable Instant startedAt,
         @Nullable Instant completedAt) {

@@ -8,9 +8,10 @@ import org.jspecify.annotations.Nullable;
  * A worker that the server has heard of.
  *
  * @param slots how many steps it takes at a time, as it last said
+ * @param draining true when it is given no more work
  */
 public record WorkerInfo(String id, List<String> tools, int slots, @Nullable Instant lastSeenAt,
-        @Nullable String version) {
+        @Nullable String version, boolean draining) {
 
     public WorkerInfo {
         tools = tools == null ? List.of() : List.copyOf(tools);
