@@ -1,0 +1,116 @@
+package io.keelson;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import io.keelson.server.Server;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.time.Clock;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The plan of the house (ARCHITECTURE.md): which room may know which. */
+class ArchitectureTest {
+
+    private static final JavaClasses HOUSE = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("io.keelson");
+
+    /** Room | the rooms that it may know. Packages below {@code io.keelson}; a room includes its sub-packages. */
+    @ParameterizedTest(name = "{0} may know {1}")
+    @CsvSource(delimiter = '|', nullValues = "nothing", value = {
+            "core.lifecycle  | nothing",
+            "core.policy     | nothing",
+            "core.plan       | core.policy",
+            "core.run        | core.lifecycle core.plan core.policy",
+            "client          | nothing",
+            "server.json     | nothing",
+            "server.db       | nothing",
+            "server.expr     | server.json",
+            "server.artifact | server.json",
+            "server.tool     | core.policy server.artifact server.expr server.json",
+            "server.plan     | core server.expr server.json server.tool",
+            "server.run      | core server.db server.json",
+            "server.auth     | server.db server.json",
+            "server.engine   | core server.run server.db server.expr server.tool server.artifact server.json",
+            "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
+                    + " server.db server.expr server.json",
+            "cli             | client core.lifecycle server.plan server.db.embedded",
+    })
+    void aRoomKnowsOnlyTheRoomsBelowIt(String room, String known) {
+        String[] allowed =
+                Stream.concat(Stream.of(room), Stream.ofNullable(known).flatMap(k -> Arrays.stream(k.split(" "))))
+                        .map(name -> "io.keelson." + name + "..").toArray(String[]::new);
+        DescribedPredicate<com.tngtech.archunit.core.domain.JavaClass> elsewhere = resideInAPackage("io.keelson..")
+                .and(DescribedPredicate.not(resideInAnyPackage(allowed)));
+        if (room.equals("cli")) {
+            elsewhere = elsewhere.and(DescribedPredicate.not(resideInAPackage("io.keelson.server")));
+        }
+        noClasses().that().resideInAPackage("io.keelson." + room + "..").should().dependOnClassesThat(elsewhere)
+                .because("a run goes one hop down and never back; hand the other room's result in by a parameter, "
+                        + "or let the io.keelson.server wiring join the two (ARCHITECTURE.md, rooms)")
+                .allowEmptyShould(true).check(HOUSE);
+    }
+
+    @Test
+    void httpHasNoSql() {
+        noClasses().that().resideInAnyPackage("io.keelson.server.http..", "io.keelson.cli..")
+                .should().dependOnClassesThat().areAssignableTo(Statement.class)
+                .orShould().dependOnClassesThat().areAssignableTo(ResultSet.class)
+                .because("a route turns JSON into a call and its answer into JSON: read through server.run's readers")
+                .check(HOUSE);
+    }
+
+    @Test
+    void tablesAreClosedRooms() {
+        classes().that().resideInAPackage("io.keelson.server.run..").and().haveSimpleNameEndingWith("Table")
+                .should().notBePublic()
+                .because("the compiler then makes commands the only writers: go through RunStore or RunReader")
+                .check(HOUSE);
+    }
+
+    @Test
+    void onlyTheEngineDecides() {
+        noClasses().that().resideOutsideOfPackages("io.keelson.core..", "io.keelson.server.engine..")
+                .should().dependOnClassesThat().haveFullyQualifiedName("io.keelson.core.run.Decider")
+                .because("a decision counts only under the run's row lock: submit a Command to the Engine")
+                .check(HOUSE);
+    }
+
+    @Test
+    void timeComesFromOneClock() {
+        noClasses().that().doNotHaveFullyQualifiedName(Server.class.getName())
+                .should().callMethodWhere(READS_THE_WALL_CLOCK)
+                .because("take a java.time.Clock in the constructor (Server hands it out); leases and timers use the "
+                        + "database's clock, which the row lock returns")
+                .check(HOUSE);
+    }
+
+    @Test
+    void nothingSleepsInTheServer() {
+        noClasses().that().resideInAnyPackage("io.keelson.server..", "io.keelson.core..")
+                .should().callMethod(Thread.class, "sleep", long.class)
+                .orShould().callMethod(Thread.class, "sleep", java.time.Duration.class)
+                .because("wait for something that can wake you: a queue, a condition, a timer row")
+                .check(HOUSE);
+    }
+
+    private static final DescribedPredicate<JavaMethodCall> READS_THE_WALL_CLOCK = describe("read the wall clock",
+            call -> call.getTargetOwner().getPackageName().startsWith("java.time") && call.getName().equals("now")
+                    && call.getTarget().getRawParameterTypes().isEmpty()
+                    || call.getTargetOwner().isEquivalentTo(Clock.class) && call.getName().startsWith("system")
+                    || call.getTargetOwner().isEquivalentTo(System.class)
+                            && Set.of("currentTimeMillis").contains(call.getName()));
+}

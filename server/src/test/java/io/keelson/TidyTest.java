@@ -1,0 +1,116 @@
+package io.keelson;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Bans that the compiler does not know, each with what to do instead. Reads every module's sources. */
+class TidyTest {
+
+    private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+    private static final Map<String, String> SOURCES = read();
+
+    /** @param where a pattern on the path from the repository's root */
+    private record Ban(String what, String where, String instead) {}
+
+    static Stream<Ban> bans() {
+        return Stream.of(
+                new Ban("Thread\\.sleep|TimeUnit\\.\\w+\\.sleep", ".*/src/test/.*",
+                        "wait for a named moment: a latch, a future, a row; Awaitility where polling a process is inherent"),
+                new Ban("@Disabled", ".*", "mend the test or delete it"),
+                new Ban("//.*\\b(TODO|FIXME|XXX)\\b", ".*/src/main/.*", "do it, or open an issue"),
+                new Ban("import org\\.(mockito|easymock)", ".*", "use the real thing: a database starts in a second"),
+                new Ban("printStackTrace\\(", ".*", "log it with slf4j, the exception as last argument"),
+                new Ban("System\\.(out|err)\\.print", "(core|client|server)/src/main/java/io/keelson/(?!cli/).*",
+                        "log with slf4j, which writes to stderr: stdout belongs to the command line's answers"),
+                new Ban("import [\\w.]+\\.\\*;", ".*", "name what you import"),
+                new Ban("import com\\.fasterxml\\.jackson\\.(core|databind)",
+                        "(?!server/src/main/java/io/keelson/server/expr/).*/src/main/.*",
+                        "Jackson 3 is tools.jackson; Jackson 2 stays inside server.expr, where jackson-jq needs it"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("bans")
+    void nothingBannedIsWritten(Ban ban) {
+        Pattern what = Pattern.compile(ban.what);
+        List<String> found = new ArrayList<>();
+        SOURCES.forEach((path, text) -> {
+            if (path.matches(ban.where) && !path.endsWith("/TidyTest.java")) {
+                Matcher matcher = what.matcher(text);
+                while (matcher.find()) {
+                    found.add(path + ":" + line(text, matcher.start()) + " " + matcher.group());
+                }
+            }
+        });
+        assertThat(found).as(ban.instead).isEmpty();
+    }
+
+    /** A state has one door: SQL that names a table stands in the room that owns it. */
+    @Test
+    void aTableIsNamedOnlyByItsOwner() {
+        Map<String, String> owners = Map.of("workspaces|api_keys", "auth",
+                "orchestration_\\w+|run_attempts|run_agents|work_results|artifacts|work_queue|timers|step_logs"
+                        + "|step_progress|engine_nodes|workers",
+                "run");
+        // The claim reads what a workspace allows at a time, in the one statement that takes the work.
+        String exempt = "server/src/main/java/io/keelson/server/run/DueWork.java workspaces";
+        List<String> found = new ArrayList<>();
+        owners.forEach((tables, room) -> {
+            Pattern sql =
+                    Pattern.compile("\\b(?:from|join|update|into)\\s+(" + tables + ")\\b", Pattern.CASE_INSENSITIVE);
+            SOURCES.forEach((path, text) -> {
+                Matcher matcher = sql.matcher(text);
+                while (path.contains("/src/main/") && matcher.find()) {
+                    String table = matcher.group(1);
+                    if (!path.contains("/server/" + room + "/") && !exempt.equals(path + " " + table)) {
+                        found.add(
+                                path + ":" + line(text, matcher.start()) + " " + table + " belongs to server." + room);
+                    }
+                }
+            });
+        });
+        assertThat(found).as("ask the owning room's public face, or send a command").isEmpty();
+    }
+
+    @Test
+    void everyPackageIsNullMarked() {
+        List<String> missing = SOURCES.keySet().stream().filter(path -> path.contains("/src/main/"))
+                .map(path -> path.substring(0, path.lastIndexOf('/'))).distinct()
+                .filter(folder -> !SOURCES.getOrDefault(folder + "/package-info.java", "").contains("@NullMarked"))
+                .toList();
+        assertThat(missing).as("add a package-info.java that says what the room is for, with @NullMarked").isEmpty();
+    }
+
+    private static int line(String text, int offset) {
+        return 1 + (int) text.substring(0, offset).chars().filter(c -> c == '\n').count();
+    }
+
+    private static Map<String, String> read() {
+        Map<String, String> sources = new TreeMap<>();
+        try (Stream<Path> modules = Files.list(ROOT)) {
+            for (Path module : modules.filter(folder -> Files.exists(folder.resolve("pom.xml"))).toList()) {
+                try (Stream<Path> files = Files.walk(module.resolve("src"))) {
+                    for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
+                        sources.put(ROOT.relativize(file).toString(), Files.readString(file));
+                    }
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return sources;
+    }
+}
