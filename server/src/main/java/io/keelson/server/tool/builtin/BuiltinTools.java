@@ -1,6 +1,7 @@
 package io.keelson.server.tool.builtin;
 
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolPolicy;
 import java.time.Clock;
@@ -12,7 +13,7 @@ public final class BuiltinTools {
     private BuiltinTools() {}
 
     /** @param clock for the time a call's deadline leaves */
-    public static List<Tool> all(ToolPolicy policy, Expressions expressions, Clock clock) {
+    public static List<Tool> all(ToolPolicy policy, Expressions expressions, OutboundClient outbound, Clock clock) {
         AllowedFolders folders = new AllowedFolders(policy.allowedRoots());
         return List.of(
                 new ArtifactWrite(),
@@ -21,6 +22,7 @@ public final class BuiltinTools {
                 new FilesList(folders),
                 new FilesRead(folders),
                 new FilesSearch(folders),
+                new HttpRequest(outbound, clock),
                 new JsonTransform(expressions),
                 new Noop(),
                 new ProcessRun(policy, folders, clock),

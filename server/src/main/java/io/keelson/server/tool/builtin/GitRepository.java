@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,7 +78,7 @@ record GitRepository(Path gitFolder, @Nullable Path workTree) {
         }
         String line = Files.readString(file, StandardCharsets.UTF_8).strip();
         return line.startsWith(prefix)
-                ? FileNames.resolve(file.getParent(), line.substring(prefix.length())).normalize()
+                ? FileNames.resolve(Objects.requireNonNull(file.getParent()), line.substring(prefix.length())).normalize()
                 : null;
     }
 

@@ -4,6 +4,7 @@ import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.artifact.ArtifactSink;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolFailure;
@@ -36,7 +37,8 @@ final class Calls {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        catalog = new ToolCatalog(BuiltinTools.all(policy, new Expressions(), Clock.systemUTC()));
+        catalog = new ToolCatalog(BuiltinTools.all(policy, new Expressions(),
+                new OutboundClient(policy.allowPrivateAddresses()), Clock.systemUTC()));
     }
 
     ToolCall call(JsonNode input, int attempt, Duration timeout) {

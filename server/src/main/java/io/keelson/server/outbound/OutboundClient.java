@@ -1,0 +1,157 @@
+package io.keelson.server.outbound;
+
+import java.io.IOException;
+import java.net.Proxy;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import okhttp3.Call;
+import okhttp3.Callback;
+import okhttp3.ConnectionPool;
+import okhttp3.Dispatcher;
+import okhttp3.Dns;
+import okhttp3.HttpUrl;
+import okhttp3.OkHttpClient;
+import okhttp3.Request;
+import okhttp3.RequestBody;
+import okhttp3.Response;
+import okio.Buffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends HTTP requests to the public Internet. Other addresses are refused on the address actually connected to, unless
+ * the server's configuration allows them. Follows no redirects, keeps no cookies, uses no proxy, never repeats a
+ * request by itself. Safe for use by many threads.
+ */
+public final class OutboundClient implements AutoCloseable {
+
+    private static final Set<String> FRAMING = Set.of("host", "content-length", "transfer-encoding", "connection",
+            "upgrade", "te", "trailer", "keep-alive", "expect", "accept-encoding");
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+    private static final int MAX_AT_ONCE = 10_000;
+
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final OkHttpClient client;
+
+    public OutboundClient(boolean allowPrivateAddresses) {
+        this(allowPrivateAddresses, Dns.SYSTEM);
+    }
+
+    OutboundClient(boolean allowPrivateAddresses, Dns dns) {
+        Dispatcher dispatcher = new Dispatcher(threads);
+        dispatcher.setMaxRequests(MAX_AT_ONCE);
+        dispatcher.setMaxRequestsPerHost(MAX_AT_ONCE);
+        OkHttpClient.Builder builder = new OkHttpClient.Builder()
+                .dispatcher(dispatcher)
+                .connectionPool(new ConnectionPool(20, 30, TimeUnit.SECONDS))
+                .dns(dns)
+                .proxy(Proxy.NO_PROXY)
+                .followRedirects(false)
+                .followSslRedirects(false)
+                .retryOnConnectionFailure(false)
+                .connectTimeout(CONNECT_TIMEOUT)
+                .readTimeout(Duration.ZERO)
+                .writeTimeout(Duration.ZERO);
+        if (!allowPrivateAddresses) {
+            builder.socketFactory(new GuardedSockets());
+        }
+        this.client = builder.build();
+    }
+
+    /**
+     * Sends and waits for the whole answer. An interrupt ends the request before this returns.
+     *
+     * @throws OutboundRefusedException when the request is not allowed, or the answer is too large
+     * @throws IOException when there was no answer: unknown host, no connection, timeout, broken off
+     */
+    public OutboundResponse send(OutboundRequest request) throws IOException, InterruptedException {
+        Call call = client.newCall(toOkHttp(request));
+        call.timeout().timeout(Math.max(1, request.timeout().toMillis()), TimeUnit.MILLISECONDS);
+        CompletableFuture<OutboundResponse> answer = new CompletableFuture<>();
+        call.enqueue(new Callback() {
+            @Override
+            public void onFailure(Call failed, IOException e) {
+                answer.completeExceptionally(e);
+            }
+
+            @Override
+            public void onResponse(Call answered, Response response) {
+                try (response) {
+                    answer.complete(read(response, request.maxBytes()));
+                } catch (IOException | RuntimeException e) {
+                    answer.completeExceptionally(e);
+                }
+            }
+        });
+        return await(call, answer);
+    }
+
+    private static OutboundResponse await(Call call, CompletableFuture<OutboundResponse> answer)
+            throws IOException, InterruptedException {
+        try {
+            return answer.get();
+        } catch (InterruptedException e) {
+            call.cancel();
+            answer.handle((response, failure) -> true).join();
+            throw e;
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IOException io ? io : new IOException(e.getCause());
+        }
+    }
+
+    private static Request toOkHttp(OutboundRequest request) throws OutboundRefusedException {
+        HttpUrl url = HttpUrl.parse(request.url());
+        if (url == null || !url.username().isEmpty() || !url.password().isEmpty()) {
+            throw new OutboundRefusedException("URL_INVALID",
+                    "not an http or https URL, or one with a user and password");
+        }
+        Request.Builder builder = new Request.Builder().url(url);
+        for (Map.Entry<String, String> header : request.headers().entrySet()) {
+            String name = header.getKey().toLowerCase(Locale.ROOT);
+            if (FRAMING.contains(name) || name.startsWith("proxy-")) {
+                throw new OutboundRefusedException("HEADER_NOT_ALLOWED", "the client itself sets " + header.getKey());
+            }
+            try {
+                builder.header(header.getKey(), header.getValue());
+            } catch (IllegalArgumentException e) {
+                throw new OutboundRefusedException("HEADER_NOT_ALLOWED", "not a header: " + header.getKey());
+            }
+        }
+        return builder.method(request.method(), body(request)).build();
+    }
+
+    private static @Nullable RequestBody body(OutboundRequest request) {
+        boolean needsBody = Set.of("POST", "PUT", "PATCH").contains(request.method());
+        return request.body() != null ? RequestBody.create(request.body(), null)
+                : needsBody ? RequestBody.create(new byte[0], null) : null;
+    }
+
+    private static OutboundResponse read(Response response, int maxBytes) throws IOException {
+        Map<String, String> headers = new LinkedHashMap<>();
+        response.headers().forEach(header -> headers.merge(header.getFirst().toLowerCase(Locale.ROOT),
+                header.getSecond(), (one, other) -> one + ", " + other));
+        Buffer body = new Buffer();
+        while (body.size() <= maxBytes && response.body().source().read(body, maxBytes + 1L - body.size()) >= 0) {
+            continue;
+        }
+        if (body.size() > maxBytes) {
+            throw new OutboundRefusedException("RESPONSE_TOO_LARGE", "the response has more than " + maxBytes + " bytes");
+        }
+        return new OutboundResponse(response.code(), headers, body.readByteArray());
+    }
+
+    /** Ends what is under way and closes the connections. */
+    @Override
+    public void close() {
+        client.dispatcher().cancelAll();
+        client.connectionPool().evictAll();
+        threads.close();
+    }
+}

@@ -1,0 +1,23 @@
+package io.keelson.server.outbound;
+
+import java.io.IOException;
+
+/**
+ * A request that policy or the protocol does not allow, whatever the attempt: {@code URL_INVALID},
+ * {@code HEADER_NOT_ALLOWED}, {@code OUTBOUND_ADDRESS_REFUSED}, {@code RESPONSE_TOO_LARGE}.
+ */
+public final class OutboundRefusedException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String code;
+
+    OutboundRefusedException(String code, String message) {
+        super(message);
+        this.code = code;
+    }
+
+    public String code() {
+        return code;
+    }
+}

@@ -1,0 +1,17 @@
+package io.keelson.server.outbound;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An answer, whatever its status.
+ *
+ * @param headers names in lower case; several values of one name joined by {@code ", "}
+ */
+public record OutboundResponse(int status, Map<String, String> headers, byte[] body) {
+
+    /** A header's value by its lower-case name, null when absent. */
+    public @Nullable String header(String name) {
+        return headers.get(name);
+    }
+}

@@ -1,0 +1,64 @@
+package io.keelson.server.tool.builtin;
+
+import io.keelson.server.outbound.OutboundResponse;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** An HTTP answer as a step's output: parsed when it is JSON, text when it is text, base64 otherwise. */
+final class HttpAnswer {
+
+    private static final Pattern JSON = Pattern.compile("application/(.+\\+)?json");
+    private static final Pattern TEXT = Pattern.compile("text/.*|application/(.+\\+)?(xml|yaml)"
+            + "|application/(javascript|x-www-form-urlencoded|x-ndjson)");
+    private static final Pattern CHARSET = Pattern.compile("charset=\"?([\\w.:-]+)");
+
+    private HttpAnswer() {
+    }
+
+    static ObjectNode toJson(String url, OutboundResponse response) {
+        ObjectNode answer = JsonNodeFactory.instance.objectNode().put("status", response.status()).put("url", url);
+        ObjectNode headers = answer.putObject("headers");
+        response.headers().forEach(headers::put);
+        String type = String.valueOf(response.header("content-type")).toLowerCase(Locale.ROOT);
+        String media = type.replaceAll(";.*", "").strip();
+        if (response.body().length == 0) {
+            return answer.put("body", "");
+        }
+        JsonNode parsed = JSON.matcher(media).matches() ? parse(response.body()) : null;
+        if (parsed != null) {
+            answer.set("json", parsed);
+        } else if (JSON.matcher(media).matches() || TEXT.matcher(media).matches()) {
+            answer.put("body", new String(response.body(), charset(type)));
+        } else {
+            answer.put("body_base64", Base64.getEncoder().encodeToString(response.body()));
+        }
+        return answer;
+    }
+
+    private static @Nullable JsonNode parse(byte[] body) {
+        try {
+            return JsonMapper.shared().readTree(body);
+        } catch (JacksonException e) {
+            return null;
+        }
+    }
+
+    private static Charset charset(String type) {
+        Matcher matcher = CHARSET.matcher(type);
+        try {
+            return matcher.find() ? Charset.forName(matcher.group(1)) : StandardCharsets.UTF_8;
+        } catch (IllegalArgumentException e) {
+            return StandardCharsets.UTF_8;
+        }
+    }
+}
