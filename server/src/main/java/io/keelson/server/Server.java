@@ -25,6 +25,7 @@ import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.run.RunReader;
+import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.builtin.BuiltinTools;
@@ -85,8 +86,9 @@ public final class Server implements AutoCloseable {
             Database database = closing(new Database(url, DatabaseOptions.DEFAULTS));
             Clock clock = Clock.systemUTC();
             Expressions expressions = new Expressions();
+            OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));
             ToolCatalog tools = new ToolCatalog(BuiltinTools.all(new ToolPolicy(settings.allowedFolders(),
-                    settings.allowedCommands(), settings.allowPrivateAddresses()), expressions, clock));
+                    settings.allowedCommands(), settings.allowPrivateAddresses()), expressions, outbound, clock));
             CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, Set::of);
             StoredPlans plans = new StoredPlans(knowledge::timeout);
             ArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"));

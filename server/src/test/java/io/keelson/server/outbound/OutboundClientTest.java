@@ -1,0 +1,164 @@
+package io.keelson.server.outbound;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import okhttp3.Dns;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(20)
+class OutboundClientTest {
+
+    private final AtomicInteger requests = new AtomicInteger();
+    private final CountDownLatch arrived = new CountDownLatch(1);
+    private final CountDownLatch release = new CountDownLatch(1);
+    private HttpServer server;
+
+    @BeforeEach
+    void startServer() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.createContext("/", exchange -> {
+            requests.incrementAndGet();
+            if (exchange.getRequestURI().getPath().equals("/hang")) {
+                arrived.countDown();
+                awaitRelease();
+            }
+            byte[] body = "hello".getBytes();
+            exchange.sendResponseHeaders(200, body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+        });
+        server.start();
+    }
+
+    @AfterEach
+    void stopServer() {
+        release.countDown();
+        server.stop(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "127.0.0.1", "[::1]", "127.1", "0x7f.1", "2130706433", "0.0.0.0",
+        "[::ffff:127.0.0.1]"})
+    void anAddressThatIsNotPublicIsRefusedHoweverItIsWritten(String host) throws Exception {
+        try (OutboundClient client = new OutboundClient(false)) {
+            assertThatThrownBy(() -> client.send(get(host, "/")))
+                    .isInstanceOfSatisfying(OutboundRefusedException.class,
+                            e -> assertThat(e.code()).isEqualTo("OUTBOUND_ADDRESS_REFUSED"));
+        }
+        assertThat(requests).hasValue(0);
+    }
+
+    @Test
+    void aNameThatResolvesToAPrivateAddressIsRefused() throws Exception {
+        Dns rebinding = name -> List.of(InetAddress.getLoopbackAddress());
+        try (OutboundClient client = new OutboundClient(false, rebinding)) {
+            assertThatThrownBy(() -> client.send(get("public.example", "/")))
+                    .isInstanceOf(OutboundRefusedException.class);
+        }
+        assertThat(requests).hasValue(0);
+    }
+
+    @Test
+    void theAddressThatWasResolvedIsTheOneConnectedTo() throws Exception {
+        AtomicInteger lookups = new AtomicInteger();
+        Dns counting = name -> {
+            lookups.incrementAndGet();
+            return List.of(InetAddress.getLoopbackAddress());
+        };
+        try (OutboundClient client = new OutboundClient(true, counting)) {
+            assertThat(client.send(get("public.example", "/")).body()).isEqualTo("hello".getBytes());
+        }
+        assertThat(lookups).hasValue(1);
+    }
+
+    @Test
+    void configurationCanAllowPrivateAddresses() throws Exception {
+        try (OutboundClient client = new OutboundClient(true)) {
+            OutboundResponse response = client.send(get("127.0.0.1", "/"));
+            assertThat(response.status()).isEqualTo(200);
+            assertThat(response.header("content-length")).isEqualTo("5");
+        }
+    }
+
+    @Test
+    void aSlowAnswerEndsWithTheTimeout() throws Exception {
+        try (OutboundClient client = new OutboundClient(true)) {
+            OutboundRequest request = new OutboundRequest("GET", url("127.0.0.1", "/hang"), Map.of(), null,
+                    Duration.ofMillis(300), 100);
+            assertThatThrownBy(() -> client.send(request)).isInstanceOf(InterruptedIOException.class);
+        }
+    }
+
+    @Test
+    void anInterruptEndsTheRequest() throws Exception {
+        try (OutboundClient client = new OutboundClient(true)) {
+            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            Thread caller = Thread.ofPlatform().start(() -> {
+                try {
+                    client.send(get("127.0.0.1", "/hang"));
+                } catch (IOException | InterruptedException e) {
+                    thrown.set(e);
+                }
+            });
+            arrived.await();
+            caller.interrupt();
+            caller.join();
+            assertThat(thrown.get()).isInstanceOf(InterruptedException.class);
+        }
+    }
+
+    @Test
+    void anAnswerIsBounded() throws Exception {
+        try (OutboundClient client = new OutboundClient(true)) {
+            OutboundRequest request = new OutboundRequest("GET", url("127.0.0.1", "/"), Map.of(), null,
+                    Duration.ofSeconds(5), 4);
+            assertThatThrownBy(() -> client.send(request)).isInstanceOfSatisfying(OutboundRefusedException.class,
+                    e -> assertThat(e.code()).isEqualTo("RESPONSE_TOO_LARGE"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ftp://example.org/", "file:///etc/passwd", "//x", "http://", "http://u:p@example.org/", "x"})
+    void badUrlsAreRefused(String url) throws Exception {
+        try (OutboundClient client = new OutboundClient(true)) {
+            OutboundRequest request = new OutboundRequest("GET", url, Map.of(), null, Duration.ofSeconds(5), 4);
+            assertThatThrownBy(() -> client.send(request)).isInstanceOfSatisfying(OutboundRefusedException.class,
+                    e -> assertThat(e.code()).isEqualTo("URL_INVALID"));
+        }
+    }
+
+    private OutboundRequest get(String host, String path) {
+        return new OutboundRequest("GET", url(host, path), Map.of(), null, Duration.ofSeconds(10), 100);
+    }
+
+    private String url(String host, String path) {
+        return "http://" + host + ":" + server.getAddress().getPort() + path;
+    }
+
+    private void awaitRelease() {
+        try {
+            release.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
