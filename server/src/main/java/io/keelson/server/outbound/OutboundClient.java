@@ -142,7 +142,8 @@ public final class OutboundClient implements AutoCloseable {
             continue;
         }
         if (body.size() > maxBytes) {
-            throw new OutboundRefusedException("RESPONSE_TOO_LARGE", "the response has more than " + maxBytes + " bytes");
+            throw new OutboundRefusedException("RESPONSE_TOO_LARGE",
+                    "the response has more than " + maxBytes + " bytes");
         }
         return new OutboundResponse(response.code(), headers, body.readByteArray());
     }

@@ -12,12 +12,11 @@ final class PublicAddresses {
 
     /** Network and prefix length, IPv4. */
     private static final int[][] SPECIAL_4 = {
-        {0x00000000, 8}, {0x0A000000, 8}, {0x64400000, 10}, {0x7F000000, 8}, {0xA9FE0000, 16}, {0xAC100000, 12},
-        {0xC0000000, 24}, {0xC0000200, 24}, {0xC0586300, 24}, {0xC0A80000, 16}, {0xC6120000, 15}, {0xC6336400, 24},
-        {0xCB007100, 24}, {0xE0000000, 4}, {0xF0000000, 4}};
+            {0x00000000, 8}, {0x0A000000, 8}, {0x64400000, 10}, {0x7F000000, 8}, {0xA9FE0000, 16}, {0xAC100000, 12},
+            {0xC0000000, 24}, {0xC0000200, 24}, {0xC0586300, 24}, {0xC0A80000, 16}, {0xC6120000, 15}, {0xC6336400, 24},
+            {0xCB007100, 24}, {0xE0000000, 4}, {0xF0000000, 4}};
 
-    private PublicAddresses() {
-    }
+    private PublicAddresses() {}
 
     static boolean contains(InetAddress address) {
         byte[] bytes = address.getAddress();
@@ -47,6 +46,7 @@ final class PublicAddresses {
     }
 
     private static int word(byte[] bytes, int at) {
-        return (bytes[at] & 0xFF) << 24 | (bytes[at + 1] & 0xFF) << 16 | (bytes[at + 2] & 0xFF) << 8 | bytes[at + 3] & 0xFF;
+        return (bytes[at] & 0xFF) << 24 | (bytes[at + 1] & 0xFF) << 16 | (bytes[at + 2] & 0xFF) << 8
+                | bytes[at + 3] & 0xFF;
     }
 }

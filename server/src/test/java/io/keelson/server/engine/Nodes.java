@@ -13,6 +13,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
@@ -49,7 +50,7 @@ final class Nodes implements AutoCloseable {
     Nodes(Path folder, Tool... own) throws IOException {
         this.folder = folder;
         List<Tool> tools = new ArrayList<>(BuiltinTools.all(ToolPolicy.of(List.of(folder)), expressions,
-                Clock.systemUTC()));
+                new OutboundClient(false), Clock.systemUTC()));
         tools.addAll(List.of(own));
         catalog = new ToolCatalog(tools);
         Bootstrap.ensureWorkspace(database);

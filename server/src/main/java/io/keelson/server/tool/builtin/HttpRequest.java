@@ -72,8 +72,8 @@ final class HttpRequest implements Tool {
         OutboundRequest request = request(call);
         try {
             OutboundResponse response = send(call, request);
-            for (int left = call.input().path("max_redirects").asInt(0);
-                    left > 0 && Redirects.isRedirect(response); left--) {
+            for (int left = call.input().path("max_redirects").asInt(0); left > 0
+                    && Redirects.isRedirect(response); left--) {
                 request = Redirects.next(request, response);
                 response = send(call, request);
             }

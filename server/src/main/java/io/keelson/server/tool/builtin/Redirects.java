@@ -16,8 +16,7 @@ final class Redirects {
     private static final Set<Integer> STATUSES = Set.of(301, 302, 303, 307, 308);
     private static final Set<String> HARMLESS = Set.of("accept", "accept-language", "content-type", "user-agent");
 
-    private Redirects() {
-    }
+    private Redirects() {}
 
     /** Whether the answer names a place to go on at. */
     static boolean isRedirect(OutboundResponse response) {
@@ -36,7 +35,8 @@ final class Redirects {
         if (to == null || from.isHttps() && !to.isHttps()) {
             throw new IOException("the redirect leads to no http URL, or from https to http");
         }
-        boolean sameOrigin = from.scheme().equals(to.scheme()) && from.host().equals(to.host()) && from.port() == to.port();
+        boolean sameOrigin =
+                from.scheme().equals(to.scheme()) && from.host().equals(to.host()) && from.port() == to.port();
         boolean get = response.status() <= 303 && !request.method().equals("HEAD");
         Map<String, String> headers = new LinkedHashMap<>(request.headers());
         headers.keySet().removeIf(name -> !sameOrigin && !HARMLESS.contains(name.toLowerCase(Locale.ROOT))

@@ -9,8 +9,11 @@ import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolPolicy;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -69,7 +72,8 @@ class HttpRequestTest {
         String path = exchange.getRequestURI().getPath();
         switch (path) {
             case "/echo" -> send(exchange, 200, "application/json", echo(exchange));
-            case "/text" -> send(exchange, 200, "text/plain; charset=iso-8859-1", "é".getBytes(StandardCharsets.ISO_8859_1));
+            case "/text" ->
+                send(exchange, 200, "text/plain; charset=iso-8859-1", "é".getBytes(StandardCharsets.ISO_8859_1));
             case "/broken-json" -> send(exchange, 200, "application/json", "{".getBytes());
             case "/bytes" -> send(exchange, 200, "application/octet-stream", new byte[] {0, 1});
             case "/here" -> redirect(exchange, 302, "/echo");
@@ -100,17 +104,17 @@ class HttpRequestTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
-        "/text        => body        => \u00e9",
-        "/broken-json => body        => {",
-        "/bytes       => body_base64 => AAE="})
+            "/text        => body        => \u00e9",
+            "/broken-json => body        => {",
+            "/bytes       => body_base64 => AAE="})
     void givesBodiesByTheirType(String path, String field, String value) {
         assertThat(calls.output("http.request", get(path)).get(field).stringValue()).isEqualTo(value);
     }
 
     @ParameterizedTest
     @CsvSource({"400,permanent,", "401,permanent,", "404,permanent,", "410,permanent,", "408,infrastructure,7",
-        "425,infrastructure,7", "429,infrastructure,7", "500,infrastructure,7", "503,infrastructure,7",
-        "304,permanent,"})
+            "425,infrastructure,7", "429,infrastructure,7", "500,infrastructure,7", "503,infrastructure,7",
+            "304,permanent,"})
     void statusesHaveACodeAndAClass(int status, String errorClass, Integer retryAfter) {
         ToolFailure failure = calls.failure("http.request", get("/status/" + status));
         assertThat(failure.code()).isEqualTo("HTTP_STATUS_" + status);
@@ -121,7 +125,8 @@ class HttpRequestTest {
 
     @Test
     void aStatusCanBeAllowed() {
-        assertThat(calls.output("http.request", "{\"url\": \"" + url(server, "/status/404") + "\", \"allow_status\": [404]}")
+        assertThat(calls
+                .output("http.request", "{\"url\": \"" + url(server, "/status/404") + "\", \"allow_status\": [404]}")
                 .get("status").intValue()).isEqualTo(404);
     }
 
@@ -162,21 +167,39 @@ class HttpRequestTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
-        "{\"url\": \"@/echo\", \"headers\": {\"Host\": \"x\"}}                 => HEADER_NOT_ALLOWED",
-        "{\"url\": \"@/echo\", \"headers\": {\"Content-Length\": \"1\"}}       => HEADER_NOT_ALLOWED",
-        "{\"url\": \"@/echo\", \"headers\": {\"a\": \"b\\r\\nc: d\"}}          => HEADER_NOT_ALLOWED",
-        "{\"url\": \"@/echo\", \"headers\": {\"a b\": \"c\"}}                  => HEADER_NOT_ALLOWED",
-        "{\"url\": \"ftp://x\"}                                                => URL_INVALID",
-        "{\"url\": \"@/bomb\"}                                                 => RESPONSE_TOO_LARGE",
-        "{\"url\": \"@/echo\", \"method\": \"TRACE\"}                          => TOOL_INPUT_INVALID",
-        "{\"url\": \"@/echo\", \"method\": \"POST\", \"body\": \"\", \"json\": 1} => TOOL_INPUT_INVALID",
-        "{\"url\": \"http://nothing.invalid/\"}                                => HTTP_UNKNOWN_HOST",
-        "{\"url\": \"https://127.0.0.1:@@/\"}                                  => HTTP_TLS_FAILED",
-        "{\"url\": \"http://127.0.0.1:1/\"}                                    => HTTP_CONNECT_FAILED",
+            "{\"url\": \"@/echo\", \"headers\": {\"Host\": \"x\"}}                 => HEADER_NOT_ALLOWED",
+            "{\"url\": \"@/echo\", \"headers\": {\"Content-Length\": \"1\"}}       => HEADER_NOT_ALLOWED",
+            "{\"url\": \"@/echo\", \"headers\": {\"a\": \"b\\r\\nc: d\"}}          => HEADER_NOT_ALLOWED",
+            "{\"url\": \"@/echo\", \"headers\": {\"a b\": \"c\"}}                  => HEADER_NOT_ALLOWED",
+            "{\"url\": \"ftp://x\"}                                                => URL_INVALID",
+            "{\"url\": \"@/bomb\"}                                                 => RESPONSE_TOO_LARGE",
+            "{\"url\": \"@/echo\", \"method\": \"TRACE\"}                          => TOOL_INPUT_INVALID",
+            "{\"url\": \"@/echo\", \"method\": \"POST\", \"body\": \"\", \"json\": 1} => TOOL_INPUT_INVALID",
+            "{\"url\": \"http://nothing.invalid/\"}                                => HTTP_UNKNOWN_HOST",
+            "{\"url\": \"http://127.0.0.1:1/\"}                                    => HTTP_CONNECT_FAILED",
     })
     void refuses(String input, String code) {
-        String filled = input.replace("@@", String.valueOf(server.getAddress().getPort())).replace("@", url(server, ""));
+        String filled = input.replace("@", url(server, ""));
         assertThat(calls.failure("http.request", filled).code()).isEqualTo(code);
+    }
+
+    @Test
+    void aServerWithoutTlsIsATlsFailure() throws Exception {
+        try (ServerSocket plain = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Thread.ofVirtual().start(() -> {
+                try (Socket accepted = plain.accept()) {
+                    accepted.getOutputStream().write("HTTP/1.1 400 No\r\n\r\n".getBytes());
+                    accepted.shutdownOutput();
+                    accepted.getInputStream().readAllBytes();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            ToolFailure failure = calls.failure("http.request",
+                    "{\"url\": \"https://127.0.0.1:" + plain.getLocalPort() + "/\"}");
+            assertThat(failure.code()).isEqualTo("HTTP_TLS_FAILED");
+            assertThat(failure.errorClass()).isEqualTo(ErrorClass.INFRASTRUCTURE);
+        }
     }
 
     @Test
@@ -187,8 +210,8 @@ class HttpRequestTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", nullValues = "none", value = {"0 => 0", "120 => 120", "999999999 => 86400",
-        "Sat, 21 Nov 2026 00:01:00 GMT => 60", "Fri, 20 Nov 2026 00:00:00 GMT => 0", "soon => none", "-1 => none",
-        "none => none"})
+            "Sat, 21 Nov 2026 00:01:00 GMT => 60", "Fri, 20 Nov 2026 00:00:00 GMT => 0", "soon => none", "-1 => none",
+            "none => none"})
     void retryAfterIsSecondsOrADate(String header, Long seconds) {
         assertThat(RetryAfter.parse(header, Instant.parse("2026-11-21T00:00:00Z")))
                 .isEqualTo(seconds == null ? null : Duration.ofSeconds(seconds));
@@ -209,7 +232,8 @@ class HttpRequestTest {
     private static byte[] echo(HttpExchange exchange) throws IOException {
         ObjectNode echo = JsonNodeFactory.instance.objectNode().put("method", exchange.getRequestMethod())
                 .put("body", new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
-        for (String[] header : new String[][] {{"type", "Content-Type"}, {"one", "X-One"}, {"key", "Idempotency-Key"}, {"agent", "User-Agent"}}) {
+        for (String[] header : new String[][] {{"type", "Content-Type"}, {"one", "X-One"}, {"key", "Idempotency-Key"},
+                {"agent", "User-Agent"}}) {
             echo.put(header[0], exchange.getRequestHeaders().getFirst(header[1]));
         }
         return JsonMapper.shared().writeValueAsBytes(echo);
