@@ -2,11 +2,15 @@ package io.keelson.server.run;
 
 import io.keelson.server.db.DbClock;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -15,23 +19,71 @@ public final class Fleet {
 
     public record Node(String id, String version, Instant startedAt, Instant lastSeenAt) {}
 
+    private static final String BEAT = """
+            insert into engine_nodes as n (id, version, started_at, last_seen_at)
+            select ?, ?, now, now from (select {now} as now) clock
+            on conflict (id) do update set version = excluded.version, last_seen_at = excluded.last_seen_at"""
+            .replace("{now}", DbClock.SQL);
+
+    private static final String LEAVE = "delete from engine_nodes where id = ?";
+
+    private static final String NODES = """
+            select id, version, started_at, last_seen_at from engine_nodes
+             where last_seen_at >= (select {now} - ? * interval '1 millisecond') order by id"""
+            .replace("{now}", DbClock.SQL);
+
+    private static final String SEEN_ASKING = """
+            insert into workers as w (workspace_id, id, tools, slots, version, first_seen_at, last_seen_at)
+            select ?, ?, ?, ?, ?, now, now from (select {now} as now) clock
+            on conflict (workspace_id, id) do update
+               set tools = excluded.tools, slots = excluded.slots,
+                   version = coalesce(excluded.version, w.version), last_seen_at = excluded.last_seen_at
+            returning draining""".replace("{now}", DbClock.SQL);
+
+    private static final String SEEN = """
+            update workers set last_seen_at = {now} where workspace_id = ? and id = ?""".replace("{now}", DbClock.SQL);
+
+    private static final String DRAIN = "update workers set draining = true where workspace_id = ? and id = ?";
+
+    private final DbClock clock;
+
     public Fleet(DbClock clock) {
-        throw new UnsupportedOperationException();
+        this.clock = clock;
     }
 
     /** Registers a node or says that it lives. */
     public void beat(Connection c, String node, String version) throws SQLException {
-        throw new UnsupportedOperationException();
+        try (PreparedStatement statement = c.prepareStatement(BEAT)) {
+            statement.setString(1, node);
+            statement.setString(2, version);
+            clock.bind(statement, 3);
+            statement.executeUpdate();
+        }
     }
 
     /** A node says goodbye. */
     public void leave(Connection c, String node) throws SQLException {
-        throw new UnsupportedOperationException();
+        try (PreparedStatement statement = c.prepareStatement(LEAVE)) {
+            statement.setString(1, node);
+            statement.executeUpdate();
+        }
     }
 
     /** Nodes heard of within that time. */
     public List<Node> nodes(Connection c, Duration within) throws SQLException {
-        throw new UnsupportedOperationException();
+        try (PreparedStatement statement = c.prepareStatement(NODES)) {
+            clock.bind(statement, 1);
+            statement.setLong(2, within.toMillis());
+            List<Node> nodes = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    nodes.add(new Node(row.getString("id"), row.getString("version"),
+                            Objects.requireNonNull(Loading.time(row, "started_at")),
+                            Objects.requireNonNull(Loading.time(row, "last_seen_at"))));
+                }
+            }
+            return nodes;
+        }
     }
 
     /**
@@ -42,16 +94,36 @@ public final class Fleet {
      */
     public boolean seen(Connection c, UUID workspaceId, String worker, Collection<String> tools, int slots,
             @Nullable String version) throws SQLException {
-        throw new UnsupportedOperationException();
+        try (PreparedStatement statement = c.prepareStatement(SEEN_ASKING)) {
+            statement.setObject(1, workspaceId);
+            statement.setString(2, worker);
+            statement.setArray(3, c.createArrayOf("text", tools.toArray()));
+            statement.setInt(4, slots);
+            statement.setString(5, version);
+            clock.bind(statement, 6);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return row.getBoolean("draining");
+            }
+        }
     }
 
     /** Notes that a worker lives. */
     public void seen(Connection c, UUID workspaceId, String worker) throws SQLException {
-        throw new UnsupportedOperationException();
+        try (PreparedStatement statement = c.prepareStatement(SEEN)) {
+            clock.bind(statement, 1);
+            statement.setObject(2, workspaceId);
+            statement.setString(3, worker);
+            statement.executeUpdate();
+        }
     }
 
     /** Gives the worker no more work; false when the workspace has no such worker. */
     public boolean drain(Connection c, UUID workspaceId, String worker) throws SQLException {
-        throw new UnsupportedOperationException();
+        try (PreparedStatement statement = c.prepareStatement(DRAIN)) {
+            statement.setObject(1, workspaceId);
+            statement.setString(2, worker);
+            return statement.executeUpdate() == 1;
+        }
     }
 }

@@ -1,8 +1,14 @@
 package io.keelson.server.run;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -32,87 +38,170 @@ public final class RunReader {
         private static final long serialVersionUID = 1L;
     }
 
+    /** Sets a statement's parameters. */
+    @FunctionalInterface
+    private interface Binder {
+        void bind(PreparedStatement statement) throws SQLException;
+    }
+
     public Optional<ObjectNode> run(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        throw new UnsupportedOperationException();
+        return first(c, ReadSql.RUN, ids(workspaceId, runId));
     }
 
     /** The id of the run that bears the client's own id. */
     public Optional<UUID> byExternalId(Connection c, UUID workspaceId, String externalId) throws SQLException {
-        throw new UnsupportedOperationException();
+        return first(c, ReadSql.BY_EXTERNAL_ID, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setString(2, externalId);
+        }).map(row -> UUID.fromString(row.get("id").asString()));
     }
 
     /**
-     * Newest first.
+     * Newest first, without their plans.
      *
      * @throws BadCursorException when the cursor is none of ours
      */
     public Page runs(Connection c, UUID workspaceId, Filter filter, @Nullable String cursor, int limit)
             throws SQLException {
-        throw new UnsupportedOperationException();
+        Cursor from = cursor == null ? null : Cursor.parse(cursor);
+        try (PreparedStatement statement = c.prepareStatement(ReadSql.RUNS)) {
+            int p = 1;
+            statement.setObject(p++, workspaceId);
+            statement.setString(p++, filter.state());
+            statement.setString(p++, filter.state());
+            statement.setString(p++, filter.stateType());
+            statement.setString(p++, filter.stateType());
+            statement.setString(p++, filter.tag());
+            statement.setString(p++, filter.tag());
+            statement.setObject(p++, from == null ? null : from.createdAt().atOffset(ZoneOffset.UTC));
+            statement.setObject(p++, from == null ? null : from.createdAt().atOffset(ZoneOffset.UTC));
+            statement.setObject(p++, from == null ? null : from.id());
+            statement.setInt(p, limit + 1);
+            return page(statement, limit);
+        }
+    }
+
+    private static Page page(PreparedStatement statement, int limit) throws SQLException {
+        List<ObjectNode> items = new ArrayList<>();
+        @Nullable Cursor last = null;
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                if (items.size() == limit) {
+                    return new Page(items, Objects.requireNonNull(last).text());
+                }
+                Instant createdAt = Objects.requireNonNull(Loading.time(row, "created_at"));
+                last = new Cursor(createdAt, Loading.uuid(row, "id"));
+                items.add(JsonRows.object(row));
+            }
+        }
+        return new Page(items, null);
     }
 
     /**
      * What the status document is made of: {@code run_id, agent_slug, state, trigger, started_at, finished_at,
-     * current_step, steps_total, steps_completed, error_code, error_message}.
+     * current_step, steps_total, steps_completed, error_code, error_message}. The current step is the one that something
+     * was last heard of.
      */
     public Optional<ObjectNode> status(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        throw new UnsupportedOperationException();
+        return first(c, ReadSql.STATUS, ids(workspaceId, runId));
     }
 
     /** @param attempt null for the current one */
     public List<ObjectNode> tasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt)
             throws SQLException {
-        throw new UnsupportedOperationException();
+        return list(c, ReadSql.TASKS, ofAttempt(workspaceId, runId, attempt));
     }
 
     public Optional<ObjectNode> task(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
-        throw new UnsupportedOperationException();
+        return first(c, ReadSql.TASK, ids(workspaceId, taskId));
     }
 
     /** @param attempt null for the current one */
     public List<ObjectNode> steps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt)
             throws SQLException {
-        throw new UnsupportedOperationException();
+        return list(c, ReadSql.STEPS, ofAttempt(workspaceId, runId, attempt));
     }
 
     public Optional<ObjectNode> step(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
-        throw new UnsupportedOperationException();
+        return first(c, ReadSql.STEP, ids(workspaceId, stepId));
     }
 
     /** Events of the run with a greater {@code seq}, in order. */
     public List<ObjectNode> events(Connection c, UUID workspaceId, UUID runId, long afterSeq, int limit)
             throws SQLException {
-        throw new UnsupportedOperationException();
+        return list(c, ReadSql.EVENTS, after(workspaceId, runId, afterSeq, limit));
     }
 
     public List<ObjectNode> attempts(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        throw new UnsupportedOperationException();
+        return list(c, ReadSql.ATTEMPTS, ids(workspaceId, runId));
     }
 
     public List<ObjectNode> agents(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        throw new UnsupportedOperationException();
+        return list(c, ReadSql.AGENTS, ids(workspaceId, runId));
     }
 
     public List<ObjectNode> artifacts(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        throw new UnsupportedOperationException();
+        return list(c, ReadSql.ARTIFACTS, ids(workspaceId, runId));
     }
 
     public Optional<ArtifactFile> artifact(Connection c, UUID workspaceId, UUID artifactId) throws SQLException {
-        throw new UnsupportedOperationException();
+        return first(c, ReadSql.ARTIFACT, ids(workspaceId, artifactId))
+                .map(row -> new ArtifactFile(row.get("name").asString(), row.get("content_type").asString(),
+                        row.get("size_bytes").asLong(), row.get("sha256").asString(),
+                        row.get("storage_key").asString()));
     }
 
     /** Log lines of the step with a greater {@code seq}, in order. */
     public List<ObjectNode> logs(Connection c, UUID workspaceId, UUID stepId, long afterSeq, int limit)
             throws SQLException {
-        throw new UnsupportedOperationException();
+        return list(c, ReadSql.LOGS, after(workspaceId, stepId, afterSeq, limit));
     }
 
     public List<ObjectNode> workers(Connection c, UUID workspaceId) throws SQLException {
-        throw new UnsupportedOperationException();
+        return list(c, ReadSql.WORKERS, statement -> statement.setObject(1, workspaceId));
     }
 
     /** Approval steps that wait for a decision, oldest first. */
     public List<ObjectNode> waitingApprovals(Connection c, UUID workspaceId, int limit) throws SQLException {
-        throw new UnsupportedOperationException();
+        return list(c, ReadSql.WAITING_APPROVALS, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setInt(2, limit);
+        });
+    }
+
+    private static Binder ids(UUID workspaceId, UUID id) {
+        return statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setObject(2, id);
+        };
+    }
+
+    private static Binder ofAttempt(UUID workspaceId, UUID runId, @Nullable Integer attempt) {
+        return statement -> {
+            ids(workspaceId, runId).bind(statement);
+            statement.setObject(3, attempt);
+        };
+    }
+
+    private static Binder after(UUID workspaceId, UUID id, long seq, int limit) {
+        return statement -> {
+            ids(workspaceId, id).bind(statement);
+            statement.setLong(3, seq);
+            statement.setInt(4, limit);
+        };
+    }
+
+    private static List<ObjectNode> list(Connection c, String sql, Binder binder) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            binder.bind(statement);
+            return JsonRows.list(statement);
+        }
+    }
+
+    private static Optional<ObjectNode> first(Connection c, String sql, Binder binder) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            binder.bind(statement);
+            return JsonRows.first(statement);
+        }
     }
 }

@@ -1,10 +1,13 @@
 package io.keelson.server.run;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -27,13 +30,57 @@ public final class StepWorkReader {
             @Nullable String errorCode, @Nullable String errorMessage, @Nullable String errorClass,
             @Nullable String details) {}
 
+    private static final String RUNS = """
+            select id, run_id from orchestration_steps where workspace_id = ? and id = any (?)""";
+
+    private static final String WORK = """
+            select s.workspace_id, s.run_id, r.title, r.effect_generation, s.task_id, t.key,
+                case when t.parallel_steps then s.position else 0 end as lane, s.id, s.tool, s.input, s.attempt,
+                s.name || case when s.turn > 1 then '#' || s.turn else '' end as name,
+                s.lease_epoch, s.timeout_ms, q.holder, q.lease_expires_at, q.deadline_at, s.error_code,
+                s.error_message, s.error_class, p.details
+              from orchestration_steps s
+              join orchestration_tasks t on t.id = s.task_id
+              join orchestration_runs r on r.id = s.run_id
+              left join work_queue q on q.task_id = s.task_id
+               and q.lane = case when t.parallel_steps then s.position else 0 end
+              left join step_progress p on p.step_id = s.id
+             where s.id = any (?)""";
+
     /** The runs of those steps that exist in the workspace. */
     public Map<UUID, UUID> runsOf(Connection c, UUID workspaceId, Collection<UUID> stepIds) throws SQLException {
-        throw new UnsupportedOperationException();
+        try (PreparedStatement statement = c.prepareStatement(RUNS)) {
+            statement.setObject(1, workspaceId);
+            statement.setArray(2, c.createArrayOf("uuid", stepIds.toArray()));
+            Map<UUID, UUID> runs = new HashMap<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    runs.put(Loading.uuid(row, "id"), Loading.uuid(row, "run_id"));
+                }
+            }
+            return runs;
+        }
     }
 
     /** Those of the steps that exist, by id. */
     public Map<UUID, StepWork> work(Connection c, Collection<UUID> stepIds) throws SQLException {
-        throw new UnsupportedOperationException();
+        Map<UUID, StepWork> found = new HashMap<>();
+        Loading.each(c, WORK, stepIds, row -> {
+            StepWork work = work(row);
+            found.put(work.stepId(), work);
+        });
+        return found;
+    }
+
+    private static StepWork work(ResultSet row) throws SQLException {
+        UUID runId = Loading.uuid(row, "run_id");
+        String name = row.getString("name");
+        String effectKey = runId + "/" + row.getInt("effect_generation") + "/" + row.getString("key") + "/" + name;
+        return new StepWork(Loading.uuid(row, "workspace_id"), runId, row.getString("title"),
+                Loading.uuid(row, "task_id"), row.getInt("lane"), Loading.uuid(row, "id"), name, row.getString("tool"),
+                row.getString("input"), row.getInt("attempt"), row.getInt("lease_epoch"),
+                Duration.ofMillis(row.getLong("timeout_ms")), effectKey, row.getString("holder"),
+                Loading.time(row, "lease_expires_at"), Loading.time(row, "deadline_at"), row.getString("error_code"),
+                row.getString("error_message"), row.getString("error_class"), row.getString("details"));
     }
 }

@@ -1,0 +1,157 @@
+package io.keelson.server.run;
+
+/** The queries of {@link RunReader}. A column's label is the document's member; every query names its workspace. */
+final class ReadSql {
+    private static final String RUN_COLUMNS = """
+            r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
+                r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
+                r.max_attempts, r.task_count, r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
+                r.steps_completed, r.agent_count, null::numeric as credits_reserved,
+                null::numeric as credits_charged, null::numeric as credits_refunded, r.total_tokens,
+                trim_scale(r.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
+                r.created_by, r.created_at, r.updated_at, r.started_at, r.completed_at, r.duration_ms,
+                greatest(r.last_heartbeat_at, (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
+                    from work_queue q where q.run_id = r.id)) as last_heartbeat_at,
+                r.version_id""";
+
+    static final String RUN = """
+            select %s
+              from orchestration_runs r
+             where r.workspace_id = ? and r.id = ? and r.deleted_at is null""".formatted(
+            RUN_COLUMNS.formatted("r.plan,"));
+
+    static final String BY_EXTERNAL_ID = """
+            select id from orchestration_runs where workspace_id = ? and external_id = ?""";
+
+    static final String RUNS = """
+            select %s
+              from orchestration_runs r
+             where r.workspace_id = ? and r.deleted_at is null
+               and (?::text is null or r.state = ?) and (?::text is null or r.state_type = ?)
+               and (?::text is null or r.tags @> ?::jsonb)
+               and (?::timestamptz is null or (r.created_at, r.id) < (?::timestamptz, ?::uuid))
+             order by r.created_at desc, r.id desc
+             limit ?""".formatted(RUN_COLUMNS.formatted(""));
+
+    static final String STATUS = """
+            select r.id as run_id, r.agent_slug, r.state, r.trigger, r.started_at, r.completed_at as finished_at,
+                (select s.name from orchestration_steps s where s.id = (
+                    select e.step_id from orchestration_events e
+                     where e.run_id = r.id and e.step_id is not null
+                       and e.event_type not in ('step_cancelled', 'step_skipped')
+                     order by e.seq desc limit 1)) as current_step,
+                r.steps_total, r.steps_completed, r.error_code, r.error_message
+              from orchestration_runs r
+             where r.workspace_id = ? and r.id = ? and r.deleted_at is null""";
+
+    private static final String TASK_COLUMNS = """
+            t.id, t.run_id, t.workspace_id, t.key, t.attempt, t.sequence_number, t.title, t.description, t.task_type,
+                t.state, t.state_type, t.trigger_rule, t.agent_id, t.agent_type, a.name as agent_name,
+                t.model_override, t.tools_requested, t.success_criteria, t.output_summary, t.output_ref,
+                case when t.state = 'completed' then coalesce(
+                    (select source.output from orchestration_tasks source
+                      where source.id = coalesce(t.carried_from, t.id)),
+                    (select s.output from orchestration_steps s
+                      where s.task_id = coalesce(t.carried_from, t.id) and s.state = 'completed'
+                      order by s.position desc, s.turn desc limit 1)) end as output,
+                array(select up.key from orchestration_task_dependencies d
+                    join orchestration_tasks up on up.id = d.depends_on_id
+                   where d.task_id = t.id order by up.sequence_number)::text[] as depends_on,
+                t.group_id, t.item_index, t.item, t.carried_from, t.verifier_score, t.verified_by, t.error_code,
+                t.error_message, t.attempt_number, t.continuation_count, t.tokens_used,
+                trim_scale(t.cost) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at, t.duration_ms,
+                t.version_id, t.created_at, t.updated_at""";
+
+    static final String TASKS = """
+            select %s
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id
+              left join run_agents a on a.id = t.run_agent_id
+             where r.workspace_id = ? and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
+             order by t.sequence_number, t.item_index nulls first""".formatted(TASK_COLUMNS);
+
+    static final String TASK = """
+            select %s
+              from orchestration_tasks t left join run_agents a on a.id = t.run_agent_id
+             where t.workspace_id = ? and t.id = ?""".formatted(TASK_COLUMNS);
+
+    private static final String STEP_COLUMNS = """
+            s.id, s.run_id, s.task_id, t.key as task_key,
+                s.name || case when s.turn > 1 then '#' || s.turn else '' end as name, s.kind, s.tool, s.position,
+                s.turn, s.state, s.state_type, s.attempt, (s.retry ->> 'max_attempts')::int as max_attempts,
+                s.failures, s.lease_epoch, coalesce(s.resolved_input, s.input) as input, s.output, s.error_code,
+                s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
+                p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
+
+    static final String STEPS = """
+            select %s
+              from orchestration_runs r
+              join orchestration_steps s on s.run_id = r.id
+              join orchestration_tasks t on t.id = s.task_id
+              left join step_progress p on p.step_id = s.id
+             where r.workspace_id = ? and r.id = ? and s.attempt_of_run = coalesce(?::int, r.attempt_number)
+             order by t.sequence_number, t.item_index nulls first, s.position, s.turn""".formatted(STEP_COLUMNS);
+
+    static final String STEP = """
+            select %s
+              from orchestration_steps s
+              join orchestration_tasks t on t.id = s.task_id
+              left join step_progress p on p.step_id = s.id
+             where s.workspace_id = ? and s.id = ?""".formatted(STEP_COLUMNS);
+
+    static final String EVENTS = """
+            select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type, e.payload,
+                e.actor_type, e.actor_id, e.created_at
+              from orchestration_runs r join orchestration_events e on e.run_id = r.id
+             where r.workspace_id = ? and r.id = ? and e.seq > ?
+             order by e.seq
+             limit ?""";
+
+    static final String ATTEMPTS = """
+            select a.attempt_number, a.state, a.started_at, a.completed_at, a.error_code, a.error_message
+              from orchestration_runs r join run_attempts a on a.run_id = r.id
+             where r.workspace_id = ? and r.id = ?
+             order by a.attempt_number""";
+
+    static final String AGENTS = """
+            select a.id, a.number, a.name, a.attempt, a.state, a.state_type, a.started_at, a.completed_at
+              from orchestration_runs r join run_agents a on a.run_id = r.id
+             where r.workspace_id = ? and r.id = ?
+             order by a.attempt, a.number""";
+
+    static final String ARTIFACTS = """
+            select a.id, a.run_id, s.task_id, a.step_id, a.attempt, a.name, a.content_type, a.size_bytes, a.sha256,
+                a.created_at
+              from artifacts a join orchestration_steps s on s.id = a.step_id
+             where a.workspace_id = ? and a.run_id = ?
+             order by a.created_at, a.id""";
+
+    static final String ARTIFACT = """
+            select name, content_type, size_bytes, sha256, storage_key from artifacts
+             where workspace_id = ? and id = ?""";
+
+    static final String LOGS = """
+            select l.lease_epoch * 1000000::bigint + l.line as seq, l.attempt, l.message, l.at as created_at
+              from orchestration_steps s join step_logs l on l.step_id = s.id
+             where s.workspace_id = ? and s.id = ? and l.lease_epoch * 1000000::bigint + l.line > ?
+             order by l.lease_epoch, l.line
+             limit ?""";
+
+    static final String WORKERS = """
+            select id, tools, slots, version, draining, first_seen_at, last_seen_at from workers
+             where workspace_id = ?
+             order by id""";
+
+    static final String WAITING_APPROVALS = """
+            select %s
+              from orchestration_runs r
+              join orchestration_steps s on s.run_id = r.id and s.attempt_of_run = r.attempt_number
+              join orchestration_tasks t on t.id = s.task_id
+              left join step_progress p on p.step_id = s.id
+             where r.workspace_id = ? and r.state_type <> 'terminal' and s.state = 'waiting_approval'
+             order by s.started_at, s.id
+             limit ?""".formatted(STEP_COLUMNS);
+
+    private ReadSql() {
+    }
+}
