@@ -31,15 +31,13 @@ public final class Heartbeats {
      * @param details JSON text that the next attempt receives; null leaves what is known
      */
     public record Beat(UUID stepId, int epoch, @Nullable Double progress, @Nullable String message,
-            @Nullable String details) {
-    }
+            @Nullable String details) {}
 
     /**
      * @param attempt the step's attempt; 0 for its present one
      * @param lines in order; cut at 4,000 characters, and dropped beyond 5,000 lines of one lease
      */
-    public record Log(UUID stepId, int epoch, int attempt, List<String> lines) {
-    }
+    public record Log(UUID stepId, int epoch, int attempt, List<String> lines) {}
 
     private record Sign(UUID workspaceId, String holder, Beat beat) {
         private @Nullable Double progress() {
@@ -47,8 +45,7 @@ public final class Heartbeats {
         }
     }
 
-    private record Line(Log log, int ordinal, String text) {
-    }
+    private record Line(Log log, int ordinal, String text) {}
 
     /**
      * A lease is the holder's while the step runs under the very epoch; the holder's name is no fence. A row that a

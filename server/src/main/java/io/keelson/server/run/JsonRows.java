@@ -23,8 +23,7 @@ final class JsonRows {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'")
             .withZone(ZoneOffset.UTC);
 
-    private JsonRows() {
-    }
+    private JsonRows() {}
 
     static List<ObjectNode> list(PreparedStatement statement) throws SQLException {
         try (ResultSet rows = statement.executeQuery()) {

@@ -152,6 +152,5 @@ final class ReadSql {
              order by s.started_at, s.id
              limit ?""".formatted(STEP_COLUMNS);
 
-    private ReadSql() {
-    }
+    private ReadSql() {}
 }

@@ -36,7 +36,8 @@ public final class ScopeReader {
 
     private static final String RUN_OUTPUT = "select output_template from orchestration_runs where id = ?";
 
-    private static final String RUN = """
+    private static final String RUN =
+            """
             select id, title as name, goal, inputs, attempt_number as attempt, tags from orchestration_runs where id = ?""";
 
     /** What a completed task yields: what its template made, else its last step's output. */

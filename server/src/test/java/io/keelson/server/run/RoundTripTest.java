@@ -1,0 +1,74 @@
+package io.keelson.server.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.run.Command;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whatever happens to runs, what was decided in memory is what the database gives back. */
+class RoundTripTest {
+    private static final int RUNS = 24;
+    private static final int BATCHES = 160;
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void loadedViewsEqualThoseInMemory(long seed) throws Exception {
+        try (World world = new World()) {
+            RandomRuns made = new RandomRuns(world, seed);
+            Random random = new Random(~seed);
+            List<UUID> runs = new ArrayList<>();
+            for (int i = 0; i < BATCHES; i++) {
+                List<Command> batch = made.batch(runs);
+                if (runs.size() < RUNS) {
+                    batch.add(made.create());
+                    runs.add(batch.getLast().runId());
+                }
+                world.sendAll(batch);
+                forgetSome(world, runs, random);
+            }
+            everyRunHasEventsWithoutAGap(world);
+            nothingOfAnEndedRunIsLeft(world);
+            assertThat(world.query("select distinct event_type from orchestration_events"))
+                    .as("the sequence goes everywhere").contains("run_completed", "run_failed", "run_retrying",
+                            "run_cancelled", "run_resumed", "task_carried", "task_continuing", "step_retrying",
+                            "step_lease_expired", "step_approved", "step_waiting", "task_skipped");
+        }
+    }
+
+    /** Ended runs are forgotten as committers do; of the others one in three. */
+    private static void forgetSome(World world, List<UUID> runs, Random random) {
+        for (UUID run : runs) {
+            if (world.view(run) != null && (world.view(run).run().state().terminal() || random.nextInt(3) == 0)) {
+                world.forget(run);
+            }
+        }
+    }
+
+    private static void everyRunHasEventsWithoutAGap(World world) throws Exception {
+        assertThat(world.query("""
+                select r.id from orchestration_runs r
+                 where r.last_seq <> (select count(*) from orchestration_events e where e.run_id = r.id)
+                    or r.last_seq <> (select max(seq) from orchestration_events e where e.run_id = r.id)
+                    or 1 <> (select min(seq) from orchestration_events e where e.run_id = r.id)""")).isEmpty();
+    }
+
+    private static void nothingOfAnEndedRunIsLeft(World world) throws Exception {
+        Set<String> left = new HashSet<>(world.query("""
+                select r.id from orchestration_runs r
+                 where r.state_type = 'terminal'
+                   and (exists (select from work_queue q where q.run_id = r.id)
+                     or exists (select from timers t where t.run_id = r.id)
+                     or exists (select from orchestration_tasks t where t.run_id = r.id
+                            and t.attempt = r.attempt_number and t.state_type <> 'terminal')
+                     or exists (select from orchestration_steps s where s.run_id = r.id
+                            and s.attempt_of_run = r.attempt_number and s.state_type <> 'terminal'))"""));
+        assertThat(left).isEmpty();
+    }
+}

@@ -1,0 +1,116 @@
+package io.keelson.server.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.plan.Plan;
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Decider;
+import io.keelson.core.run.Ids;
+import io.keelson.core.run.Offer;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.RunView;
+import io.keelson.core.run.ViewText;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/**
+ * A database, a clock that stands still, and the shortest possible committer: batches of commands decided on views kept
+ * in memory and written, after which the views loaded from the database must equal those in memory.
+ */
+final class World implements AutoCloseable {
+    final Database database = TestDatabase.create();
+    final UUID workspace = RunFixtures.workspace(database);
+    final Map<UUID, RunView> views = new HashMap<>();
+    final Map<UUID, Plan> plans = new HashMap<>();
+    final RunStore store;
+    final Ids ids;
+    Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    Offer offer = Offer.none();
+
+    private final Connection connection = database.committerConnection();
+    private long counter;
+
+    World() {
+        store = new RunStore(() -> now, text -> plans.get(RunFixtures.planOf(text)));
+        ids = () -> new UUID(++counter << 16 | 0x7000, 0x8000_0000_0000_0000L);
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    void tick(Duration duration) {
+        now = now.plus(duration);
+    }
+
+    RunView view(UUID run) {
+        return views.get(run);
+    }
+
+    Reply send(Command command) throws SQLException {
+        return sendAll(List.of(command)).getFirst();
+    }
+
+    /** Decides the commands in one transaction. */
+    List<Reply> sendAll(List<Command> commands) throws SQLException {
+        TreeSet<UUID> runs = new TreeSet<>();
+        commands.forEach(command -> runs.add(command.runId()));
+        RunStore.Locked locked = store.lock(connection, runs);
+        for (UUID run : locked.versions().keySet()) {
+            if (!views.containsKey(run)) {
+                views.put(run, load(run));
+            }
+        }
+        Changes changes = new Changes();
+        List<Reply> replies = new ArrayList<>();
+        for (Command command : commands) {
+            if (command instanceof Command.Create create) {
+                plans.put(create.runId(), create.run().plan());
+                views.put(create.runId(), Decider.create(create, changes, locked.now(), ids, offer));
+                replies.add(Reply.CHANGED);
+            } else {
+                replies.add(Decider.decide(views.get(command.runId()), command, changes, locked.now(), ids, offer));
+            }
+        }
+        store.write(connection, changes, locked.now());
+        connection.commit();
+        Map<UUID, RunView> loaded = store.load(connection, runs);
+        for (UUID run : runs) {
+            assertThat(ViewText.of(loaded.get(run))).as("loaded view of %s after %s", run, commands)
+                    .isEqualTo(ViewText.of(views.get(run)));
+        }
+        return replies;
+    }
+
+    RunView load(UUID run) throws SQLException {
+        return store.load(connection, List.of(run)).get(run);
+    }
+
+    /** Forgets what is in memory; the next command works on what the database holds. */
+    void forget(UUID run) {
+        views.remove(run);
+    }
+
+    List<String> query(String sql, Object... parameters) throws SQLException {
+        List<String> found = RunFixtures.query(connection, sql, parameters);
+        connection.commit();
+        return found;
+    }
+
+    @Override
+    public void close() throws SQLException {
+        connection.close();
+        database.close();
+    }
+}
