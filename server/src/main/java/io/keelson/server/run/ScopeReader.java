@@ -52,11 +52,11 @@ public final class ScopeReader {
             select t.key, t.state, %s
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
-             where r.id = ? and """.formatted(YIELD);
+             where r.id = ? and""".formatted(YIELD);
 
-    private static final String NAMED_TASKS = TASKS + "t.key = any (?)";
+    private static final String NAMED_TASKS = TASKS + " t.key = any (?)";
 
-    private static final String ALL_TASKS = TASKS + "t.group_id is null order by t.sequence_number";
+    private static final String ALL_TASKS = TASKS + " t.group_id is null order by t.sequence_number";
 
     private static final String STEPS = """
             select name, state, output from orchestration_steps
