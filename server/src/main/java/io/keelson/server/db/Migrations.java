@@ -28,6 +28,22 @@ public final class Migrations {
         return migrate(url, LOCATION);
     }
 
+    /**
+     * How many files a server would apply; changes nothing.
+     *
+     * @throws DatabaseException DATABASE_SCHEMA_NEWER, or DATABASE_MIGRATION_FAILED when the schema cannot be looked at
+     */
+    public static int pending(DatabaseUrl url) {
+        try {
+            Flyway flyway = flyway(url, LOCATION);
+            refuseNewer(url, flyway);
+            return flyway.info().pending().length;
+        } catch (FlywayException e) {
+            throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
+                    + " cannot be looked at: " + e.getMessage(), e);
+        }
+    }
+
     static int migrate(DatabaseUrl url, String location) {
         try {
             Flyway flyway = flyway(url, location);

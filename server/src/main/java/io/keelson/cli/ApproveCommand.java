@@ -1,0 +1,24 @@
+package io.keelson.cli;
+
+import io.keelson.client.Run;
+import io.keelson.client.Runs;
+import io.keelson.client.Step;
+import io.keelson.client.Steps;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+
+@Command(name = "approve", description = "Approves what a run waits for: its plan, else the approval step that waits.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and carry it to its end",
+                "  keelson approve latest --step sign-off --comment \"figures checked\""})
+final class ApproveCommand extends DecisionCommand {
+
+    @Override
+    Run decide(Runs runs, String id, @Nullable String comment) {
+        return runs.approve(id, comment);
+    }
+
+    @Override
+    Step decide(Steps steps, String stepId, @Nullable String comment) {
+        return steps.approve(stepId, comment);
+    }
+}

@@ -1,0 +1,57 @@
+package io.keelson.cli;
+
+import java.io.PrintWriter;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/** The command line as a function of its arguments. */
+final class Cli {
+
+    private Cli() {
+    }
+
+    /** @return the exit code */
+    static int run(PrintWriter out, PrintWriter err, String... arguments) {
+        return commandLine().setOut(out).setErr(err).execute(arguments);
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new KeelsonCommand()).setCommandName(command())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpAutoWidth(true)
+                .setAbbreviatedOptionsAllowed(false)
+                .setParameterExceptionHandler(Cli::wrongUsage)
+                .setExecutionExceptionHandler(Cli::failed);
+    }
+
+    /** How this program was called, so that the commands it suggests can be copied. */
+    static String command() {
+        return System.getProperty("keelson.command", "keelson");
+    }
+
+    private static int wrongUsage(ParameterException e, String[] arguments) {
+        PrintWriter err = e.getCommandLine().getErr();
+        err.println("error: " + e.getMessage() + " [USAGE]");
+        CommandLine.UnmatchedArgumentException.printSuggestions(e, err);
+        err.println("  see " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
+        err.flush();
+        return ExitCode.USAGE;
+    }
+
+    private static int failed(Exception e, CommandLine commandLine, @Nullable ParseResult result) {
+        ErrorReport report = ErrorReport.of(e);
+        CliCommand command = commandLine.getCommand() instanceof CliCommand c ? c : null;
+        if (command != null && command.json) {
+            command.print(report.toJson());
+        } else {
+            report.print(commandLine.getErr());
+        }
+        if (command != null && command.debug) {
+            e.printStackTrace(commandLine.getErr());
+        }
+        commandLine.getErr().flush();
+        return report.exitCode();
+    }
+}

@@ -1,0 +1,66 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Style;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.Settings;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
+
+/** What all commands have in common: their general options, and the way out for what they say. */
+abstract class CliCommand implements Callable<Integer> {
+
+    @Spec
+    CommandSpec spec;
+
+    @Option(names = "--json", description = "Print one JSON document on standard output instead of text.")
+    boolean json;
+
+    @Option(names = "--no-color", description = "No colours; NO_COLOR in the environment does the same.")
+    boolean noColor;
+
+    @Option(names = "--debug", description = "Show stack traces of errors.")
+    boolean debug;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
+    boolean help;
+
+    @Override
+    public abstract Integer call() throws Exception;
+
+    final PrintWriter out() {
+        return spec.commandLine().getOut();
+    }
+
+    final PrintWriter err() {
+        return spec.commandLine().getErr();
+    }
+
+    final Settings settings() throws InvalidSettingsException {
+        return Settings.load();
+    }
+
+    final Style style() {
+        return Terminals.style(noColor);
+    }
+
+    final void print(List<String> lines) {
+        lines.forEach(out()::println);
+        out().flush();
+    }
+
+    final void print(JsonNode document) {
+        out().println(document.toPrettyString());
+        out().flush();
+    }
+
+    /** Something for people, beside the result. */
+    final void note(String line) {
+        err().println(line);
+        err().flush();
+    }
+}

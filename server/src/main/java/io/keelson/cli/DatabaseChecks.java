@@ -1,0 +1,112 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Amounts;
+import io.keelson.server.Settings;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseException;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.Migrations;
+import io.keelson.server.db.embedded.EmbeddedPostgres;
+import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** Whether there is a database to work with: the one that is named, else an embedded one that is started to see. */
+final class DatabaseChecks {
+
+    private static final Duration MOST_SKEW = Duration.ofSeconds(1);
+
+    private final Clock clock;
+
+    DatabaseChecks(Clock clock) {
+        this.clock = clock;
+    }
+
+    List<Finding> findings(Settings settings) {
+        try {
+            String url = settings.databaseUrl();
+            return url == null ? embedded(settings.dataDir()) : external(url);
+        } catch (DatabaseException e) {
+            return List.of(Finding.fail("database", e.code() + ": " + e.getMessage(),
+                    "correct KEELSON_DATABASE_URL or the database, then look again"));
+        } catch (IOException e) {
+            return List.of(Finding.fail("database", "no temporary folder: " + e, "make room in the temporary folder"));
+        }
+    }
+
+    /** The data folder's own cluster where there is one; else one that is thrown away. */
+    private List<Finding> embedded(Path dataDir) throws IOException {
+        Path temporary = Files.createTempDirectory("keelson-doctor");
+        try {
+            boolean exists = Files.isDirectory(dataDir.resolve("postgres"));
+            EmbeddedPostgresOptions options = exists ? EmbeddedPostgresOptions.lasting(dataDir)
+                    : EmbeddedPostgresOptions.throwaway(temporary.resolve("data"), temporary.resolve("bin"));
+            Instant begin = clock.instant();
+            try (EmbeddedPostgres postgres = EmbeddedPostgres.start(options)) {
+                String took = Amounts.duration(Duration.between(begin, clock.instant()));
+                List<Finding> findings = new ArrayList<>();
+                findings.add(Finding.ok("embedded PostgreSQL", "started in " + took));
+                findings.addAll(look(postgres.url(), exists));
+                return findings;
+            }
+        } finally {
+            delete(temporary);
+        }
+    }
+
+    private List<Finding> external(String url) {
+        return look(DatabaseUrl.parse(url), true);
+    }
+
+    private List<Finding> look(DatabaseUrl url, boolean lasting) {
+        List<Finding> findings = new ArrayList<>();
+        try (Database database = new Database(url, DatabaseOptions.DEFAULTS)) {
+            findings.add(Finding.ok("database", url + ", PostgreSQL " + database.withConnection(connection -> connection
+                    .getMetaData().getDatabaseProductVersion())));
+            int missing = Migrations.pending(url);
+            if (lasting) {
+                findings.add(Finding.ok("schema", missing == 0 ? "up to date"
+                        : missing + " changes to come when a server starts"));
+            }
+            findings.add(skew(database));
+        }
+        return findings;
+    }
+
+    private Finding skew(Database database) {
+        Instant before = clock.instant();
+        Instant there = database.withConnection(connection -> {
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery("select clock_timestamp()")) {
+                row.next();
+                return row.getObject(1, OffsetDateTime.class).toInstant();
+            }
+        });
+        Instant after = clock.instant();
+        Duration skew = there.isBefore(before) ? Duration.between(there, before)
+                : there.isAfter(after) ? Duration.between(after, there) : Duration.ZERO;
+        return skew.compareTo(MOST_SKEW) <= 0
+                ? Finding.ok("clocks", "this machine and the database differ by " + skew.toMillis() + " ms")
+                : Finding.warn("clocks", "this machine and the database differ by " + Amounts.duration(skew),
+                        "set both clocks by NTP: times that people see would be off");
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (var paths = Files.walk(folder)) {
+            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package io.keelson.cli;
+
+import io.keelson.client.Run;
+import io.keelson.client.Runs;
+import io.keelson.client.Step;
+import io.keelson.client.Steps;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** A human's decision on a run's plan or on one of its approval steps. */
+abstract class DecisionCommand extends ActionCommand {
+
+    @Option(names = "--step", paramLabel = "STEP", description = "Which approval, by its step's id or name; needed when "
+            + "several wait.")
+    @Nullable String step;
+
+    @Option(names = "--comment", paramLabel = "TEXT", description = "A remark, for the record.")
+    @Nullable String comment;
+
+    /** Decides the only thing that waits. */
+    abstract Run decide(Runs runs, String id, @Nullable String comment);
+
+    abstract Step decide(Steps steps, String stepId, @Nullable String comment);
+
+    @Override
+    Run act(Link link, Runs runs, String id) {
+        if (step == null) {
+            return decide(runs, id, comment);
+        }
+        Step decided = decide(link.keelson().steps(), stepId(runs.steps(id), step), comment);
+        if (!json) {
+            note(decided.name() + " is " + decided.state());
+        }
+        return runs.get(id);
+    }
+
+    private static String stepId(List<Step> steps, String wanted) {
+        List<Step> named = steps.stream().filter(each -> each.id().equals(wanted)
+                || each.name().equals(wanted) && each.state().equals("waiting_approval")).toList();
+        if (named.size() != 1) {
+            throw CliException.failed(named.isEmpty() ? "STEP_NOT_FOUND" : "APPROVAL_AMBIGUOUS",
+                    (named.isEmpty() ? "no approval called " + wanted + " waits" : "several approvals called " + wanted
+                            + " wait, name one by its id") + "; waiting: " + waiting(steps), null);
+        }
+        return named.getFirst().id();
+    }
+
+    private static String waiting(List<Step> steps) {
+        List<String> names = steps.stream().filter(each -> each.state().equals("waiting_approval"))
+                .map(each -> each.name() + " (" + each.id() + ")").toList();
+        return names.isEmpty() ? "none" : String.join(", ", names);
+    }
+}

@@ -1,0 +1,38 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.RunModel;
+import io.keelson.client.Event;
+import java.time.Instant;
+import java.util.List;
+
+/** Where a followed run is shown. */
+interface Display extends AutoCloseable {
+
+    /** Shows nothing. */
+    Display NONE = new Display() {
+        @Override
+        public void happened(List<Event> events, RunModel model) {
+            // nobody watches
+        }
+
+        @Override
+        public void show(RunModel model, Instant now) {
+            // nobody watches
+        }
+
+        @Override
+        public void close() {
+            // nothing is open
+        }
+    };
+
+    /** Events that the model has taken in, each once and in order. */
+    void happened(List<Event> events, RunModel model);
+
+    /** Called some ten times a second. */
+    void show(RunModel model, Instant now);
+
+    /** Leaves what is shown where it stands, so that other text can follow; may be shown on afterwards. */
+    @Override
+    void close();
+}

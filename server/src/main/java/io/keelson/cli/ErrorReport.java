@@ -1,0 +1,93 @@
+package io.keelson.cli;
+
+import io.keelson.client.KeelsonException;
+import io.keelson.core.plan.Problem;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * An error as people and programs read it.
+ *
+ * @param code stable, UPPER_SNAKE
+ * @param advice what to do; null where the message says it
+ */
+record ErrorReport(int exitCode, String code, String message, List<Problem> problems, List<String> allowed,
+        @Nullable String advice) {
+
+    static ErrorReport of(Throwable failure) {
+        return switch (failure) {
+            case CliException e -> new ErrorReport(e.exitCode(), e.code(), String.valueOf(e.getMessage()), e.problems(),
+                    List.of(), null);
+            case KeelsonException e -> refused(e);
+            case StartupException e -> new ErrorReport(ExitCode.FAILED, e.code(), String.valueOf(e.getMessage()),
+                    List.of(), List.of(), null);
+            case InvalidSettingsException e -> new ErrorReport(ExitCode.USAGE, e.problems().getFirst().code(),
+                    "the settings cannot be used", e.problems(), List.of(), "docs/configuration.md lists them all");
+            default -> new ErrorReport(ExitCode.FAILED, "UNEXPECTED_ERROR", String.valueOf(failure), List.of(),
+                    List.of(), "this is a bug of Keelson; --debug shows where");
+        };
+    }
+
+    private static ErrorReport refused(KeelsonException e) {
+        List<Problem> problems = e.problems().stream().map(each -> new Problem(text(each.code()), text(each.pointer()),
+                text(each.message()))).toList();
+        String message = String.valueOf(e.getMessage());
+        String prefix = e.code() + ": ";
+        int exitCode = e.status() == 400 || e.status() == 422 ? ExitCode.USAGE : ExitCode.FAILED;
+        return new ErrorReport(exitCode, e.code(), message.startsWith(prefix) ? message.substring(prefix.length())
+                : message, problems, e.allowed(), advice(e.code()));
+    }
+
+    private static @Nullable String advice(String code) {
+        return switch (code) {
+            case "SERVER_UNREACHABLE" -> "start one with `keelson server`, or correct KEELSON_URL";
+            case "UNAUTHENTICATED", "INVALID_API_KEY" ->
+                "set KEELSON_API_KEY to the key in the server's <data folder>/api-key";
+            case "RUN_NOT_FOUND", "INVALID_ID" -> "`keelson runs` lists the runs";
+            case "APPROVAL_AMBIGUOUS" -> "name one of them with --step";
+            default -> null;
+        };
+    }
+
+    /** One line, with a line for each problem below; a stack trace only where asked for. */
+    void print(PrintWriter err) {
+        err.println("error: " + message + " [" + code + "]");
+        for (Problem problem : problems) {
+            String place = problem.pointer().isEmpty() ? "" : problem.pointer() + ": ";
+            err.println("  " + place + problem.message() + " [" + problem.code() + "]");
+        }
+        if (!allowed.isEmpty()) {
+            err.println("  possible: " + String.join(", ", allowed));
+        }
+        if (advice != null) {
+            err.println("  " + advice);
+        }
+        err.flush();
+    }
+
+    ObjectNode toJson() {
+        ObjectNode json = JsonNodeFactory.instance.objectNode().put("code", code).put("message", message);
+        List<ObjectNode> list = new ArrayList<>();
+        for (Problem problem : problems) {
+            list.add(JsonNodeFactory.instance.objectNode().put("code", problem.code())
+                    .put("pointer", problem.pointer()).put("message", problem.message()));
+        }
+        json.putArray("problems").addAll(list);
+        allowed.forEach(json.putArray("allowed")::add);
+        if (advice != null) {
+            json.put("advice", advice);
+        }
+        return json;
+    }
+
+    private static String text(@Nullable String text) {
+        return Objects.requireNonNullElse(text, "");
+    }
+}

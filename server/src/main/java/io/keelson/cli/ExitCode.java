@@ -1,0 +1,26 @@
+package io.keelson.cli;
+
+import io.keelson.client.Run;
+
+/** What a shell sees. 124 and 130 are those of timeout(1) and of an interrupted program. */
+final class ExitCode {
+
+    static final int OK = 0;
+    static final int FAILED = 1;
+    static final int USAGE = 2;
+    static final int CANCELLED = 3;
+    static final int WAITS_FOR_HUMAN = 4;
+    static final int TIMED_OUT = 124;
+
+    private ExitCode() {
+    }
+
+    /** Of a run that has ended; one that was skipped had nothing to do. */
+    static int of(Run ended) {
+        return switch (ended.state()) {
+            case "completed", "skipped" -> OK;
+            case "cancelled" -> CANCELLED;
+            default -> FAILED;
+        };
+    }
+}

@@ -1,0 +1,144 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.RunModel;
+import io.keelson.client.Event;
+import io.keelson.client.KeelsonException;
+import io.keelson.client.Page;
+import io.keelson.client.Run;
+import io.keelson.client.Runs;
+import io.keelson.client.Step;
+import io.keelson.server.StartupException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a model of a run up to date by its events and shows it, until the run ends, waits for a human, or time is up.
+ * May be told to go on afterwards. Goes on over restarts of the server.
+ */
+final class Follow {
+
+    /** Why following stopped. */
+    enum End {
+        RUN_ENDED, WAITS_FOR_HUMAN, TIMED_OUT, INTERRUPTED
+    }
+
+    private static final Duration REDRAW = Duration.ofMillis(100);
+    private static final Duration IDLE_POLL = Duration.ofMillis(400);
+    private static final Duration QUIET = Duration.ofMillis(800);
+    private static final Duration AFTER_LOSS = Duration.ofSeconds(1);
+    private static final int EVENTS_AT_A_TIME = 500;
+    /** Steps are listed to name what runs; for more than these it would cost more than it tells. */
+    private static final int MOST_STEPS_NAMED = 2_000;
+
+    private final Link link;
+    private final String id;
+    private final Display display;
+    private final Clock clock;
+    private final RunModel model;
+    private long lastSeq;
+    private Instant lastEvent;
+    private Instant nextPoll = Instant.MIN;
+    private Instant nextNaming = Instant.MIN;
+
+    Follow(Link link, Run run, Display display, Clock clock) {
+        this.link = link;
+        this.id = run.id();
+        this.display = display;
+        this.clock = clock;
+        this.model = new RunModel(run);
+        this.lastEvent = clock.instant();
+    }
+
+    Run run() {
+        return model.run();
+    }
+
+    /** @param deadline null for none */
+    End until(@Nullable Instant deadline) throws StartupException {
+        while (true) {
+            Instant now = clock.instant();
+            if (!now.isBefore(nextPoll)) {
+                look(now);
+            }
+            display.show(model, now);
+            if (link.interrupted()) {
+                return End.INTERRUPTED;
+            }
+            if (model.run().ended()) {
+                return End.RUN_ENDED;
+            }
+            if (!lastEvent.plus(QUIET).isAfter(now) && model.waitsForHuman()) {
+                return End.WAITS_FOR_HUMAN;
+            }
+            if (deadline != null && !now.isBefore(deadline)) {
+                return End.TIMED_OUT;
+            }
+            Pause.of(REDRAW);
+        }
+    }
+
+    /** Steps that wait for a decision. */
+    List<Step> approvals() {
+        return runs().steps(id).stream().filter(step -> step.state().equals("waiting_approval")).toList();
+    }
+
+    private Runs runs() {
+        return link.keelson().runs();
+    }
+
+    private void look(Instant now) throws StartupException {
+        try {
+            boolean news = readEvents();
+            if (model.run().ended()) {
+                readEvents();
+            }
+            nextPoll = now.plus(news ? REDRAW : IDLE_POLL);
+            lastEvent = news ? now : lastEvent;
+        } catch (KeelsonException e) {
+            if (link.interrupted()) {
+                return;
+            }
+            if (!e.isTransient()) {
+                throw e;
+            }
+            nextPoll = now.plus(AFTER_LOSS);
+            link.reopen();
+        }
+    }
+
+    /** The run's document holds its whole plan, so it is read again only when the run itself has changed. */
+    private boolean readEvents() {
+        boolean news = false;
+        Page<Event> page;
+        do {
+            page = runs().events(id, lastSeq, EVENTS_AT_A_TIME);
+            page.items().forEach(model::apply);
+            if (page.items().stream().anyMatch(event -> event.eventType().startsWith("run_"))) {
+                model.run(runs().get(id));
+            }
+            if (!page.items().isEmpty()) {
+                lastSeq = page.items().getLast().seq();
+                news = true;
+            }
+            name(page.nextCursor() == null);
+            display.happened(page.items(), model);
+        } while (page.nextCursor() != null);
+        return news;
+    }
+
+    /** Lists are read as often as they are cheap: the more tasks, the more rarely. */
+    private void name(boolean caughtUp) {
+        Instant begin = clock.instant();
+        boolean due = caughtUp && (!begin.isBefore(nextNaming) || model.run().ended());
+        if (!model.unnamed() || !due) {
+            return;
+        }
+        List<Step> steps = model.run().stepsTotal() > MOST_STEPS_NAMED ? List.of() : runs().steps(id);
+        model.name(runs().tasks(id), steps);
+        Duration cost = Duration.between(begin, clock.instant());
+        nextNaming = clock.instant().plus(cost.multipliedBy(4));
+    }
+}

@@ -1,0 +1,33 @@
+package io.keelson.cli;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+@Command(name = "keelson", versionProvider = Version.class, synopsisSubcommandLabel = "COMMAND",
+        description = "Durable runs of AI agents: plans of tasks that survive crashes, restarts and waiting for people.",
+        subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, ApproveCommand.class,
+                RejectCommand.class, PauseCommand.class, ResumeCommand.class, CancelCommand.class, RetryCommand.class,
+                ServerCommand.class, ValidateCommand.class, ToolsCommand.class, LifecyclesCommand.class,
+                DoctorCommand.class},
+        footerHeading = "%nExit codes:%n", footer = {"  0 done, or the run completed", "  1 it failed",
+                "  2 wrong usage, wrong mission or wrong settings", "  3 the run was cancelled",
+                "  4 the run waits for a human", "  124 --timeout is over, 130 interrupted", "",
+                "Examples:", "  keelson run examples/repository-report.yaml --input path=.", "  keelson run --help"})
+final class KeelsonCommand implements Runnable {
+
+    @Spec
+    CommandSpec spec;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
+    boolean help;
+
+    @Option(names = {"-V", "--version"}, versionHelp = true, description = "Show the version.")
+    boolean version;
+
+    @Override
+    public void run() {
+        spec.commandLine().usage(spec.commandLine().getOut());
+    }
+}

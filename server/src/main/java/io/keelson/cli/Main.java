@@ -1,0 +1,23 @@
+package io.keelson.cli;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.OutputStreamWriter;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+
+/** Where the program begins. */
+public final class Main {
+
+    private Main() {
+    }
+
+    public static void main(String[] arguments) {
+        System.exit(Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), arguments));
+    }
+
+    /** Text goes out as UTF-8, whatever the locale of a container says. */
+    private static PrintWriter utf8(FileDescriptor descriptor) {
+        return new PrintWriter(new OutputStreamWriter(new FileOutputStream(descriptor), StandardCharsets.UTF_8), true);
+    }
+}

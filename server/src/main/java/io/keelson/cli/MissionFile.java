@@ -1,0 +1,127 @@
+package io.keelson.cli;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.server.plan.Documents;
+import io.keelson.server.plan.Format;
+import io.keelson.server.plan.Reading;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A mission as it stands in a file, with the values that were given on the command line. An input declared with
+ * {@code format: path} names a place on the machine of whoever runs the mission: relative values are relative to their
+ * working folder.
+ */
+final class MissionFile {
+
+    private final String name;
+    private final byte[] bytes;
+    private final ObjectNode document;
+    private final Set<Path> folders = new LinkedHashSet<>();
+
+    private MissionFile(String name, byte[] bytes, ObjectNode document) {
+        this.name = name;
+        this.bytes = bytes;
+        this.document = document;
+    }
+
+    /** @param file {@code -} for standard input */
+    static MissionFile read(String file) {
+        byte[] bytes = bytes(file);
+        Reading<JsonNode> reading = Documents.read(bytes, Format.ofFile(file));
+        return switch (reading) {
+            case Reading.Refused<JsonNode>(List<Problem> problems) -> throw invalid(file, bytes, problems);
+            case Reading.Done<JsonNode>(ObjectNode object) -> new MissionFile(file, bytes, object);
+            case Reading.Done<JsonNode>(JsonNode other) -> throw invalid(file, bytes, List.of(new Problem("WRONG_TYPE",
+                    "", "a mission is an object, not " + other.getNodeType().name().toLowerCase(Locale.ROOT))));
+        };
+    }
+
+    private static byte[] bytes(String file) {
+        try {
+            return file.equals("-") ? System.in.readAllBytes() : Files.readAllBytes(Path.of(file));
+        } catch (NoSuchFileException e) {
+            throw CliException.usage("FILE_NOT_FOUND", "there is no file " + file);
+        } catch (IOException e) {
+            throw CliException.usage("FILE_UNREADABLE", "cannot read " + file + ": " + e.getMessage());
+        }
+    }
+
+    /**
+     * Gives inputs their values. A value of an input that is declared as text stays as it is, any other is read as
+     * JSON where it is JSON.
+     */
+    void inputs(Map<String, String> values, Path workingFolder) {
+        JsonNode declared = document.path("inputs");
+        ObjectNode input = document.withObjectProperty("input");
+        values.forEach((key, value) -> input.set(key, value(value, declared.path(key))));
+        declared.properties().forEach(each -> path(each.getKey(), each.getValue(), input, workingFolder));
+        if (input.isEmpty()) {
+            document.remove("input");
+        }
+    }
+
+    private static JsonNode value(String text, JsonNode declaration) {
+        if (!declaration.path("type").asString("").equals("string")) {
+            try {
+                return JsonMapper.shared().readTree(text);
+            } catch (JacksonException e) {
+                // text that is no JSON is meant as text
+            }
+        }
+        return JsonNodeFactory.instance.stringNode(text);
+    }
+
+    private void path(String key, JsonNode declaration, ObjectNode input, Path workingFolder) {
+        JsonNode value = input.has(key) ? input.get(key) : declaration.path("default");
+        if (declaration.path("format").asString("").equals("path") && value.isString()) {
+            Path path = workingFolder.resolve(value.stringValue()).normalize();
+            input.put(key, path.toString());
+            folders.add(Files.isDirectory(path) || path.getParent() == null ? path : path.getParent());
+        }
+    }
+
+    void rename(String newName) {
+        document.put("name", newName);
+    }
+
+    /** The body of {@code POST /runs}. */
+    ObjectNode document() {
+        return document;
+    }
+
+    /** Folders that inputs of {@code format: path} name, or in which the named files are. */
+    List<Path> folders() {
+        return new ArrayList<>(folders);
+    }
+
+    CliException invalid(List<Problem> problems) {
+        return invalid(name, bytes, problems);
+    }
+
+    /** With the lines where the problems are. */
+    static CliException invalid(String file, byte[] bytes, List<Problem> problems) {
+        SourceLines lines = new SourceLines(new String(bytes, StandardCharsets.UTF_8));
+        List<Problem> placed = problems.stream()
+                .map(each -> each.pointer().isEmpty() ? each : new Problem(each.code(), each.pointer(),
+                        each.message() + lines.of(each.pointer()).map(line -> " (line " + line + ")").orElse("")))
+                .collect(Collectors.toList());
+        return CliException.invalid("INVALID_MISSION", file + " is not a mission that can run: " + problems.size()
+                + (problems.size() == 1 ? " problem" : " problems"), placed);
+    }
+}

@@ -1,0 +1,23 @@
+package io.keelson.cli;
+
+import io.keelson.client.Run;
+import io.keelson.client.Runs;
+import io.keelson.client.Step;
+import io.keelson.client.Steps;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+
+@Command(name = "reject", description = "Rejects what a run waits for: its plan, else the approval step that waits. The "
+        + "run fails.", footerHeading = "%nExamples:%n", footer = "  keelson reject latest --comment \"not yet\"")
+final class RejectCommand extends DecisionCommand {
+
+    @Override
+    Run decide(Runs runs, String id, @Nullable String comment) {
+        return runs.reject(id, comment);
+    }
+
+    @Override
+    Step decide(Steps steps, String stepId, @Nullable String comment) {
+        return steps.reject(stepId, comment);
+    }
+}

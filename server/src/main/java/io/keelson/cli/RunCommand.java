@@ -1,0 +1,95 @@
+package io.keelson.cli;
+
+import io.keelson.client.Keelson;
+import io.keelson.client.Run;
+import io.keelson.client.RunRequest;
+import io.keelson.core.plan.Problem;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.Settings;
+import io.keelson.server.StartupException;
+import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.Reading;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "run", description = {"Runs a mission and shows how it goes.",
+        "Uses the server that KEELSON_URL names or that runs for the data folder; else one lives in this process until "
+                + "the run has ended, and nothing is left running. The run itself is durable: what Ctrl-C interrupts, "
+                + "`keelson watch` carries on."}, footerHeading = "%nExamples:%n", footer = {
+                        "  keelson run examples/repository-report.yaml --input path=.",
+                        "  keelson run mission.yaml --out reports     # copies its artifacts there",
+                        "  keelson run mission.yaml --json | jq .run.output",
+                        "  keelson run mission.yaml --detach          # on a running server"})
+final class RunCommand extends CliCommand {
+
+    @Parameters(paramLabel = "FILE", description = "The mission, YAML or JSON; - for standard input.")
+    String file;
+
+    @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE", description = "The value of an input; repeatable.")
+    Map<String, String> inputs = new LinkedHashMap<>();
+
+    @Option(names = "--name", paramLabel = "NAME", description = "What the run is called, instead of the mission's name.")
+    @Nullable String name;
+
+    @Option(names = "--detach", description = "Only start it, print its id and leave it to the server.")
+    boolean detach;
+
+    @Mixin
+    Watching watching;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        Settings settings = settings();
+        MissionFile mission = MissionFile.read(file);
+        mission.inputs(inputs, Path.of("").toAbsolutePath());
+        if (name != null) {
+            mission.rename(name);
+        }
+        check(mission);
+        RunRequest request = RunRequest.of(mission.document()).start();
+        if (detach) {
+            Keelson keelson = Link.existing(settings);
+            return detached(keelson, keelson.runs().create(request));
+        }
+        try (Link link = Link.open(allowing(settings, mission.folders()), Link.Work.ALL)) {
+            return watching.watch(this, link, link.keelson().runs().create(request));
+        }
+    }
+
+    /** Says what is wrong before anything is started. Which tools there are only the server knows. */
+    private static void check(MissionFile mission) {
+        if (new LocalTools().reader(Set.of()).read(mission.document()) instanceof Reading.Refused<Mission> refused) {
+            List<Problem> problems = refused.problems();
+            if (!problems.stream().allMatch(problem -> problem.code().equals("UNKNOWN_TOOL"))) {
+                throw mission.invalid(problems);
+            }
+        }
+    }
+
+    /** A server of our own may use what its only user has just named. */
+    private static Settings allowing(Settings settings, List<Path> named) {
+        List<Path> folders = new ArrayList<>(settings.allowedFolders());
+        folders.addAll(named);
+        return settings.withAllowedFolders(folders);
+    }
+
+    private int detached(Keelson keelson, Run run) {
+        if (json) {
+            print(RunDocuments.run(keelson, run.id()));
+        } else {
+            print(List.of(run.id()));
+            note("started; follow it with: " + Cli.command() + " watch " + run.id());
+        }
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,56 @@
+package io.keelson.cli;
+
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.Run;
+import io.keelson.client.RunQuery;
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Documents of the API as they are, for {@code --json}. */
+final class RunDocuments {
+
+    private RunDocuments() {
+    }
+
+    /** The id that an argument means: {@code latest} is the newest run. */
+    static String id(Keelson keelson, String argument) {
+        if (!argument.equals("latest")) {
+            return argument;
+        }
+        List<Run> newest = keelson.runs().list(RunQuery.all().limit(1)).items();
+        if (newest.isEmpty()) {
+            throw CliException.failed("RUN_NOT_FOUND", "there are no runs yet", null);
+        }
+        return newest.getFirst().id();
+    }
+
+    static JsonNode run(Keelson keelson, String id) {
+        return keelson.api().get("/runs/" + id);
+    }
+
+    /** The run with its tasks and artifacts, and its steps where asked for. */
+    static ObjectNode whole(Keelson keelson, String id, boolean steps) {
+        ObjectNode document = Json.object();
+        document.set("run", run(keelson, id));
+        document.set("tasks", all(keelson, "/runs/" + id + "/tasks"));
+        if (steps) {
+            document.set("steps", all(keelson, "/runs/" + id + "/steps"));
+        }
+        document.set("artifacts", all(keelson, "/runs/" + id + "/artifacts"));
+        return document;
+    }
+
+    private static ArrayNode all(Keelson keelson, String path) {
+        ArrayNode items = Json.object().putArray("items");
+        String cursor = "";
+        do {
+            JsonNode page = keelson.api().get(path + (cursor.isEmpty() ? "" : "?cursor=" + cursor));
+            page.path("items").forEach(items::add);
+            cursor = page.path("next_cursor").asString("");
+        } while (!cursor.isEmpty());
+        return items;
+    }
+}

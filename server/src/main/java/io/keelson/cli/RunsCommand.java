@@ -1,0 +1,61 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Cells;
+import io.keelson.cli.view.Style;
+import io.keelson.cli.view.Table;
+import io.keelson.client.Page;
+import io.keelson.client.Run;
+import io.keelson.client.RunQuery;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(name = "runs", description = "Lists runs, newest first.", footerHeading = "%nExamples:%n", footer = {
+        "  keelson runs", "  keelson runs --state failed --limit 5", "  keelson runs --json | jq -r '.items[].id'"})
+final class RunsCommand extends CliCommand {
+
+    @Option(names = "--state", paramLabel = "STATE", description = "Only runs in this state.")
+    @Nullable String state;
+
+    @Option(names = "--limit", paramLabel = "N", defaultValue = "20",
+            description = "At most so many; ${DEFAULT-VALUE} when not given.")
+    int limit = 20;
+
+    private final Clock clock = Clock.systemUTC();
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE)) {
+            if (json) {
+                print(link.keelson().api().get("/runs?limit=" + limit + (state == null ? "" : "&state=" + state)));
+                return ExitCode.OK;
+            }
+            RunQuery query = RunQuery.all().limit(limit);
+            Page<Run> page = link.keelson().runs().list(state == null ? query : query.state(state));
+            print(page.items().isEmpty() ? List.of("no runs") : table(page.items(), clock.instant(), style()));
+            if (page.nextCursor() != null) {
+                note("there are more: --limit");
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    static List<String> table(List<Run> runs, Instant now, Style style) {
+        Table table = new Table("RUN", "STATE", "TASKS", "AGE", "TOOK", "NAME");
+        for (Run run : runs) {
+            Long millis = run.durationMs();
+            Instant created = run.createdAt();
+            table.row(run.id(), style.state(run.state()), run.tasksCompleted() + "/" + run.taskCount(),
+                    created == null ? "" : Amounts.age(Duration.between(created, now)),
+                    millis == null ? "" : Amounts.duration(Duration.ofMillis(millis)), Cells.clean(run.name()));
+        }
+        return table.lines(0, style);
+    }
+}

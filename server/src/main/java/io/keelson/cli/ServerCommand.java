@@ -1,0 +1,44 @@
+package io.keelson.cli;
+
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.Server;
+import io.keelson.server.Settings;
+import io.keelson.server.StartupException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+@Command(name = "server", description = {"Runs a server until it is told to stop.",
+        "Prints where it listens and where the API key is, and logs to standard error. SIGTERM and Ctrl-C hand the "
+                + "work under way back before it ends. See docs/configuration.md for its settings."},
+        footerHeading = "%nExamples:%n", footer = {"  keelson server", "  keelson server --port 0     # any free port",
+                "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson server"})
+final class ServerCommand extends CliCommand {
+
+    @Option(names = "--port", paramLabel = "PORT", description = "Instead of KEELSON_HTTP_PORT; 0 takes a free one.")
+    @Nullable Integer port;
+
+    @Option(names = "--host", paramLabel = "ADDRESS", description = "Instead of KEELSON_HTTP_HOST.")
+    @Nullable String host;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        Settings settings = settings();
+        Settings chosen = settings.withHttp(host == null ? settings.httpHost() : host,
+                port == null ? settings.httpPort() : port);
+        Logging.toStandardError(chosen);
+        Server server = Server.start(chosen);
+        Runtime.getRuntime().addShutdownHook(new Thread(server::close, "keelson-shutdown"));
+        if (json) {
+            print(JsonNodeFactory.instance.objectNode().put("url", server.baseUrl().toString())
+                    .put("api_key_file", chosen.dataDir().resolve("api-key").toString()));
+        } else {
+            note("Keelson listens at " + server.baseUrl());
+            note("API key: " + chosen.dataDir().resolve("api-key"));
+            note("Ctrl-C stops it");
+        }
+        server.awaitShutdown();
+        return ExitCode.OK;
+    }
+}

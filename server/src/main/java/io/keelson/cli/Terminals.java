@@ -1,0 +1,35 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Style;
+import java.io.Console;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Whether somebody sits there, and what their terminal can show. */
+final class Terminals {
+
+    private Terminals() {
+    }
+
+    /** True when both standard input and standard output are a terminal that can do more than print. */
+    static boolean interactive() {
+        Console console = System.console();
+        return console != null && console.isTerminal() && !"dumb".equals(System.getenv("TERM"));
+    }
+
+    static Style style(boolean noColor) {
+        return style(noColor, interactive(), System.getenv());
+    }
+
+    static Style style(boolean noColor, boolean interactive, Map<String, String> environment) {
+        boolean refused = noColor || !environment.getOrDefault("NO_COLOR", "").isEmpty();
+        return new Style(interactive && !refused, !interactive || unicode(environment));
+    }
+
+    private static boolean unicode(Map<String, String> environment) {
+        return Stream.of("LC_ALL", "LC_CTYPE", "LANG").map(name -> environment.getOrDefault(name, ""))
+                .filter(value -> !value.isEmpty()).findFirst()
+                .map(value -> value.toLowerCase(Locale.ROOT).replace("-", "").contains("utf8")).orElse(false);
+    }
+}

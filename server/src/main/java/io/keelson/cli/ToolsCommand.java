@@ -1,0 +1,73 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Table;
+import io.keelson.client.Json;
+import io.keelson.client.ToolInfo;
+import io.keelson.server.InvalidSettingsException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+@Command(name = "tools", description = "Lists the tools that steps can use, or shows one with its JSON Schemas. The "
+        + "built-in ones are known without a server.", footerHeading = "%nExamples:%n", footer = {
+                "  keelson tools",
+                "  keelson tools files.list",
+                "  keelson tools --server          # those that workers serve, too"})
+final class ToolsCommand extends CliCommand {
+
+    @Parameters(paramLabel = "NAME", arity = "0..1", description = "One tool.")
+    @Nullable String name;
+
+    @Option(names = "--server", description = "Ask the server, which also knows what its workers serve.")
+    boolean server;
+
+    @Override
+    public Integer call() throws InvalidSettingsException {
+        List<ToolInfo> tools = server ? Link.existing(settings()).tools() : builtIn();
+        if (name != null) {
+            ToolInfo tool = tools.stream().filter(each -> each.name().equals(name)).findFirst()
+                    .orElseThrow(() -> CliException.usage("TOOL_UNKNOWN", "there is no tool " + name + "; known are "
+                            + String.join(", ", tools.stream().map(ToolInfo::name).toList())));
+            show(tool);
+        } else if (json) {
+            ObjectNode list = JsonNodeFactory.instance.objectNode();
+            tools.forEach(tool -> list.withArrayProperty("items").add(document(tool)));
+            print(list);
+        } else {
+            Table table = new Table("TOOL", "WHAT IT DOES");
+            tools.forEach(tool -> table.row(tool.name(), String.valueOf(tool.description())));
+            print(table.lines(0, style()));
+        }
+        return ExitCode.OK;
+    }
+
+    private void show(ToolInfo tool) {
+        if (json) {
+            print(document(tool));
+            return;
+        }
+        List<String> lines = new ArrayList<>(List.of(style().bold(tool.name()), String.valueOf(tool.description())));
+        lines.addAll(List.of("", "input", tool.inputSchema().toPrettyString(), "", "output",
+                tool.outputSchema().toPrettyString()));
+        print(lines);
+    }
+
+    private static List<ToolInfo> builtIn() {
+        return new LocalTools().catalog().all().stream().map(tool -> tool.spec())
+                .map(spec -> new ToolInfo(spec.name(), spec.description(), spec.inputSchema(), spec.outputSchema()))
+                .toList();
+    }
+
+    private static JsonNode document(ToolInfo tool) {
+        ObjectNode json = Json.object().put("name", tool.name()).put("description", tool.description());
+        json.set("input_schema", tool.inputSchema());
+        json.set("output_schema", tool.outputSchema());
+        return json;
+    }
+}

@@ -1,0 +1,53 @@
+package io.keelson.cli;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.Reading;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+@Command(name = "validate", description = "Checks a mission file and lists everything that is wrong with it. Needs no "
+        + "server and no database.", footerHeading = "%nExamples:%n", footer = {
+                "  keelson validate examples/repository-report.yaml",
+                "  keelson validate mission.yaml --tool my.tool   # a tool that a worker of yours serves",
+                "  generate-mission | keelson validate -"})
+final class ValidateCommand extends CliCommand {
+
+    @Parameters(paramLabel = "FILE", description = "The mission, YAML or JSON; - for standard input.")
+    String file;
+
+    @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE", description = "The value of an input; repeatable.")
+    Map<String, String> inputs = new LinkedHashMap<>();
+
+    @Option(names = "--tool", paramLabel = "NAME", description = "A tool that workers serve; repeatable.")
+    Set<String> tools = new LinkedHashSet<>();
+
+    @Override
+    public Integer call() {
+        MissionFile mission = MissionFile.read(file);
+        mission.inputs(inputs, Path.of("").toAbsolutePath());
+        return switch (new LocalTools().reader(tools).read(mission.document())) {
+            case Reading.Done<Mission>(Mission read) -> valid(read);
+            case Reading.Refused<Mission>(List<Problem> problems) -> throw mission.invalid(problems);
+        };
+    }
+
+    private int valid(Mission mission) {
+        int tasks = mission.plan().tasks().size();
+        if (json) {
+            print(JsonNodeFactory.instance.objectNode().put("valid", true).put("name", mission.name())
+                    .put("tasks", tasks));
+        } else {
+            print(List.of(file + ": valid, " + tasks + (tasks == 1 ? " task" : " tasks")));
+        }
+        return ExitCode.OK;
+    }
+}

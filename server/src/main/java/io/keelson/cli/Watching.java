@@ -1,0 +1,137 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Summary;
+import io.keelson.client.Artifact;
+import io.keelson.client.Run;
+import io.keelson.client.Step;
+import io.keelson.server.StartupException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Following a run to its end, with everything that people are shown and asked on the way. */
+final class Watching {
+
+    @Option(names = "--timeout", paramLabel = "SECONDS", description = "Stop watching after so long with exit code 124; "
+            + "the run is kept.")
+    @Nullable Integer timeoutSeconds;
+
+    @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")
+    @Nullable Path out;
+
+    private final Clock clock = Clock.systemUTC();
+
+    /** @return the exit code */
+    int watch(CliCommand command, Link link, Run run) throws StartupException, IOException {
+        boolean live = !command.json && Terminals.interactive();
+        Display display = command.json ? Display.NONE
+                : live ? new LiveDisplay(command.style()) : new PlainDisplay(command.out());
+        Follow follow = new Follow(link, run, display, clock);
+        link.whenInterrupted(() -> {
+            display.close();
+            command.note(interrupted(link, run.id()));
+        });
+        Instant deadline = timeoutSeconds == null ? null : clock.instant().plusSeconds(timeoutSeconds);
+        while (true) {
+            Follow.End end = follow.until(deadline);
+            if (end != Follow.End.INTERRUPTED) {
+                display.close();
+            }
+            switch (end) {
+                case RUN_ENDED -> {
+                    return ended(command, link, follow.run());
+                }
+                case WAITS_FOR_HUMAN -> {
+                    if (!live || !decided(command, link, follow)) {
+                        return waits(command, link, follow);
+                    }
+                }
+                case TIMED_OUT -> {
+                    return timedOut(command, link, run.id());
+                }
+                case INTERRUPTED -> Pause.of(Duration.ofDays(1));
+            }
+        }
+    }
+
+    private int ended(CliCommand command, Link link, Run run) throws IOException {
+        List<Artifact> artifacts = link.keelson().runs().artifacts(run.id());
+        Map<Artifact, Path> copies = out == null ? Map.of() : ArtifactFiles.copy(link.keelson().runs(), artifacts, out);
+        if (command.json) {
+            command.print(RunDocuments.whole(link.keelson(), run.id(), false));
+        } else {
+            command.print(Summary.lines(run, artifacts, copies, Cli.command(), command.style()));
+        }
+        return ExitCode.of(run);
+    }
+
+    /** Asks about each approval that waits; false when there is none to ask about, or no answer. */
+    private static boolean decided(CliCommand command, Link link, Follow follow) {
+        Run run = follow.run();
+        if (run.state().equals("awaiting_approval")) {
+            Boolean approve = Prompt.ask("Approve the plan of " + run.taskCount() + " tasks?");
+            if (approve != null) {
+                decide(link, run.id(), null, approve);
+            }
+            return approve != null;
+        }
+        List<Step> approvals = follow.approvals();
+        for (Step step : approvals) {
+            Boolean approve = Prompt.ask(Summary.question(step));
+            if (approve == null) {
+                return false;
+            }
+            decide(link, run.id(), step.id(), approve);
+        }
+        return !approvals.isEmpty();
+    }
+
+    private static void decide(Link link, String run, @Nullable String step, boolean approve) {
+        var keelson = link.keelson();
+        if (step == null) {
+            var unused = approve ? keelson.runs().approve(run, null) : keelson.runs().reject(run, null);
+        } else {
+            var unused = approve ? keelson.steps().approve(step, null) : keelson.steps().reject(step, null);
+        }
+    }
+
+    private static int waits(CliCommand command, Link link, Follow follow) {
+        Run run = follow.run();
+        List<Step> approvals = follow.approvals();
+        if (command.json) {
+            ObjectNode document = RunDocuments.whole(link.keelson(), run.id(), false);
+            document.putArray("waiting").addAll(approvals.stream()
+                    .map(step -> link.keelson().api().get("/steps/" + step.id())).toList());
+            command.print(document);
+        } else {
+            command.print(Summary.waiting(run, approvals, Cli.command(), command.style()));
+        }
+        return ExitCode.WAITS_FOR_HUMAN;
+    }
+
+    private static int timedOut(CliCommand command, Link link, String id) {
+        if (command.json) {
+            command.print(RunDocuments.whole(link.keelson(), id, false));
+        }
+        command.note("not ended in time; " + goesOn(link, id));
+        return ExitCode.TIMED_OUT;
+    }
+
+    private static String interrupted(Link link, String id) {
+        return System.lineSeparator() + "interrupted; " + goesOn(link, id);
+    }
+
+    private static String goesOn(Link link, String id) {
+        return link.own()
+                ? "the run is kept as it is: `" + Cli.command() + " watch " + id + "` carries it on, and so does `"
+                        + Cli.command() + " server`"
+                : "the run goes on; follow it with: " + Cli.command() + " watch " + id;
+    }
+}

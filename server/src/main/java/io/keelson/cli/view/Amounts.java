@@ -1,0 +1,63 @@
+package io.keelson.cli.view;
+
+import java.time.Duration;
+import java.util.Locale;
+
+/** Numbers as people read them. */
+public final class Amounts {
+
+    private static final int KILO = 1000;
+    private static final int SECONDS_PER_MINUTE = 60;
+
+    private Amounts() {
+    }
+
+    /** {@code 0.4s}, {@code 12.3s}, {@code 3m 05s}, {@code 2h 04m}, {@code 3d 04h}; nothing below zero. */
+    public static String duration(Duration time) {
+        long millis = Math.max(0, time.toMillis());
+        long seconds = millis / KILO;
+        if (seconds < SECONDS_PER_MINUTE) {
+            return String.format(Locale.ROOT, "%d.%ds", seconds, millis % KILO / 100);
+        }
+        Duration whole = Duration.ofSeconds(seconds);
+        if (whole.toHours() == 0) {
+            return String.format(Locale.ROOT, "%dm %02ds", whole.toMinutes(), whole.toSecondsPart());
+        }
+        return whole.toDays() == 0
+                ? String.format(Locale.ROOT, "%dh %02dm", whole.toHours(), whole.toMinutesPart())
+                : String.format(Locale.ROOT, "%dd %02dh", whole.toDays(), whole.toHoursPart());
+    }
+
+    /** One unit only: {@code 5s}, {@code 3m}, {@code 2h}, {@code 12d}. */
+    public static String age(Duration time) {
+        long seconds = Math.max(0, time.toSeconds());
+        if (seconds < SECONDS_PER_MINUTE) {
+            return seconds + "s";
+        }
+        Duration whole = Duration.ofSeconds(seconds);
+        if (whole.toHours() == 0) {
+            return whole.toMinutes() + "m";
+        }
+        return whole.toDays() == 0 ? whole.toHours() + "h" : whole.toDays() + "d";
+    }
+
+    /** Decimal units: {@code 512 B}, {@code 4.2 kB}, {@code 1.0 MB}. */
+    public static String size(long bytes) {
+        if (bytes < KILO) {
+            return bytes + " B";
+        }
+        String[] units = {"kB", "MB", "GB", "TB", "PB", "EB"};
+        double value = bytes;
+        int unit = -1;
+        do {
+            value /= KILO;
+            unit++;
+        } while (value >= KILO - 0.05 && unit < units.length - 1);
+        return String.format(Locale.ROOT, "%.1f %s", value, units[unit]);
+    }
+
+    /** {@code 10,000}. */
+    public static String count(long number) {
+        return String.format(Locale.ROOT, "%,d", number);
+    }
+}

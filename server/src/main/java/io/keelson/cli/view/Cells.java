@@ -1,0 +1,67 @@
+package io.keelson.cli.view;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jline.utils.WCWidth;
+
+/** Text measured in terminal columns. */
+public final class Cells {
+
+    private static final Pattern DRESS = Pattern.compile("\u001b\\[[0-9;]*m");
+
+    private Cells() {
+    }
+
+    /** Foreign text on one line and harmless: no control characters, so no escape sequences. */
+    public static String clean(String text) {
+        StringBuilder clean = new StringBuilder(text.length());
+        text.codePoints().forEach(point -> {
+            boolean control = Character.isISOControl(point) || Character.getType(point) == Character.FORMAT
+                    || Character.getType(point) == Character.SURROGATE || point == 0x2028 || point == 0x2029;
+            clean.appendCodePoint(control ? ' ' : point);
+        });
+        return clean.toString().strip();
+    }
+
+    /** Columns that the text takes; dress (colours) takes none. */
+    public static int width(String text) {
+        return DRESS.matcher(text).replaceAll("").codePoints().map(Cells::columns).sum();
+    }
+
+    /** The text, cut to the columns with an ellipsis where it is longer; its dress is kept whole. */
+    public static String fit(String text, int columns, Style style) {
+        if (width(text) <= columns) {
+            return text;
+        }
+        int room = Math.max(0, columns - width(style.ellipsis()));
+        StringBuilder cut = new StringBuilder();
+        Matcher dress = DRESS.matcher(text);
+        boolean dressed = false;
+        int at = 0;
+        while (at < text.length()) {
+            if (dress.region(at, text.length()).lookingAt()) {
+                cut.append(dress.group());
+                dressed = true;
+                at = dress.end();
+                continue;
+            }
+            int point = text.codePointAt(at);
+            room -= columns(point);
+            if (room < 0) {
+                break;
+            }
+            cut.appendCodePoint(point);
+            at += Character.charCount(point);
+        }
+        return cut.append(columns > 0 ? style.ellipsis() : "").append(dressed ? "\u001b[0m" : "").toString();
+    }
+
+    /** With blanks behind, up to the columns. */
+    public static String pad(String text, int columns) {
+        return text + " ".repeat(Math.max(0, columns - width(text)));
+    }
+
+    private static int columns(int point) {
+        return Math.max(0, WCWidth.wcwidth(point));
+    }
+}

@@ -1,0 +1,58 @@
+package io.keelson.cli.view;
+
+import io.keelson.client.Run;
+import io.keelson.client.Step;
+import io.keelson.client.Task;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** A run with all its tasks and steps, as it is. */
+public final class Details {
+
+    private Details() {
+    }
+
+    public static List<String> lines(Run run, List<Task> tasks, List<Step> steps, Instant now, Style style) {
+        List<String> lines = new ArrayList<>();
+        lines.add(style.bold(Cells.clean(run.name())) + "  " + style.state(run.state()) + "  " + style.dim(run.id()));
+        if (run.goal() != null && !run.goal().equals(run.name())) {
+            lines.add(Cells.clean(run.goal()));
+        }
+        lines.add("created " + run.createdAt() + (run.startedAt() == null ? "" : ", started " + run.startedAt())
+                + (run.completedAt() == null ? "" : ", ended " + run.completedAt()) + ", attempt "
+                + run.attemptNumber() + " of " + run.maxAttempts());
+        if (!run.inputs().isEmpty()) {
+            lines.add("inputs " + Cells.clean(run.inputs().toString()));
+        }
+        lines.add("");
+        Map<String, List<Step>> byTask = steps.stream().collect(Collectors.groupingBy(Step::taskId));
+        Table table = new Table("TASK", "STEP", "TOOL", "STATE", "TRY", "TOOK", "REMARK");
+        for (Task task : tasks) {
+            table.row(Cells.clean(task.key()), "", "", style.state(task.state()), "",
+                    took(task.startedAt(), task.completedAt(), now), remark(task.errorCode(), task.errorMessage(),
+                            Cells.clean(task.title()), style));
+            for (Step step : byTask.getOrDefault(task.id(), List.of())) {
+                table.row("", Cells.clean(step.name()), Cells.clean(String.valueOf(step.tool())),
+                        style.state(step.state()), step.attempt() + "/" + step.maxAttempts(),
+                        took(step.startedAt(), step.completedAt(), now),
+                        remark(step.errorCode(), step.errorMessage(), "", style));
+            }
+        }
+        lines.addAll(table.lines(0, style));
+        return lines;
+    }
+
+    private static String took(@Nullable Instant from, @Nullable Instant to, Instant now) {
+        return from == null ? "" : Amounts.duration(Duration.between(from, to == null ? now : to));
+    }
+
+    private static String remark(@Nullable String code, @Nullable String message, String otherwise, Style style) {
+        return code == null ? style.dim(otherwise)
+                : style.red(Cells.clean(message == null ? code : code + ": " + message));
+    }
+}

@@ -1,0 +1,94 @@
+package io.keelson.cli.view;
+
+import io.keelson.client.Event;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What happened, as one line each, for pipes and logs. */
+public final class EventLines {
+
+    /** Beyond so many tasks, only what is out of the ordinary gets a line. */
+    private static final int MANY_TASKS = 200;
+
+    private EventLines() {
+    }
+
+    /** The line of an event that the model has just taken in; null when it deserves none. */
+    public static @Nullable String line(Event event, RunModel model, Style style) {
+        String text = text(event, model, style);
+        return text == null ? null : stamp(event.createdAt()) + text;
+    }
+
+    /** How far the run is, for runs with too many tasks to tell of each. */
+    public static @Nullable String progress(RunModel model) {
+        return model.size() <= MANY_TASKS ? null : Amounts.count(model.ended()) + " of "
+                + Amounts.count(model.size()) + " tasks ended, " + Amounts.count(model.count(Phase.ACTIVE))
+                + " at work, " + Amounts.count(model.count(Phase.FAILED)) + " failed";
+    }
+
+    /** With its time before it. */
+    public static String stamped(String line, Instant at) {
+        return stamp(at) + line;
+    }
+
+    private static String stamp(@Nullable Instant at) {
+        return at == null ? "" : at.truncatedTo(ChronoUnit.SECONDS) + " ";
+    }
+
+    private static @Nullable String text(Event event, RunModel model, Style style) {
+        String to = event.payload().path("to").asString(null);
+        if (to == null) {
+            return null;
+        }
+        if (event.eventType().startsWith("run_")) {
+            return "run " + style.state(to) + reason(event);
+        }
+        TaskLine task = model.task(event.taskId());
+        if (task == null) {
+            return null;
+        }
+        String name = task.known() ? task.key : task.id;
+        return event.stepId() == null ? task(task, to, name, model, style) : step(event, task, to, name, style);
+    }
+
+    private static @Nullable String task(TaskLine task, String to, String name, RunModel model, Style style) {
+        Phase phase = Phase.of(to);
+        boolean ordinary = phase == Phase.DONE || phase == Phase.ACTIVE || phase == Phase.DROPPED;
+        if (ordinary && model.size() > MANY_TASKS) {
+            return null;
+        }
+        return switch (phase) {
+            case DONE -> name + " " + style.state(to) + took(task);
+            case FAILED -> name + " " + style.state(to) + (task.error == null ? "" : ": " + task.error);
+            case DROPPED -> name + " " + style.state(to);
+            case ACTIVE -> to.equals("running") ? name + " " + style.state(to) : null;
+            case HUMAN -> name + " waits for a human";
+            case RETRY, WAITING -> null;
+        };
+    }
+
+    private static @Nullable String step(Event event, TaskLine task, String to, String name, Style style) {
+        TaskLine.StepLine step = task.openSteps.get(Objects.requireNonNull(event.stepId()));
+        if (to.equals("waiting_approval")) {
+            return name + " " + style.state(to) + ": " + TreeView.question(step == null ? null : step.named);
+        }
+        if (to.equals("awaiting_retry")) {
+            return name + " tries again" + (step == null || step.error == null ? "" : " after " + step.error);
+        }
+        return null;
+    }
+
+    private static String took(TaskLine task) {
+        return task.startedAt == null || task.endedAt == null ? ""
+                : " (" + Amounts.duration(Duration.between(task.startedAt, task.endedAt)) + ")";
+    }
+
+    private static String reason(Event event) {
+        String code = event.payload().path("error_code").asString("");
+        String message = Cells.clean(event.payload().path("error_message").asString(""));
+        return code.isEmpty() ? "" : ": " + code + (message.isEmpty() ? "" : ": " + message);
+    }
+}

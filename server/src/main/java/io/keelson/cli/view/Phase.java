@@ -1,0 +1,24 @@
+package io.keelson.cli.view;
+
+/** What a state means to somebody who watches. Ordered by how much it deserves a line when lines are few. */
+enum Phase {
+    FAILED, HUMAN, ACTIVE, RETRY, WAITING, DROPPED, DONE;
+
+    /** Of any state of a run, a task or a step; states that are not known yet count as active. */
+    static Phase of(String state) {
+        return switch (state) {
+            case "failed" -> FAILED;
+            case "awaiting_approval", "waiting_approval", "awaiting_human", "paused", "budget_exceeded",
+                    "escalated" -> HUMAN;
+            case "awaiting_retry", "retrying" -> RETRY;
+            case "created", "pending", "queued" -> WAITING;
+            case "skipped", "cancelled" -> DROPPED;
+            case "completed" -> DONE;
+            default -> ACTIVE;
+        };
+    }
+
+    boolean ended() {
+        return this == FAILED || this == DROPPED || this == DONE;
+    }
+}

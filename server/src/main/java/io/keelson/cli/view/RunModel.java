@@ -1,0 +1,195 @@
+package io.keelson.cli.view;
+
+import io.keelson.cli.view.TaskLine.StepLine;
+import io.keelson.client.Event;
+import io.keelson.client.Run;
+import io.keelson.client.Step;
+import io.keelson.client.Task;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run as it is followed: its document, its tasks and their open steps, brought forward by its events. Names come from
+ * lists that are read now and then; an event of a task that no list has named yet is kept all the same.
+ */
+public final class RunModel {
+
+    private Run run;
+    private final Map<String, TaskLine> tasks = new HashMap<>();
+    /** Named tasks in plan order, children of a {@code for_each} behind their group. */
+    private List<TaskLine> ordered = List.of();
+    private final Map<String, Step> steps = new HashMap<>();
+    private boolean unnamed;
+
+    public RunModel(Run run) {
+        this.run = run;
+    }
+
+    public Run run() {
+        return run;
+    }
+
+    public void run(Run latest) {
+        this.run = latest;
+    }
+
+    /** True when events told of tasks or open steps whose names are not known yet. */
+    public boolean unnamed() {
+        return unnamed;
+    }
+
+    /** Takes in the tasks of the current attempt. */
+    public void name(Collection<Task> list, Collection<Step> stepList) {
+        Map<String, List<TaskLine>> byGroup = new LinkedHashMap<>();
+        List<TaskLine> top = new ArrayList<>();
+        for (Task task : list) {
+            TaskLine line = named(task);
+            String group = line.groupKey();
+            (group == null ? top : byGroup.computeIfAbsent(group, key -> new ArrayList<>())).add(line);
+        }
+        List<TaskLine> all = new ArrayList<>(list.size());
+        for (TaskLine line : top) {
+            all.add(line);
+            all.addAll(Objects.requireNonNullElse(byGroup.remove(line.key), List.of()));
+        }
+        byGroup.values().forEach(all::addAll);
+        ordered = all;
+        for (Step step : stepList) {
+            steps.put(step.id(), step);
+            StepLine open = line(step.taskId()).openSteps.get(step.id());
+            if (open != null) {
+                open.named = step;
+            }
+        }
+        unnamed = false;
+    }
+
+    private TaskLine named(Task task) {
+        TaskLine line = tasks.get(task.id());
+        if (line == null) {
+            line = line(task.id());
+            line.state = task.state();
+            line.startedAt = task.startedAt();
+            line.endedAt = task.completedAt();
+        }
+        line.key = Cells.clean(task.key());
+        line.title = Cells.clean(task.title());
+        line.dependsOn = task.dependsOn();
+        return line;
+    }
+
+    /** Takes in what happened; events come in order, each once. */
+    public void apply(Event event) {
+        String to = event.payload().path("to").asString(null);
+        if (event.taskId() == null) {
+            return;
+        }
+        if (!tasks.containsKey(event.taskId())) {
+            unnamed = true;
+        }
+        TaskLine task = line(event.taskId());
+        if (event.eventType().equals("task_carried")) {
+            task.state = "completed";
+        } else if (to != null && event.stepId() == null) {
+            move(task, to, event);
+        } else if (to != null) {
+            moveStep(task, event.stepId(), to, event);
+        }
+    }
+
+    private static void move(TaskLine task, String to, Event event) {
+        task.state = to;
+        if (to.equals("running") && task.startedAt == null) {
+            task.startedAt = event.createdAt();
+        }
+        if (Phase.of(to).ended()) {
+            task.endedAt = event.createdAt();
+            task.error = error(event);
+            task.openSteps.clear();
+        } else {
+            task.endedAt = null;
+        }
+    }
+
+    private void moveStep(TaskLine task, String stepId, String to, Event event) {
+        if (Phase.of(to).ended()) {
+            task.openSteps.remove(stepId);
+            return;
+        }
+        StepLine step = task.openSteps.computeIfAbsent(stepId, id -> new StepLine(to));
+        step.state = to;
+        step.error = error(event);
+        step.named = steps.get(stepId);
+        if (step.named == null || to.equals("waiting_approval")) {
+            unnamed = true;
+        }
+    }
+
+    private TaskLine line(String id) {
+        return tasks.computeIfAbsent(id, TaskLine::new);
+    }
+
+    private static @Nullable String error(Event event) {
+        String code = event.payload().path("error_code").asString(null);
+        String message = event.payload().path("error_message").asString("");
+        return code == null ? null : Cells.clean(message.isEmpty() ? code : code + ": " + message);
+    }
+
+    List<TaskLine> tasks() {
+        return ordered;
+    }
+
+    @Nullable TaskLine task(@Nullable String id) {
+        return id == null ? null : tasks.get(id);
+    }
+
+    /** Tasks that are known by name. */
+    public int size() {
+        return ordered.size();
+    }
+
+    int count(Phase phase) {
+        return (int) ordered.stream().filter(task -> task.phase() == phase).count();
+    }
+
+    int ended() {
+        return (int) ordered.stream().filter(task -> task.phase().ended()).count();
+    }
+
+    /** A step that waits for a decision and nothing at work beside it: only a human can move the run now. */
+    public boolean waitsForHuman() {
+        if (run.ended()) {
+            return false;
+        }
+        Phase own = Phase.of(run.state());
+        if (own != Phase.ACTIVE) {
+            return own == Phase.HUMAN;
+        }
+        boolean waiting = false;
+        for (int i = 0; i < ordered.size(); i++) {
+            TaskLine task = ordered.get(i);
+            if (task.state.equals("queued") || task.state.equals("assigned")) {
+                return false;
+            }
+            Phase phase = task.phase();
+            if (phase == Phase.RETRY || phase == Phase.ACTIVE && !isGroup(i)) {
+                return false;
+            }
+            waiting |= phase == Phase.HUMAN;
+        }
+        return waiting;
+    }
+
+    /** A group's first child stands behind it. */
+    private boolean isGroup(int index) {
+        TaskLine task = ordered.get(index);
+        return task.openSteps.isEmpty() && index + 1 < ordered.size()
+                && task.key.equals(ordered.get(index + 1).groupKey());
+    }
+}

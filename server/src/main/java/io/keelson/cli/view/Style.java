@@ -1,0 +1,81 @@
+package io.keelson.cli.view;
+
+/**
+ * How text is dressed.
+ *
+ * @param color whether ANSI colours are used
+ * @param unicode whether symbols beyond ASCII are used
+ */
+public record Style(boolean color, boolean unicode) {
+
+    /** For pipes and files. */
+    public static final Style PLAIN = new Style(false, true);
+
+    private static final String[] SPINNER = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
+    private static final String[] ASCII_SPINNER = {"|", "/", "-", "\\"};
+
+    public String bold(String text) {
+        return dressed("1", text);
+    }
+
+    public String dim(String text) {
+        return dressed("2", text);
+    }
+
+    public String red(String text) {
+        return dressed("31", text);
+    }
+
+    public String green(String text) {
+        return dressed("32", text);
+    }
+
+    public String yellow(String text) {
+        return dressed("33", text);
+    }
+
+    public String cyan(String text) {
+        return dressed("36", text);
+    }
+
+    /** A state's name in its colour. */
+    public String state(String state) {
+        return inColorOf(state, state);
+    }
+
+    String inColorOf(String state, String text) {
+        return switch (Phase.of(state)) {
+            case DONE -> green(text);
+            case FAILED -> red(text);
+            case ACTIVE -> cyan(text);
+            case HUMAN, RETRY -> yellow(text);
+            case WAITING, DROPPED -> dim(text);
+        };
+    }
+
+    /** One column wide. */
+    String symbol(Phase phase, int tick) {
+        return switch (phase) {
+            case DONE -> green(unicode ? "✓" : "+");
+            case FAILED -> red(unicode ? "✗" : "x");
+            case ACTIVE -> cyan(spinner(tick));
+            case HUMAN -> yellow("?");
+            case RETRY -> yellow(unicode ? "↻" : "~");
+            case WAITING -> dim(unicode ? "·" : ".");
+            case DROPPED -> dim("-");
+        };
+    }
+
+    private String spinner(int tick) {
+        String[] frames = unicode ? SPINNER : ASCII_SPINNER;
+        return frames[Math.floorMod(tick, frames.length)];
+    }
+
+    String ellipsis() {
+        return unicode ? "…" : "...";
+    }
+
+    private String dressed(String code, String text) {
+        return color && !text.isEmpty() ? "\u001b[" + code + "m" + text + "\u001b[0m" : text;
+    }
+}

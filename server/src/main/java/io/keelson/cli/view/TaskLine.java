@@ -1,0 +1,65 @@
+package io.keelson.cli.view;
+
+import io.keelson.client.Step;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A task as it is followed; only {@link RunModel} changes it. */
+final class TaskLine {
+
+    final String id;
+    String key = "";
+    String title = "";
+    String state = "pending";
+    List<String> dependsOn = List.of();
+    @Nullable Instant startedAt;
+    @Nullable Instant endedAt;
+    @Nullable String error;
+    /** Steps that have begun and not ended, by id. */
+    final Map<String, StepLine> openSteps = new LinkedHashMap<>();
+
+    TaskLine(String id) {
+        this.id = id;
+    }
+
+    boolean known() {
+        return !key.isEmpty();
+    }
+
+    /** The key of the task whose {@code for_each} made this one; null when it is no such child. */
+    @Nullable String groupKey() {
+        int bracket = key.lastIndexOf('[');
+        return key.endsWith("]") && bracket > 0 ? key.substring(0, bracket) : null;
+    }
+
+    /** What it looks like, which an open approval step decides before its own state. */
+    Phase phase() {
+        Phase own = Phase.of(state);
+        if (own != Phase.ACTIVE) {
+            return own;
+        }
+        Phase phase = own;
+        for (StepLine step : openSteps.values()) {
+            Phase stepPhase = Phase.of(step.state);
+            if (stepPhase == Phase.ACTIVE) {
+                return Phase.ACTIVE;
+            }
+            phase = stepPhase;
+        }
+        return phase;
+    }
+
+    /** A step of it, as far as it is known. */
+    static final class StepLine {
+        String state;
+        @Nullable String error;
+        @Nullable Step named;
+
+        StepLine(String state) {
+            this.state = state;
+        }
+    }
+}

@@ -1,0 +1,190 @@
+package io.keelson.cli.view;
+
+import io.keelson.cli.view.TaskLine.StepLine;
+import io.keelson.client.Step;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** A run as a tree of its tasks with a progress bar below, made to fit a terminal. */
+public final class TreeView {
+
+    private static final int WIDEST_KEY = 28;
+    /** Children of a group that have ended well are listed up to so many; more are only counted. */
+    private static final int FEW_CHILDREN = 8;
+    private static final int LINES_AROUND = 2;
+    private static final int FEWEST_ROWS = 3;
+
+    private final RunModel model;
+    private final Style style;
+    private final Instant now;
+    private final int tick;
+    private final Map<String, List<TaskLine>> children = new HashMap<>();
+    private final Map<String, Phase> phases = new HashMap<>();
+
+    private TreeView(RunModel model, Style style, Instant now, int tick) {
+        this.model = model;
+        this.style = style;
+        this.now = now;
+        this.tick = tick;
+        for (TaskLine task : model.tasks()) {
+            phases.put(task.key, task.phase());
+            String group = task.groupKey();
+            if (group != null) {
+                children.computeIfAbsent(group, key -> new ArrayList<>()).add(task);
+            }
+        }
+    }
+
+    /**
+     * @param columns no line is wider
+     * @param rows no more lines, but never fewer than a handful
+     * @param tick moves the spinner
+     */
+    public static List<String> render(RunModel model, int columns, int rows, Instant now, int tick, Style style) {
+        return new TreeView(model, style, now, tick).lines(columns, Math.max(FEWEST_ROWS, rows - LINES_AROUND));
+    }
+
+    private List<String> lines(int columns, int budget) {
+        List<TaskLine> listed = model.tasks().stream().filter(this::worthALine).toList();
+        Set<TaskLine> kept = kept(listed, budget);
+        int keyWidth = Math.min(WIDEST_KEY, kept.stream().mapToInt(this::keyWidth).max().orElse(0));
+        List<String> lines = new ArrayList<>();
+        lines.add(Cells.fit(heading(), columns, style));
+        for (TaskLine task : listed) {
+            if (kept.contains(task)) {
+                lines.add(Cells.fit(line(task, keyWidth), columns, style));
+            }
+        }
+        if (kept.size() < listed.size()) {
+            lines.add(Cells.fit(style.dim(rest(listed, kept)), columns, style));
+        }
+        lines.add(bar(columns));
+        return lines;
+    }
+
+    private String heading() {
+        return style.bold(Cells.clean(model.run().name())) + "  " + style.state(model.run().state()) + "  "
+                + style.dim(model.run().id());
+    }
+
+    private String bar(int columns) {
+        Instant started = model.run().startedAt();
+        Instant ended = model.run().completedAt();
+        Duration elapsed = started == null ? Duration.ZERO : Duration.between(started, ended == null ? now : ended);
+        return ProgressBar.line(model.ended(), model.size(), model.count(Phase.FAILED), elapsed, columns, style);
+    }
+
+    /** Of a group's children only those that are not just done, unless they are few and the group is still at work. */
+    private boolean worthALine(TaskLine task) {
+        String group = task.groupKey();
+        if (group == null || !phases.containsKey(group)) {
+            return true;
+        }
+        Phase phase = phases.get(task.key);
+        boolean quiet = phase == Phase.DONE || phase == Phase.DROPPED || phase == Phase.WAITING;
+        boolean many = Objects.requireNonNullElse(children.get(group), List.of()).size() > FEW_CHILDREN;
+        boolean over = Objects.requireNonNull(phases.get(group)).ended();
+        return !quiet || !many && !over;
+    }
+
+    private Set<TaskLine> kept(List<TaskLine> listed, int budget) {
+        if (listed.size() <= budget) {
+            return Set.copyOf(listed);
+        }
+        return new HashSet<>(listed.stream().sorted(Comparator.comparing(TaskLine::phase)).limit(budget - 1L).toList());
+    }
+
+    private String rest(List<TaskLine> listed, Set<TaskLine> kept) {
+        Map<String, Integer> counts = new TreeMap<>();
+        listed.stream().filter(task -> !kept.contains(task)).forEach(task -> counts.merge(task.state, 1, Integer::sum));
+        StringBuilder text = new StringBuilder("  and ").append(Amounts.count(listed.size() - kept.size()))
+                .append(" more:");
+        counts.forEach((state, count) -> text.append(' ').append(Amounts.count(count)).append(' ').append(state)
+                .append(','));
+        return text.substring(0, text.length() - 1);
+    }
+
+    private int keyWidth(TaskLine task) {
+        return Cells.width(task.key) + (task.groupKey() == null ? 0 : 2);
+    }
+
+    private String line(TaskLine task, int keyWidth) {
+        String indent = task.groupKey() == null ? "" : "  ";
+        String key = Cells.pad(Cells.fit(task.key, keyWidth - indent.length(), style), keyWidth - indent.length());
+        String time = time(task);
+        return " " + indent + style.symbol(phase(task), tick) + " " + key + (time.isEmpty() ? "" : "  " + time) + "  "
+                + detail(task);
+    }
+
+    private Phase phase(TaskLine task) {
+        return Objects.requireNonNullElse(phases.get(task.key), Phase.WAITING);
+    }
+
+    private String time(TaskLine task) {
+        if (task.startedAt == null || phase(task) == Phase.WAITING) {
+            return "";
+        }
+        Instant end = task.endedAt == null ? now : task.endedAt;
+        return style.dim(Amounts.duration(Duration.between(task.startedAt, end)));
+    }
+
+    private String detail(TaskLine task) {
+        List<TaskLine> items = children.get(task.key);
+        String counted = items == null ? "" : Amounts.count(items.stream().filter(item -> phase(item).ended()).count())
+                + "/" + Amounts.count(items.size()) + "  ";
+        return switch (phase(task)) {
+            case FAILED -> style.red(Objects.requireNonNullElse(task.error, "failed"));
+            case HUMAN -> style.yellow(question(task));
+            case ACTIVE -> counted + title(task) + style.dim(step(task));
+            case RETRY -> style.yellow("tries again after " + Objects.requireNonNullElse(lastError(task), "a failure"));
+            case WAITING -> style.dim(task.state.equals("queued") ? "queued" : waitsFor(task));
+            case DROPPED -> style.dim(task.state);
+            case DONE -> style.dim(counted + title(task));
+        };
+    }
+
+    private static String title(TaskLine task) {
+        return task.title.equals(task.key) ? "" : task.title;
+    }
+
+    private static String step(TaskLine task) {
+        return task.openSteps.values().stream().map(open -> open.named).filter(Objects::nonNull)
+                .reduce((first, second) -> second).map(step -> "  " + Cells.clean(step.name())).orElse("");
+    }
+
+    private static @Nullable String lastError(TaskLine task) {
+        return task.openSteps.values().stream().map(open -> open.error).filter(Objects::nonNull).findFirst()
+                .orElse(task.error);
+    }
+
+    private String waitsFor(TaskLine task) {
+        List<String> open = task.dependsOn.stream().filter(key -> phases.containsKey(key))
+                .filter(key -> !Objects.requireNonNull(phases.get(key)).ended()).map(Cells::clean).toList();
+        return open.isEmpty() ? "" : "waits for " + String.join(", ", open);
+    }
+
+    private static String question(TaskLine task) {
+        for (StepLine open : task.openSteps.values()) {
+            if (open.state.equals("waiting_approval")) {
+                return "waits for a human: " + question(open.named);
+            }
+        }
+        return "waits for a human";
+    }
+
+    /** What an approval asks, as far as it is known. */
+    public static String question(@Nullable Step approval) {
+        String question = approval == null ? "" : Cells.clean(approval.input().path("question").asString(""));
+        return question.isEmpty() ? approval == null ? "approval" : Cells.clean(approval.name()) : question;
+    }
+}
