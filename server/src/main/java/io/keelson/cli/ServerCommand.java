@@ -23,7 +23,7 @@ final class ServerCommand extends CliCommand {
     @Nullable String host;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
+    public Integer call() throws InvalidSettingsException, StartupException, InterruptedException {
         Settings settings = settings();
         Settings chosen = settings.withHttp(host == null ? settings.httpHost() : host,
                 port == null ? settings.httpPort() : port);
