@@ -16,8 +16,7 @@ import java.util.Set;
 /** Artifacts as files in a folder. */
 final class ArtifactFiles {
 
-    private ArtifactFiles() {
-    }
+    private ArtifactFiles() {}
 
     /**
      * Copies contents to the folder, in place of files of the same names. Where several artifacts have one name, the

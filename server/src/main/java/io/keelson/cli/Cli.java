@@ -9,8 +9,7 @@ import picocli.CommandLine.ParseResult;
 /** The command line as a function of its arguments. */
 final class Cli {
 
-    private Cli() {
-    }
+    private Cli() {}
 
     /** @return the exit code */
     static int run(PrintWriter out, PrintWriter err, String... arguments) {

@@ -11,8 +11,9 @@ import picocli.CommandLine.Option;
 /** A human's decision on a run's plan or on one of its approval steps. */
 abstract class DecisionCommand extends ActionCommand {
 
-    @Option(names = "--step", paramLabel = "STEP", description = "Which approval, by its step's id or name; needed when "
-            + "several wait.")
+    @Option(names = "--step", paramLabel = "STEP",
+            description = "Which approval, by its step's id or name; needed when "
+                    + "several wait.")
     @Nullable String step;
 
     @Option(names = "--comment", paramLabel = "TEXT", description = "A remark, for the record.")
@@ -40,8 +41,11 @@ abstract class DecisionCommand extends ActionCommand {
                 || each.name().equals(wanted) && each.state().equals("waiting_approval")).toList();
         if (named.size() != 1) {
             throw CliException.failed(named.isEmpty() ? "STEP_NOT_FOUND" : "APPROVAL_AMBIGUOUS",
-                    (named.isEmpty() ? "no approval called " + wanted + " waits" : "several approvals called " + wanted
-                            + " wait, name one by its id") + "; waiting: " + waiting(steps), null);
+                    (named.isEmpty() ? "no approval called " + wanted + " waits"
+                            : "several approvals called " + wanted
+                                    + " wait, name one by its id")
+                            + "; waiting: " + waiting(steps),
+                    null);
         }
         return named.getFirst().id();
     }

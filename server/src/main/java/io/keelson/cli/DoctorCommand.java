@@ -18,7 +18,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "doctor", description = "Looks whether Keelson can work on this machine and says what to do where it "
         + "cannot. Changes nothing; exit code 1 when something fails.", footerHeading = "%nExamples:%n",
-        footer = {"  keelson doctor", "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson doctor"})
+        footer = {"  keelson doctor",
+                "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson doctor"})
 final class DoctorCommand extends CliCommand {
 
     @Override

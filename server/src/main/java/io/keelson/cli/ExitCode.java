@@ -12,8 +12,7 @@ final class ExitCode {
     static final int WAITS_FOR_HUMAN = 4;
     static final int TIMED_OUT = 124;
 
-    private ExitCode() {
-    }
+    private ExitCode() {}
 
     /** Of a run that has ended; one that was skipped had nothing to do. */
     static int of(Run ended) {

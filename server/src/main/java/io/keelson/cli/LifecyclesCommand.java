@@ -16,7 +16,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "lifecycles", description = "Prints the state machines of runs, agents, tasks and steps: what the "
-        + "engine allows, and nothing else.", footerHeading = "%nExamples:%n", footer = {
+        + "engine allows, and nothing else.", footerHeading = "%nExamples:%n",
+        footer = {
                 "  keelson lifecycles run",
                 "  keelson lifecycles task --format mermaid",
                 "  keelson lifecycles --json"})

@@ -56,7 +56,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         root.setLevel(level);
         root.addAppender(appender);
         // libraries tell of their own start and stop, which is no news to whoever runs Keelson
-        for (String library : new String[]{"org.eclipse.jetty", "io.javalin", "com.zaxxer.hikari", "org.flywaydb",
+        for (String library : new String[] {"org.eclipse.jetty", "io.javalin", "com.zaxxer.hikari", "org.flywaydb",
                 "com.networknt"}) {
             context.getLogger(library).setLevel(Level.WARN);
         }

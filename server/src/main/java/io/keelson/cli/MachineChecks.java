@@ -30,8 +30,7 @@ final class MachineChecks {
     /** Read by the start script. */
     private static final Set<String> LAUNCHER = Set.of("KEELSON_JAVA_HOME", "KEELSON_JAVA_OPTS");
 
-    private MachineChecks() {
-    }
+    private MachineChecks() {}
 
     static Finding java(Runtime.Version version) {
         String found = version + " at " + System.getProperty("java.home");

@@ -9,8 +9,7 @@ import java.nio.charset.StandardCharsets;
 /** Where the program begins. */
 public final class Main {
 
-    private Main() {
-    }
+    private Main() {}
 
     public static void main(String[] arguments) {
         System.exit(Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), arguments));

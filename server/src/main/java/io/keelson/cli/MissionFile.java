@@ -118,8 +118,10 @@ final class MissionFile {
     static CliException invalid(String file, byte[] bytes, List<Problem> problems) {
         SourceLines lines = new SourceLines(new String(bytes, StandardCharsets.UTF_8));
         List<Problem> placed = problems.stream()
-                .map(each -> each.pointer().isEmpty() ? each : new Problem(each.code(), each.pointer(),
-                        each.message() + lines.of(each.pointer()).map(line -> " (line " + line + ")").orElse("")))
+                .map(each -> each.pointer().isEmpty() ? each
+                        : new Problem(each.code(), each.pointer(),
+                                each.message()
+                                        + lines.of(each.pointer()).map(line -> " (line " + line + ")").orElse("")))
                 .collect(Collectors.toList());
         return CliException.invalid("INVALID_MISSION", file + " is not a mission that can run: " + problems.size()
                 + (problems.size() == 1 ? " problem" : " problems"), placed);

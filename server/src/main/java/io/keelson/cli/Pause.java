@@ -5,8 +5,7 @@ import java.time.Duration;
 /** Waiting a while between two looks. */
 final class Pause {
 
-    private Pause() {
-    }
+    private Pause() {}
 
     static void of(Duration time) {
         try {

@@ -7,8 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** Questions to whoever sits at the terminal. */
 final class Prompt {
 
-    private Prompt() {
-    }
+    private Prompt() {}
 
     /** Null when the terminal was closed instead of an answer. */
     static @Nullable Boolean ask(String question) {

@@ -7,8 +7,10 @@ import io.keelson.client.Steps;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
-@Command(name = "reject", description = "Rejects what a run waits for: its plan, else the approval step that waits. The "
-        + "run fails.", footerHeading = "%nExamples:%n", footer = "  keelson reject latest --comment \"not yet\"")
+@Command(name = "reject",
+        description = "Rejects what a run waits for: its plan, else the approval step that waits. The "
+                + "run fails.",
+        footerHeading = "%nExamples:%n", footer = "  keelson reject latest --comment \"not yet\"")
 final class RejectCommand extends DecisionCommand {
 
     @Override

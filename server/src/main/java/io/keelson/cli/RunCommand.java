@@ -25,11 +25,12 @@ import picocli.CommandLine.Parameters;
 @Command(name = "run", description = {"Runs a mission and shows how it goes.",
         "Uses the server that KEELSON_URL names or that runs for the data folder; else one lives in this process until "
                 + "the run has ended, and nothing is left running. The run itself is durable: what Ctrl-C interrupts, "
-                + "`keelson watch` carries on."}, footerHeading = "%nExamples:%n", footer = {
-                        "  keelson run examples/repository-report.yaml --input path=.",
-                        "  keelson run mission.yaml --out reports     # copies its artifacts there",
-                        "  keelson run mission.yaml --json | jq .run.output",
-                        "  keelson run mission.yaml --detach          # on a running server"})
+                + "`keelson watch` carries on."},
+        footerHeading = "%nExamples:%n", footer = {
+                "  keelson run examples/repository-report.yaml --input path=.",
+                "  keelson run mission.yaml --out reports     # copies its artifacts there",
+                "  keelson run mission.yaml --json | jq .run.output",
+                "  keelson run mission.yaml --detach          # on a running server"})
 final class RunCommand extends CliCommand {
 
     @Parameters(paramLabel = "FILE", description = "The mission, YAML or JSON; - for standard input.")
@@ -38,7 +39,8 @@ final class RunCommand extends CliCommand {
     @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE", description = "The value of an input; repeatable.")
     Map<String, String> inputs = new LinkedHashMap<>();
 
-    @Option(names = "--name", paramLabel = "NAME", description = "What the run is called, instead of the mission's name.")
+    @Option(names = "--name", paramLabel = "NAME",
+            description = "What the run is called, instead of the mission's name.")
     @Nullable String name;
 
     @Option(names = "--detach", description = "Only start it, print its id and leave it to the server.")

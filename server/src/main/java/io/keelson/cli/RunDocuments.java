@@ -12,8 +12,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** Documents of the API as they are, for {@code --json}. */
 final class RunDocuments {
 
-    private RunDocuments() {
-    }
+    private RunDocuments() {}
 
     /** The id that an argument means: {@code latest} is the newest run. */
     static String id(Keelson keelson, String argument) {

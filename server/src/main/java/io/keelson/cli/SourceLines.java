@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Compose;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
@@ -10,7 +11,6 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
-import org.jspecify.annotations.Nullable;
 
 /** Finds the line of a place that a JSON pointer names, in YAML and, since YAML reads it too, in JSON. */
 final class SourceLines {
@@ -46,8 +46,7 @@ final class SourceLines {
     }
 
     /** @param place the key of a member, or the item itself */
-    private record Step(Node place, Node value) {
-    }
+    private record Step(Node place, Node value) {}
 
     private static @Nullable Step step(@Nullable Node node, String key) {
         if (node instanceof MappingNode mapping) {

@@ -9,8 +9,7 @@ import java.util.stream.Stream;
 /** Whether somebody sits there, and what their terminal can show. */
 final class Terminals {
 
-    private Terminals() {
-    }
+    private Terminals() {}
 
     /** True when both standard input and standard output are a terminal that can do more than print. */
     static boolean interactive() {

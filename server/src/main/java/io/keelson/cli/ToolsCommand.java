@@ -15,7 +15,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "tools", description = "Lists the tools that steps can use, or shows one with its JSON Schemas. The "
-        + "built-in ones are known without a server.", footerHeading = "%nExamples:%n", footer = {
+        + "built-in ones are known without a server.", footerHeading = "%nExamples:%n",
+        footer = {
                 "  keelson tools",
                 "  keelson tools files.list",
                 "  keelson tools --server          # those that workers serve, too"})

@@ -15,7 +15,8 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 @Command(name = "validate", description = "Checks a mission file and lists everything that is wrong with it. Needs no "
-        + "server and no database.", footerHeading = "%nExamples:%n", footer = {
+        + "server and no database.", footerHeading = "%nExamples:%n",
+        footer = {
                 "  keelson validate examples/repository-report.yaml",
                 "  keelson validate mission.yaml --tool my.tool   # a tool that a worker of yours serves",
                 "  generate-mission | keelson validate -"})

@@ -11,7 +11,7 @@ final class Version implements IVersionProvider {
 
     @Override
     public String[] getVersion() {
-        return new String[]{"keelson " + number() + ", Java " + Runtime.version().feature()};
+        return new String[] {"keelson " + number() + ", Java " + Runtime.version().feature()};
     }
 
     private static String number() {

@@ -19,8 +19,9 @@ import tools.jackson.databind.node.ObjectNode;
 /** Following a run to its end, with everything that people are shown and asked on the way. */
 final class Watching {
 
-    @Option(names = "--timeout", paramLabel = "SECONDS", description = "Stop watching after so long with exit code 124; "
-            + "the run is kept.")
+    @Option(names = "--timeout", paramLabel = "SECONDS",
+            description = "Stop watching after so long with exit code 124; "
+                    + "the run is kept.")
     @Nullable Integer timeoutSeconds;
 
     @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")

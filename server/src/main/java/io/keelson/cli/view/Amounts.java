@@ -9,8 +9,7 @@ public final class Amounts {
     private static final int KILO = 1000;
     private static final int SECONDS_PER_MINUTE = 60;
 
-    private Amounts() {
-    }
+    private Amounts() {}
 
     /** {@code 0.4s}, {@code 12.3s}, {@code 3m 05s}, {@code 2h 04m}, {@code 3d 04h}; nothing below zero. */
     public static String duration(Duration time) {

@@ -9,8 +9,7 @@ public final class Cells {
 
     private static final Pattern DRESS = Pattern.compile("\u001b\\[[0-9;]*m");
 
-    private Cells() {
-    }
+    private Cells() {}
 
     /** Foreign text on one line and harmless: no control characters, so no escape sequences. */
     public static String clean(String text) {

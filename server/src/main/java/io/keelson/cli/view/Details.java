@@ -14,8 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** A run with all its tasks and steps, as it is. */
 public final class Details {
 
-    private Details() {
-    }
+    private Details() {}
 
     public static List<String> lines(Run run, List<Task> tasks, List<Step> steps, Instant now, Style style) {
         List<String> lines = new ArrayList<>();

@@ -13,8 +13,7 @@ public final class EventLines {
     /** Beyond so many tasks, only what is out of the ordinary gets a line. */
     private static final int MANY_TASKS = 200;
 
-    private EventLines() {
-    }
+    private EventLines() {}
 
     /** The line of an event that the model has just taken in; null when it deserves none. */
     public static @Nullable String line(Event event, RunModel model, Style style) {
@@ -24,9 +23,10 @@ public final class EventLines {
 
     /** How far the run is, for runs with too many tasks to tell of each. */
     public static @Nullable String progress(RunModel model) {
-        return model.size() <= MANY_TASKS ? null : Amounts.count(model.ended()) + " of "
-                + Amounts.count(model.size()) + " tasks ended, " + Amounts.count(model.count(Phase.ACTIVE))
-                + " at work, " + Amounts.count(model.count(Phase.FAILED)) + " failed";
+        return model.size() <= MANY_TASKS ? null
+                : Amounts.count(model.ended()) + " of "
+                        + Amounts.count(model.size()) + " tasks ended, " + Amounts.count(model.count(Phase.ACTIVE))
+                        + " at work, " + Amounts.count(model.count(Phase.FAILED)) + " failed";
     }
 
     /** With its time before it. */

@@ -7,8 +7,7 @@ public final class Frame {
 
     private static final String ESC = "\u001b[";
 
-    private Frame() {
-    }
+    private Frame() {}
 
     /**
      * What to send so that new lines stand where old ones stood, the cursor on the line below. A terminal that became

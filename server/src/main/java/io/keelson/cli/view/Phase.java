@@ -9,7 +9,8 @@ enum Phase {
         return switch (state) {
             case "failed" -> FAILED;
             case "awaiting_approval", "waiting_approval", "awaiting_human", "paused", "budget_exceeded",
-                    "escalated" -> HUMAN;
+                    "escalated" ->
+                HUMAN;
             case "awaiting_retry", "retrying" -> RETRY;
             case "created", "pending", "queued" -> WAITING;
             case "skipped", "cancelled" -> DROPPED;

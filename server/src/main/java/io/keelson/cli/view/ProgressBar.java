@@ -8,8 +8,7 @@ final class ProgressBar {
     private static final int WIDEST = 40;
     private static final int NARROWEST = 5;
 
-    private ProgressBar() {
-    }
+    private ProgressBar() {}
 
     /**
      * @param done of {@code total}, which may be 0 while the plan is not known

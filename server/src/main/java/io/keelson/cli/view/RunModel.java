@@ -99,7 +99,7 @@ public final class RunModel {
         } else if (to != null && event.stepId() == null) {
             move(task, to, event);
         } else if (to != null) {
-            moveStep(task, event.stepId(), to, event);
+            moveStep(task, Objects.requireNonNull(event.stepId()), to, event);
         }
     }
 

@@ -15,8 +15,7 @@ public final class Summary {
 
     private static final int LONGEST_OUTPUT = 20;
 
-    private Summary() {
-    }
+    private Summary() {}
 
     /**
      * @param copies where artifacts were copied to; empty when they were not

@@ -140,8 +140,9 @@ public final class TreeView {
 
     private String detail(TaskLine task) {
         List<TaskLine> items = children.get(task.key);
-        String counted = items == null ? "" : Amounts.count(items.stream().filter(item -> phase(item).ended()).count())
-                + "/" + Amounts.count(items.size()) + "  ";
+        String counted = items == null ? ""
+                : Amounts.count(items.stream().filter(item -> phase(item).ended()).count())
+                        + "/" + Amounts.count(items.size()) + "  ";
         return switch (phase(task)) {
             case FAILED -> style.red(Objects.requireNonNullElse(task.error, "failed"));
             case HUMAN -> style.yellow(question(task));
