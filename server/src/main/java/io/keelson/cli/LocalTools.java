@@ -1,6 +1,7 @@
 package io.keelson.cli;
 
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.tool.ToolCatalog;
@@ -15,8 +16,9 @@ import java.util.Set;
 final class LocalTools {
 
     private final Expressions expressions = new Expressions();
-    private final ToolCatalog catalog = new ToolCatalog(
-            BuiltinTools.all(ToolPolicy.of(List.of(Path.of(""))), expressions, Clock.systemUTC()));
+    /** Its client sends nothing, so it holds nothing that would have to be closed. */
+    private final ToolCatalog catalog = new ToolCatalog(BuiltinTools.all(ToolPolicy.of(List.of(Path.of(""))),
+            expressions, new OutboundClient(false), Clock.systemUTC()));
 
     ToolCatalog catalog() {
         return catalog;
