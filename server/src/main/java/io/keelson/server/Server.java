@@ -25,6 +25,7 @@ import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.run.Fleet;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
@@ -35,7 +36,6 @@ import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,7 +89,8 @@ public final class Server implements AutoCloseable {
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));
             ToolCatalog tools = new ToolCatalog(BuiltinTools.all(new ToolPolicy(settings.allowedFolders(),
                     settings.allowedCommands(), settings.allowPrivateAddresses()), expressions, outbound, clock));
-            CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, Set::of);
+            CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions,
+                    new ServedTools(database, new Fleet(DbClock.DATABASE)));
             StoredPlans plans = new StoredPlans(knowledge::timeout);
             ArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"));
             ApiKeys keys = new ApiKeys(database);

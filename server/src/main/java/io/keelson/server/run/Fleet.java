@@ -9,8 +9,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +46,8 @@ public final class Fleet {
             update workers set last_seen_at = {now} where workspace_id = ? and id = ?""".replace("{now}", DbClock.SQL);
 
     private static final String DRAIN = "update workers set draining = true where workspace_id = ? and id = ?";
+
+    private static final String SERVED = "select distinct unnest(tools) as tool from workers";
 
     private final DbClock clock;
 
@@ -115,6 +119,17 @@ public final class Fleet {
             statement.setObject(2, workspaceId);
             statement.setString(3, worker);
             statement.executeUpdate();
+        }
+    }
+
+    /** The tools of all workers, of any workspace, that ever asked for work: some may be away at the moment. */
+    public Set<String> served(Connection c) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(SERVED); ResultSet row = statement.executeQuery()) {
+            Set<String> tools = new HashSet<>();
+            while (row.next()) {
+                tools.add(row.getString("tool"));
+            }
+            return tools;
         }
     }
 
