@@ -24,6 +24,7 @@ final class FileSearch implements FileWalk.Visitor {
     private static final int TEXTS_SHOWN = 50;
 
     private final Pattern pattern;
+    private final List<String> words;
     private final List<Glob> globs;
     private final int maxMatches;
     private final long maxFileBytes;
@@ -37,6 +38,8 @@ final class FileSearch implements FileWalk.Visitor {
 
     FileSearch(Pattern pattern, List<Glob> globs, int maxMatches, long maxFileBytes) {
         this.pattern = pattern;
+        boolean caseMatters = (pattern.flags() & Pattern.CASE_INSENSITIVE) == 0;
+        this.words = caseMatters ? Literals.of(pattern.pattern()) : List.of();
         this.globs = globs;
         this.maxMatches = maxMatches;
         this.maxFileBytes = maxFileBytes;
@@ -89,6 +92,9 @@ final class FileSearch implements FileWalk.Visitor {
     }
 
     private void search(String path, String text) throws InterruptedException {
+        if (!Literals.possible(words, text)) {
+            return;
+        }
         long before = totalMatches;
         int number = 1;
         for (int start = 0; start < text.length(); number++) {
@@ -103,6 +109,9 @@ final class FileSearch implements FileWalk.Visitor {
     private void line(String path, int number, String line) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException("the search was interrupted");
+        }
+        if (!Literals.possible(words, line)) {
+            return;
         }
         Matcher matcher = pattern.matcher(line);
         boolean any = false;

@@ -216,6 +216,14 @@ class FilesToolsTest {
         assertThat(calls.failure(tool, input).code()).isEqualTo(code);
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {"TODO => TODO", "TODO|FIX ME => TODO,FIX ME",
+            "\\b(TODO|FIXME)\\b: => TODO,FIXME", "(?:a|b) => a,b", "(a => ``", "a) => ``", "a* => ``", "(a|b)+ => ``",
+            "a|b(c) => ``", "a|| => ``", "\\w => ``", "^a => ``"})
+    void wordsOfSimplePatternsAreKnown(String pattern, String words) {
+        assertThat(String.join(",", Literals.of(pattern))).isEqualTo(words);
+    }
+
     @Test
     void anInterruptEndsAWalk() {
         Thread.currentThread().interrupt();
