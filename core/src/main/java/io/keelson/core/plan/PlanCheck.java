@@ -1,7 +1,6 @@
 package io.keelson.core.plan;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,8 +25,12 @@ public final class PlanCheck {
         this.tools = tools;
     }
 
-    /** All problems of the plan, empty when it may run. Pointers are relative to {@code /plan}. */
-    public static List<Problem> check(Plan plan, ToolKnowledge tools) {
+    /**
+     * All problems of the plan, empty when it may run.
+     *
+     * @param inputs names of the inputs that the mission declares
+     */
+    public static List<Problem> check(Plan plan, ToolKnowledge tools, Set<String> inputs) {
         PlanCheck check = new PlanCheck(plan, tools);
         check.names();
         for (int i = 0; i < plan.tasks().size(); i++) {
@@ -36,7 +39,7 @@ public final class PlanCheck {
         PlanGraph graph = new PlanGraph(plan, check.indexOf);
         check.dependencies(graph);
         if (check.problems.stream().noneMatch(p -> p.code().startsWith("DEPENDENCY_"))) {
-            check.references(graph);
+            new ReferenceCheck(plan, tools, inputs, check.indexOf, graph, check.problems::add).check();
         }
         return List.copyOf(check.problems);
     }
@@ -104,41 +107,6 @@ public final class PlanCheck {
         });
     }
 
-    private void references(PlanGraph graph) {
-        for (int i = 0; i < plan.tasks().size(); i++) {
-            TaskSpec task = plan.tasks().get(i);
-            String at = "/plan/tasks/" + i;
-            for (int s = 0; s < task.steps().size(); s++) {
-                references(graph, i, tools.tasksNamedInTemplate(task.steps().get(s).input()),
-                        at + "/steps/" + s + "/input");
-            }
-            if (task.when() != null) {
-                references(graph, i, tools.tasksNamedInExpression(task.when()), at + "/when");
-            }
-            if (task.forEach() != null) {
-                references(graph, i, tools.tasksNamedInExpression(task.forEach()), at + "/for_each");
-            }
-            if (task.output() != null) {
-                List<String> others = new ArrayList<>(tools.tasksNamedInTemplate(task.output()));
-                others.remove(task.id());
-                references(graph, i, others, at + "/output");
-            }
-        }
-    }
-
-    private void references(PlanGraph graph, int task, Collection<String> named, String at) {
-        for (String name : named) {
-            Integer index = indexOf.get(name);
-            if (index == null) {
-                report("UNKNOWN_REFERENCE", at,
-                        "the expression names task '" + shown(name) + "', which does not exist");
-            } else if (!graph.isUpstream(index, task)) {
-                report("REFERENCE_NOT_UPSTREAM", at, "the expression names task '" + shown(name)
-                        + "', which need not have ended by then: add it to depends_on");
-            }
-        }
-    }
-
     private void report(String code, String pointer, String message) {
         problems.add(new Problem(code, pointer, message));
     }
@@ -154,7 +122,7 @@ public final class PlanCheck {
         return String.join(" → ", names);
     }
 
-    private static String shown(String name) {
+    static String shown(String name) {
         return name.length() <= 80 ? name : name.substring(0, 80) + "…";
     }
 }

@@ -22,9 +22,20 @@ public interface ToolKnowledge {
     /** Checks the syntax of the expressions in a JSON text. */
     List<Problem> checkTemplate(String json, String pointer);
 
-    /** The ids of the tasks that an expression names. */
-    Collection<String> tasksNamedInExpression(String expression);
+    /** What an expression names of its surroundings. */
+    Names namesInExpression(String expression);
 
-    /** The ids of the tasks that the expressions in a JSON text name. */
-    Collection<String> tasksNamedInTemplate(String json);
+    /** What the expressions in a JSON text name of their surroundings. */
+    Names namesInTemplate(String json);
+
+    /**
+     * What expressions name, as far as they say it.
+     *
+     * @param tasks ids after {@code .tasks}
+     * @param steps names after {@code .steps}
+     * @param inputs names after {@code .inputs}
+     */
+    record Names(Collection<String> tasks, Collection<String> steps, Collection<String> inputs) {
+        public static final Names NONE = new Names(List.of(), List.of(), List.of());
+    }
 }

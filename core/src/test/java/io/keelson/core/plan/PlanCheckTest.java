@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -87,7 +88,23 @@ class PlanCheckTest {
                         "REFERENCE_NOT_UPSTREAM /plan/tasks/1/output 'a'"),
                 plan("itself in what decides whether it runs", List.of(expressions("a", "@a", "@a", null)),
                         "REFERENCE_NOT_UPSTREAM /plan/tasks/0/when 'a'",
-                        "REFERENCE_NOT_UPSTREAM /plan/tasks/0/for_each 'a'"));
+                        "REFERENCE_NOT_UPSTREAM /plan/tasks/0/for_each 'a'"),
+                plan("declared inputs and others", List.of(input("a", "$path $pat")),
+                        "UNKNOWN_REFERENCE /plan/tasks/0/steps/0/input input 'pat', which is not declared"),
+                plan("an earlier step", List.of(steps("a", step("s", "echo"), step("t", "echo", "%s")))),
+                plan("itself, a later step and none",
+                        List.of(steps("a", step("s", "echo", "%s %t %u"), step("t", "echo"))),
+                        "REFERENCE_NOT_UPSTREAM /plan/tasks/0/steps/0/input step 's', which has not ended",
+                        "REFERENCE_NOT_UPSTREAM /plan/tasks/0/steps/0/input step 't', which has not ended",
+                        "UNKNOWN_REFERENCE /plan/tasks/0/steps/0/input step 'u', which this task does not have"),
+                plan("a step of another task", List.of(steps("a", step("s", "echo")), steps("b",
+                        step("t", "echo", "%s"))),
+                        "UNKNOWN_REFERENCE /plan/tasks/1/steps/0/input step 's', which this task does not have"),
+                plan("a step beside it", List.of(parallel("a", step("s", "echo"), step("t", "echo", "%s"))),
+                        "REFERENCE_NOT_UPSTREAM /plan/tasks/0/steps/1/input step 's', which has not ended"),
+                plan("its steps in its output", List.of(expressions("a", null, null, "%s"))),
+                plan("its steps before they are", List.of(expressions("a", "%s", null, null)),
+                        "REFERENCE_NOT_UPSTREAM /plan/tasks/0/when step 's', which has not ended"));
     }
 
     @Test
@@ -140,7 +157,7 @@ class PlanCheckTest {
     }
 
     private static List<Problem> check(Plan plan) {
-        return PlanCheck.check(plan, new SimpleTools());
+        return PlanCheck.check(plan, new SimpleTools(), Set.of("path"));
     }
 
     private static Arguments plan(String title, List<TaskSpec> tasks, String... expected) {
@@ -153,6 +170,11 @@ class PlanCheckTest {
 
     private static TaskSpec steps(String id, StepSpec... steps) {
         return spec(id, null, null, null, List.of(steps));
+    }
+
+    private static TaskSpec parallel(String id, StepSpec... steps) {
+        return new TaskSpec(id, id, null, "other", null, List.of(), TriggerRule.ALL_SUCCESS, null, null, null, true,
+                List.of(steps), null);
     }
 
     private static TaskSpec input(String id, String input, String... upstreams) {

@@ -4,9 +4,12 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** Knows the tools {@code echo} and {@code noop}; an input must not hold the word {@code bad}; {@code @t1} names t1. */
+/**
+ * Knows the tools {@code echo} and {@code noop}; an input must not hold the word {@code bad}; {@code @a} names the task
+ * a, {@code %a} the step and {@code $a} the input.
+ */
 final class SimpleTools implements ToolKnowledge {
-    private static final Pattern NAMED = Pattern.compile("@(\\w+)");
+    private static final Pattern NAMED = Pattern.compile("([@%$])(\\w+)");
 
     @Override
     public boolean knows(String tool) {
@@ -29,12 +32,17 @@ final class SimpleTools implements ToolKnowledge {
     }
 
     @Override
-    public List<String> tasksNamedInExpression(String expression) {
-        return NAMED.matcher(expression).results().map((MatchResult found) -> found.group(1)).toList();
+    public Names namesInExpression(String expression) {
+        return new Names(named('@', expression), named('%', expression), named('$', expression));
     }
 
     @Override
-    public List<String> tasksNamedInTemplate(String json) {
-        return tasksNamedInExpression(json);
+    public Names namesInTemplate(String json) {
+        return namesInExpression(json);
+    }
+
+    private static List<String> named(char sign, String text) {
+        return NAMED.matcher(text).results().filter(found -> found.group(1).charAt(0) == sign)
+                .map((MatchResult found) -> found.group(2)).toList();
     }
 }

@@ -5,11 +5,11 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.expr.References;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -77,13 +77,18 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     }
 
     @Override
-    public Collection<String> tasksNamedInExpression(String expression) {
-        return expressions.references(JsonNodeFactory.instance.stringNode(expression)).tasks();
+    public Names namesInExpression(String expression) {
+        return names(JsonNodeFactory.instance.stringNode(expression));
     }
 
     @Override
-    public Collection<String> tasksNamedInTemplate(String json) {
-        return json.contains("${") ? expressions.references(parse(json)).tasks() : List.of();
+    public Names namesInTemplate(String json) {
+        return json.contains("${") ? names(parse(json)) : Names.NONE;
+    }
+
+    private Names names(JsonNode template) {
+        References references = expressions.references(template);
+        return new Names(references.tasks(), references.steps(), references.inputs());
     }
 
     private void syntax(JsonNode node, String at, List<Problem> problems) {

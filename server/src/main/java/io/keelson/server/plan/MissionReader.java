@@ -57,8 +57,9 @@ public final class MissionReader {
         String name = name(document, problems);
         ObjectNode declarations = Nodes.object(document, "inputs");
         ObjectNode input = new InputValues(declarations, problems).resolve(Nodes.object(document, "input"));
-        List<Problem> followUps = new ArrayList<>(PlanCheck.check(plan, tools));
-        followUps.addAll(output(document, plan));
+        List<Problem> followUps = new ArrayList<>(
+                PlanCheck.check(plan, tools, Set.copyOf(declarations.propertyNames())));
+        followUps.addAll(output(document, plan, declarations));
         followUps.removeIf(problem -> problems.cover(problem.pointer()));
         followUps.forEach(problem -> problems.add(problem.code(), asWritten(document, problem), problem.message()));
         return problems.isEmpty()
@@ -112,17 +113,24 @@ public final class MissionReader {
     }
 
     /** The run's output may name any task, since all have ended by then. */
-    private List<Problem> output(JsonNode document, Plan plan) {
+    private List<Problem> output(JsonNode document, Plan plan, ObjectNode declarations) {
         String template = Nodes.json(document, "output");
         if (template == null) {
             return List.of();
         }
         List<Problem> found = new ArrayList<>(tools.checkTemplate(template, "/output"));
-        Set<String> ids = new HashSet<>(plan.tasks().stream().map(TaskSpec::id).toList());
-        tools.tasksNamedInTemplate(template).stream().filter(task -> !ids.contains(task))
-                .forEach(task -> found.add(new Problem("UNKNOWN_REFERENCE", "/output",
-                        "the expression names task '" + Pointers.shown(task) + "', which does not exist")));
+        ToolKnowledge.Names names = tools.namesInTemplate(template);
+        Set<String> tasks = new HashSet<>(plan.tasks().stream().map(TaskSpec::id).toList());
+        names.tasks().stream().filter(task -> !tasks.contains(task))
+                .forEach(task -> found.add(unknown("task", task, "which does not exist")));
+        names.inputs().stream().filter(input -> !declarations.has(input))
+                .forEach(input -> found.add(unknown("input", input, "which is not declared")));
         return found;
+    }
+
+    private static Problem unknown(String kind, String name, String why) {
+        return new Problem("UNKNOWN_REFERENCE", "/output",
+                "the expression names " + kind + " '" + Pointers.shown(name) + "', " + why);
     }
 
     /** The plan check speaks of a task's {@code id}; a document may have written {@code temp_id}. */

@@ -36,6 +36,7 @@ class BadMissionsTest {
             mission("trigger: By Hand", "INVALID_VALUE /trigger does not have the form"),
             mission("external_id: ''", "EMPTY /external_id empty"),
             mission("output: '${ .tasks.ghost.output }'", "UNKNOWN_REFERENCE /output names task 'ghost'"),
+            mission("output: '${ .inputs.path }'", "UNKNOWN_REFERENCE /output input 'path', which is not declared"),
             mission("output: {a: ['${ .x | ']}", "EXPRESSION_SYNTAX /output/a/0 (at character 1)"));
 
     static final List<Arguments> CONFIGS = List.of(
@@ -84,6 +85,7 @@ class BadMissionsTest {
             task("id: a}, 7, {id: b", "WRONG_TYPE /plan/tasks/1 expected object, found integer"),
             task("id: a, when: .inputs.x", "INVALID_VALUE /plan/tasks/0/when it is: A ${ } expression"),
             task("id: a, when: '${ .a | }'", "EXPRESSION_SYNTAX /plan/tasks/0/when (at character 1)"),
+            task("id: a, when: '${ .inputs.path }'", "UNKNOWN_REFERENCE /plan/tasks/0/when input 'path'"),
             task("id: a, for_each: [1, 2]", "WRONG_TYPE /plan/tasks/0/for_each expected string, found array"),
             task("id: a, output: {x: '${ ((( }'}", "EXPRESSION_SYNTAX /plan/tasks/0/output/x character"),
             task("id: a, when: '${ .tasks.b.output }'}, {id: b",
@@ -116,7 +118,9 @@ class BadMissionsTest {
             step("tool: wait, input: {seconds: '${ .inputs.x | }'}",
                     "EXPRESSION_SYNTAX /plan/tasks/0/steps/0/input/seconds (at character 1)"),
             step("tool: translate, input: {text: '${ .tasks.ghost.output }'}",
-                    "UNKNOWN_REFERENCE /plan/tasks/0/steps/0/input names task 'ghost'"));
+                    "UNKNOWN_REFERENCE /plan/tasks/0/steps/0/input names task 'ghost'"),
+            step("tool: echo, input: {value: '${ .steps.later.output }'}}, {tool: noop, name: later",
+                    "REFERENCE_NOT_UPSTREAM /plan/tasks/0/steps/0/input step 'later', which has not ended"));
 
     static final List<Arguments> INPUTS = List.of(
             inputs("{path: {type: string}}", "{}", "INPUT_MISSING /input/path was not given"),

@@ -124,7 +124,7 @@ class MissionReaderTest {
                 {"title": "Write it up", "description": "In ${ .inputs | length } words", "success_criteria": "short",
                  "model": "large", "tools": ["files.read"], "inputs": {"style": "plain"},
                  "upstream": {"a.1": "${ .tasks[\\"a.1\\"].output }"}}"""));
-        assertThat(Missions.TOOLS.tasksNamedInTemplate(turn.input())).containsExactly("a.1");
+        assertThat(Missions.TOOLS.namesInTemplate(turn.input()).tasks()).containsExactly("a.1");
         assertThat(mission.planJson().at("/tasks/2/steps")).isEmpty();
     }
 

@@ -1,0 +1,88 @@
+package io.keelson.core.plan;
+
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Whether what expressions name is there when they are evaluated: declared inputs, tasks that have ended, and earlier
+ * steps of the same task. The graph must have no cycle.
+ */
+final class ReferenceCheck {
+    private final Plan plan;
+    private final ToolKnowledge tools;
+    private final Set<String> inputs;
+    private final Map<String, Integer> indexOf;
+    private final PlanGraph graph;
+    private final Consumer<Problem> problems;
+
+    ReferenceCheck(Plan plan, ToolKnowledge tools, Set<String> inputs, Map<String, Integer> indexOf, PlanGraph graph,
+            Consumer<Problem> problems) {
+        this.plan = plan;
+        this.tools = tools;
+        this.inputs = inputs;
+        this.indexOf = indexOf;
+        this.graph = graph;
+        this.problems = problems;
+    }
+
+    void check() {
+        for (int i = 0; i < plan.tasks().size(); i++) {
+            task(i, plan.tasks().get(i), "/plan/tasks/" + i);
+        }
+    }
+
+    private void task(int index, TaskSpec task, String at) {
+        List<String> steps = task.steps().stream().map(StepSpec::name).toList();
+        Set<String> ended = new HashSet<>();
+        for (int s = 0; s < task.steps().size(); s++) {
+            StepSpec step = task.steps().get(s);
+            check(tools.namesInTemplate(step.input()), index, steps, ended, at + "/steps/" + s + "/input");
+            if (!task.parallelSteps()) {
+                ended.add(step.name());
+            }
+        }
+        if (task.when() != null) {
+            check(tools.namesInExpression(task.when()), index, steps, Set.of(), at + "/when");
+        }
+        if (task.forEach() != null) {
+            check(tools.namesInExpression(task.forEach()), index, steps, Set.of(), at + "/for_each");
+        }
+        if (task.output() != null) {
+            ToolKnowledge.Names names = tools.namesInTemplate(task.output());
+            Set<String> others = new HashSet<>(names.tasks());
+            others.remove(task.id());
+            check(new ToolKnowledge.Names(others, names.steps(), names.inputs()), index, steps, steps, at + "/output");
+        }
+    }
+
+    private void check(ToolKnowledge.Names names, int task, List<String> steps, Collection<String> ended,
+            String at) {
+        names.inputs().stream().filter(input -> !inputs.contains(input))
+                .forEach(input -> report("UNKNOWN_REFERENCE", at, "input", input, "which is not declared"));
+        for (String name : names.tasks()) {
+            Integer upstream = indexOf.get(name);
+            if (upstream == null) {
+                report("UNKNOWN_REFERENCE", at, "task", name, "which does not exist");
+            } else if (!graph.isUpstream(upstream, task)) {
+                report("REFERENCE_NOT_UPSTREAM", at, "task", name,
+                        "which need not have ended by then: add it to depends_on");
+            }
+        }
+        for (String name : names.steps()) {
+            if (!steps.contains(name)) {
+                report("UNKNOWN_REFERENCE", at, "step", name, "which this task does not have");
+            } else if (!ended.contains(name)) {
+                report("REFERENCE_NOT_UPSTREAM", at, "step", name, "which has not ended by then");
+            }
+        }
+    }
+
+    private void report(String code, String at, String kind, String name, String why) {
+        problems.accept(new Problem(code, at, "the expression names " + kind + " '" + PlanCheck.shown(name) + "', "
+                + why));
+    }
+}
