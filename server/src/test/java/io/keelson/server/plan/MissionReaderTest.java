@@ -94,7 +94,8 @@ class MissionReaderTest {
                      {"name": "write", "kind": "tool", "tool": "artifact.write", "retry": {"max_attempts": 5},
                       "timeout_seconds": 30,
                       "input": {"name": "report.md", "content": "${ .tasks.inventory.output }"}}]}]}"""));
-        Mission again = Missions.json("{\"name\": \"again\", \"plan\": " + mission.planJson() + "}");
+        Mission again = Missions.json("{\"name\": \"again\", \"inputs\": {\"path\": {\"default\": \".\"}}, \"plan\": "
+                + mission.planJson() + "}");
         assertThat(again.plan()).isEqualTo(mission.plan());
         assertThat(again.planJson()).isEqualTo(mission.planJson());
     }
