@@ -27,7 +27,7 @@ abstract class ActionCommand extends CliCommand {
 
     @Override
     public final Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (Link link = Link.open(settings(), watch ? Link.Work.ALL : Link.Work.NONE)) {
+        try (Link link = Link.open(settings(), watch ? Link.Work.ALL : Link.Work.NONE, this::news)) {
             String id = RunDocuments.id(link.keelson(), run);
             Run after = act(link, link.keelson().runs(), id);
             if (watch) {

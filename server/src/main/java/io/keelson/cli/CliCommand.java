@@ -58,6 +58,13 @@ abstract class CliCommand implements Callable<Integer> {
         out().flush();
     }
 
+    /** Something for whoever sits and waits. */
+    final void news(String line) {
+        if (Terminals.interactive() && !json) {
+            note(style().dim(line));
+        }
+    }
+
     /** Something for people, beside the result. */
     final void note(String line) {
         err().println(line);

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,7 @@ final class Link implements AutoCloseable {
 
     private final Settings settings;
     private final Work work;
+    private final Consumer<String> news;
     private final Thread hook = new Thread(this::interrupt, "keelson-interrupt");
     private volatile boolean interrupted;
     private volatile Runnable whenInterrupted = () -> {
@@ -41,15 +43,17 @@ final class Link implements AutoCloseable {
     private volatile @Nullable Server own;
     private volatile Keelson keelson;
 
-    private Link(Settings settings, Work work) throws StartupException {
+    private Link(Settings settings, Work work, Consumer<String> news) throws StartupException {
         this.settings = settings;
         this.work = work;
+        this.news = news;
         Runtime.getRuntime().addShutdownHook(hook);
         this.keelson = connect(Duration.ZERO);
     }
 
-    static Link open(Settings settings, Work work) throws StartupException {
-        return new Link(settings, work);
+    /** @param news is told, in words for people, what takes a while */
+    static Link open(Settings settings, Work work, Consumer<String> news) throws StartupException {
+        return new Link(settings, work, news);
     }
 
     /** The server that is known and answers; null when there is none. Starts none. */
@@ -136,6 +140,7 @@ final class Link implements AutoCloseable {
     private Keelson startOwn() throws StartupException {
         Settings mine = settings.withHttp("127.0.0.1", 0);
         logToFile(mine);
+        news.accept("starting a server for this command…");
         Server server = Server.start(work == Work.NONE ? mine.withExecutors(0) : mine);
         own = server;
         return Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();

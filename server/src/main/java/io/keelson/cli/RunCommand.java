@@ -63,7 +63,7 @@ final class RunCommand extends CliCommand {
             Keelson keelson = Link.existing(settings);
             return detached(keelson, keelson.runs().create(request));
         }
-        try (Link link = Link.open(allowing(settings, mission.folders()), Link.Work.ALL)) {
+        try (Link link = Link.open(allowing(settings, mission.folders()), Link.Work.ALL, this::news)) {
             return watching.watch(this, link, link.keelson().runs().create(request));
         }
     }

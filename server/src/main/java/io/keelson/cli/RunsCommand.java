@@ -32,7 +32,7 @@ final class RunsCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE)) {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
             if (json) {
                 print(link.keelson().api().get("/runs?limit=" + limit + (state == null ? "" : "&state=" + state)));
                 return ExitCode.OK;

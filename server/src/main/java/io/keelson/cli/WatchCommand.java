@@ -21,7 +21,7 @@ final class WatchCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (Link link = Link.open(settings(), Link.Work.ALL)) {
+        try (Link link = Link.open(settings(), Link.Work.ALL, this::news)) {
             String id = RunDocuments.id(link.keelson(), run);
             return watching.watch(this, link, link.keelson().runs().get(id));
         }

@@ -21,6 +21,7 @@ public final class TreeView {
     private static final int WIDEST_KEY = 28;
     /** Children of a group that have ended well are listed up to so many; more are only counted. */
     private static final int FEW_CHILDREN = 8;
+    private static final int TIME_WIDTH = 6;
     private static final int LINES_AROUND = 2;
     private static final int FEWEST_ROWS = 3;
 
@@ -122,7 +123,7 @@ public final class TreeView {
         String indent = task.groupKey() == null ? "" : "  ";
         String key = Cells.pad(Cells.fit(task.key, keyWidth - indent.length(), style), keyWidth - indent.length());
         String time = time(task);
-        return " " + indent + style.symbol(phase(task), tick) + " " + key + (time.isEmpty() ? "" : "  " + time) + "  "
+        return " " + indent + style.symbol(phase(task), tick) + " " + key + "  " + Cells.pad(time, TIME_WIDTH) + "  "
                 + detail(task);
     }
 
