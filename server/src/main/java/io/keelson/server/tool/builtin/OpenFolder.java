@@ -35,6 +35,7 @@ final class OpenFolder implements Closeable {
         this.stream = secure;
     }
 
+    @SuppressWarnings("StreamResourceLeak") // the folder closes the stream that it is given
     static OpenFolder open(Path root, Path relative) throws IOException {
         OpenFolder folder = new OpenFolder(Files.newDirectoryStream(root));
         for (Path name : relative.toString().isEmpty() ? List.<Path>of() : relative) {
