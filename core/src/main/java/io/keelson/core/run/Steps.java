@@ -26,7 +26,8 @@ final class Steps {
             return Reply.rejected("NOT_CLAIMABLE", "nothing is to be claimed there any more");
         }
         Lanes.claim(d, step, command.holder());
-        Lanes.enqueue(d, step, command.lease(), step.spec().timeout());
+        boolean own = d.offer.keeps(command.holder(), step.spec().tool());
+        Lanes.enqueue(d, step, command.lease(), own ? null : step.spec().timeout());
         return new Reply.Claimed(step);
     }
 

@@ -86,6 +86,7 @@ final class World implements AutoCloseable {
         store.write(connection, changes, locked.now());
         connection.commit();
         Map<UUID, RunView> loaded = store.load(connection, runs);
+        connection.commit();
         for (UUID run : runs) {
             assertThat(ViewText.of(loaded.get(run))).as("loaded view of %s after %s", run, commands)
                     .isEqualTo(ViewText.of(views.get(run)));

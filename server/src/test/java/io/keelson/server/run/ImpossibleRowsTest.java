@@ -1,0 +1,133 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.RunFixtures.run;
+import static io.keelson.server.run.RunFixtures.step;
+import static io.keelson.server.run.RunFixtures.task;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.State;
+import io.keelson.core.lifecycle.StateType;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.server.db.SqlFailure;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the database itself refuses, whatever a bug in Java asks of it (AC-7, and our own checks). */
+class ImpossibleRowsTest {
+    private static final String CHECK_VIOLATION = "23514";
+    private static World world;
+
+    @BeforeAll
+    static void aRunWithTwoTasks() throws Exception {
+        world = new World();
+        UUID id = new UUID(7, 7);
+        world.send(new Command.Create(run(id, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one")),
+                task("b", List.of("a"), step("one"))), true, Actor.human("tester")));
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        world.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            update orchestration_runs set total_tokens = -1
+            update orchestration_runs set total_cost = -0.000001
+            update orchestration_runs set task_count = -1
+            update orchestration_runs set tasks_completed = -1
+            update orchestration_runs set tasks_failed = -1
+            update orchestration_runs set attempt_number = 0
+            update orchestration_runs set state = 'nonsense'
+            update orchestration_runs set completed_at = now()
+            update orchestration_runs set state = 'completed', state_type = 'terminal'
+            update orchestration_tasks set verifier_score = 1.01
+            update orchestration_tasks set verifier_score = -0.01
+            update orchestration_tasks set attempt_number = 0
+            update orchestration_tasks set continuation_count = -1
+            update orchestration_tasks set tokens_used = -1
+            update orchestration_tasks set cost = -1
+            update orchestration_tasks set completed_at = now()
+            update orchestration_task_dependencies set depends_on_id = task_id
+            update orchestration_task_dependencies set dependency_type = 'weak'
+            update orchestration_steps set tokens = -1
+            update orchestration_steps set cost = -1
+            update orchestration_steps set result_epoch = lease_epoch + 1
+            update orchestration_steps set completed_at = now()
+            update run_agents set completed_at = now()
+            update work_queue set lease_ms = 1000
+            update work_queue set holder = 'somebody'
+            update work_queue set deadline_at = now()
+            """)
+    void isRefused(String sql) {
+        assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, sql)))
+                .isInstanceOfSatisfying(SqlFailure.class, e -> assertThat(e.sqlState()).isEqualTo(CHECK_VIOLATION));
+    }
+
+    /** Every state of the lifecycle with its type is accepted, and with no other type. */
+    @Test
+    void aStateHasOneType() throws Exception {
+        for (Map.Entry<String, State[]> table : Map.<String, State[]>of("orchestration_runs", RunState.values(),
+                "run_agents", AgentState.values(), "orchestration_tasks", TaskState.values(), "orchestration_steps",
+                StepState.values()).entrySet()) {
+            for (State state : table.getValue()) {
+                for (StateType type : StateType.values()) {
+                    assertThat(accepts(table.getKey(), state, type)).as("%s %s as %s", table.getKey(), state, type)
+                            .isEqualTo(type == state.type());
+                }
+            }
+        }
+    }
+
+    private static boolean accepts(String table, State state, StateType type) throws Exception {
+        try {
+            RunFixtures.execute(world.connection(), "update " + table + " set state = '" + state.wire()
+                    + "', state_type = '" + type.wire() + "', completed_at = "
+                    + (type == StateType.TERMINAL ? "now()" : "null"));
+            return true;
+        } catch (SQLException e) {
+            assertThat(e.getSQLState()).isEqualTo(CHECK_VIOLATION);
+            return false;
+        } finally {
+            world.connection().rollback();
+        }
+    }
+
+    @Test
+    void eventsAreNeverChanged() {
+        List<String> attempts = Arrays.asList("update orchestration_events set event_type = 'x'",
+                "delete from orchestration_events", "truncate orchestration_events",
+                "truncate orchestration_runs cascade", "delete from orchestration_runs");
+        for (String sql : attempts) {
+            assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, sql))).as(sql)
+                    .isInstanceOf(SqlFailure.class).hasMessageContaining("append-only");
+        }
+    }
+
+    @Test
+    void aRunHasOneEventOfANumberAndAWorkspaceOneRunOfAnExternalId() {
+        assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, """
+                insert into orchestration_events (run_id, seq, event_type)
+                select run_id, 1, 'x' from orchestration_events limit 1""")))
+                .hasMessageContaining("ix_orch_events_run");
+        assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, """
+                insert into orchestration_runs (workspace_id, title, goal, created_by, external_id)
+                select workspace_id, 't', 'g', 'me', 'mine' from orchestration_runs cross join generate_series(1, 2)
+                """))).hasMessageContaining("uq_orch_runs_external");
+    }
+}

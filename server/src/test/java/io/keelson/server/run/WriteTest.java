@@ -1,0 +1,177 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.RunFixtures.run;
+import static io.keelson.server.run.RunFixtures.step;
+import static io.keelson.server.run.RunFixtures.task;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Decider;
+import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.Offer;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.RunView;
+import io.keelson.core.run.StepRow;
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a commit leaves in the tables, and when it is refused. */
+class WriteTest {
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Actor TESTER = Actor.human("tester");
+
+    private final World world = new World();
+
+    @AfterEach
+    void close() throws SQLException {
+        world.close();
+    }
+
+    @Test
+    void aRunFromItsStartToItsEnd() throws SQLException {
+        UUID run = new UUID(1, 1);
+        world.send(new Command.Create(
+                run(run, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one"), step("two"))), true,
+                TESTER));
+        world.tick(Duration.ofMillis(250));
+        StepRow one = claim(run, 0);
+        complete(one, new Result("{\"n\": 1}", 5, new BigDecimal("0.25"), List.of()));
+        world.tick(Duration.ofMillis(250));
+        complete(claim(run, 0), new Result("\"two lines\"", 0, BigDecimal.ZERO,
+                List.of(new NewArtifact("report.md", "text/markdown", 12, "b".repeat(64), "k1"))));
+
+        assertThat(world.query("""
+                select concat_ws(' ', state, state_type, total_tokens, trim_scale(total_cost), tasks_completed,
+                    steps_completed, duration_ms, version_id) from orchestration_runs"""))
+                .containsExactly("completed terminal 5 0.25 1 2 500 6");
+        assertThat(world.query("select concat_ws(' ', state, output_summary, duration_ms) from orchestration_tasks"))
+                .containsExactly("completed two lines 250");
+        assertThat(world.query("select output::text from orchestration_steps order by position"))
+                .containsExactly("{\"n\": 1}", "\"two lines\"");
+        assertThat(world.query("select concat_ws(' ', outcome, epoch, tokens, holder) from work_results"))
+                .containsExactlyInAnyOrder("completed 1 5 worker", "completed 1 0 worker");
+        assertThat(world.query("select concat_ws(' ', name, size_bytes, attempt) from artifacts"))
+                .containsExactly("report.md 12 1");
+        assertThat(world
+                .query("select concat_ws(' ', attempt_number, state, started_at < completed_at) from run_attempts"))
+                .containsExactly("1 completed t");
+        assertThat(world.query("select event_type from orchestration_events order by seq")).containsSubsequence(
+                "run_created", "run_queued", "run_started", "task_queued", "step_started", "step_completed",
+                "step_started", "step_completed", "task_completed", "agent_completed", "run_completed");
+    }
+
+    @Test
+    void whatJsonbRefusesIsReplaced() throws SQLException {
+        UUID run = new UUID(1, 1);
+        world.send(new Command.Create(run(run, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one"))),
+                true, TESTER));
+        complete(claim(run, 0), Result.of("{\"a\\u0000\":\"x\\uD800y\",\"raw\":\"\uDC00\"}"));
+        assertThat(world.query("select output::text from orchestration_steps"))
+                .containsExactly("{\"raw\": \"\uFFFD\", \"a\uFFFD\": \"x\uFFFDy\"}");
+    }
+
+    @Test
+    void aStaleViewWritesNothing() throws SQLException {
+        UUID run = new UUID(1, 1);
+        world.send(new Command.Create(run(run, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one"))),
+                true, TESTER));
+        RunView stale = world.load(run);
+        world.send(new Command.Pause(run, null, TESTER));
+
+        Changes changes = new Changes();
+        Decider.decide(stale, new Command.Cancel(run, null, TESTER), changes, world.now, world.ids, Offer.none());
+        Connection c = world.connection();
+        assertThatThrownBy(() -> world.store.write(c, changes, world.now)).isInstanceOf(StaleViewException.class)
+                .hasMessage("orchestration_runs: 1 rows to change, 0 found as expected");
+        c.rollback();
+        assertThat(world.query("select state from orchestration_runs")).containsExactly("paused");
+    }
+
+    @Test
+    void aStepOfAnEarlierAttemptStaysInIt() throws SQLException {
+        UUID run = new UUID(1, 1);
+        TaskSpec a = task("a", List.of(), step("one"));
+        TaskSpec b = task("b", List.of(), step("one"));
+        world.send(new Command.Create(run(run, world.workspace, RunPolicy.DEFAULT, a, b), true, TESTER));
+        StepRow first = claim(run, 0);
+        StepRow second = claim(run, 0);
+        world.forget(run);
+        RunView view = world.load(run);
+        List<Command> inOneBatch = List.of(
+                new Command.Continue(run, first.id(), 1, Result.of("1"), TESTER),
+                new Command.Fail(run, second.id(), 1, new io.keelson.core.run.StepError("NO",
+                        io.keelson.core.policy.ErrorClass.PERMANENT, "no"), Result.of("null"), TESTER));
+        assertThat(view.run().attempt()).isEqualTo(1);
+        List<Command> batch = new ArrayList<>(inOneBatch);
+        batch.add(new Command.Retry(run, false, TESTER));
+        world.views.put(run, withPlan(run));
+        assertThat(world.sendAll(batch)).allMatch(reply -> reply.equals(Reply.CHANGED));
+
+        assertThat(
+                world.query("select attempt_of_run || ' ' || turn || ' ' || state from orchestration_steps order by 1"))
+                .containsExactly("1 1 completed", "1 1 failed", "1 2 cancelled", "2 1 pending", "2 1 pending");
+        assertThat(world.query("select attempt_number || ' ' || state from run_attempts order by 1"))
+                .containsExactly("1 failed", "2 running");
+    }
+
+    /** A view that was in memory from the beginning still has its plan. */
+    private RunView withPlan(UUID run) throws SQLException {
+        RunFixtures.execute(world.connection(), """
+                update orchestration_runs set state = 'planning', state_type = 'pending'""");
+        RunView planned = world.load(run);
+        world.connection().rollback();
+        RunView now = world.load(run);
+        assertThat(planned.run().version()).isEqualTo(now.run().version());
+        planned.run().restore(now.run().state(), now.run().attempt(), 1, now.run().version(), now.run().seq(), false,
+                now.run().counts(), now.run().tokens(), now.run().cost(), now.run().startedAt(), null, null, null);
+        return planned;
+    }
+
+    /** The number of statements depends on nothing but the kinds of change. */
+    @Test
+    void aBatchOfManyTakesAsManyStatementsAsABatchOfFew() throws SQLException {
+        long few = statementsFor(2, 0);
+        long many = statementsFor(40, 100);
+        assertThat(many).isEqualTo(few).isBetween(5L, 25L);
+    }
+
+    private long statementsFor(int runs, long firstId) throws SQLException {
+        Changes changes = new Changes();
+        for (int i = 0; i < runs; i++) {
+            NewRun made = run(new UUID(2, firstId + i), world.workspace, RunPolicy.DEFAULT,
+                    task("a", List.of(), step("one")), task("b", List.of("a"), step("one")));
+            Decider.create(new Command.Create(made, true, TESTER), changes, world.now, world.ids, Offer.none());
+        }
+        CountingConnection counting = new CountingConnection(world.connection());
+        world.store.write(counting.connection(), changes, Instant.parse("2026-01-01T00:00:00Z"));
+        world.connection().commit();
+        return counting.statements();
+    }
+
+    private StepRow claim(UUID run, int lane) throws SQLException {
+        var found = world.store.candidates(world.connection(), List.of("echo"), 1).getFirst();
+        Reply reply = world.send(new Command.Claim(run, found.taskId(), lane, "worker", LEASE, Actor.agent("worker")));
+        return ((Reply.Claimed) reply).step();
+    }
+
+    private void complete(StepRow step, Result result) throws SQLException {
+        UUID run = world.views.keySet().iterator().next();
+        assertThat(world.send(new Command.Complete(run, step.id(), step.leaseEpoch(), result, Actor.agent("worker"))))
+                .isEqualTo(Reply.CHANGED);
+    }
+}
