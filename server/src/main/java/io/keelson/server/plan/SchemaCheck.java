@@ -18,6 +18,7 @@ final class SchemaCheck {
     /** @param name of a published schema, {@code mission} or {@code config} */
     SchemaCheck(String name) {
         this.schema = schemas.getSchema(SchemaLocation.of("classpath:/schema/" + name + ".schema.json"));
+        schema.initializeValidators();
     }
 
     /** All problems; pointers are into the document. */

@@ -9,9 +9,16 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class MissionReaderTest {
@@ -70,9 +77,9 @@ class MissionReaderTest {
 
     @Test
     void yamlAndJsonOfTheSameShapeAreTheSameMission() {
-        Reading<tools.jackson.databind.JsonNode> tree = Documents.read(
-                EXAMPLE.getBytes(java.nio.charset.StandardCharsets.UTF_8), Format.YAML);
-        String json = ((Reading.Done<tools.jackson.databind.JsonNode>) tree).value().toString();
+        Reading<JsonNode> tree = Documents.read(
+                EXAMPLE.getBytes(StandardCharsets.UTF_8), Format.YAML);
+        String json = ((Reading.Done<JsonNode>) tree).value().toString();
 
         assertThat(Missions.json(json)).isEqualTo(Missions.yaml(EXAMPLE));
         assertThat(Missions.yaml(json)).as("JSON is YAML").isEqualTo(Missions.yaml(EXAMPLE));
@@ -202,5 +209,28 @@ class MissionReaderTest {
                   {"id": "a", "steps": [{"tool": "noop"}], "output": {"half": "${ .tasks.a.state } and \\"quoted\\""}},
                   {"id": "b-1", "depends_on": ["a"], "for_each": "${ .tasks.a.output.items }",
                    "steps": [{"tool": "echo", "input": {"message": "${ .item }"}}]}]}}""");
+    }
+
+    @Test
+    void anIntegerMayBeWrittenWithAPoint() {
+        assertThat(Missions.yaml("{name: m, priority: 7.0, plan: {tasks: []}}").priority()).isEqualTo(7);
+    }
+
+    @Test
+    void oneReaderServesManyThreads() {
+        Mission expected = Missions.yaml(EXAMPLE);
+
+        assertThat(IntStream.range(0, 200).parallel().mapToObj(i -> Missions.yaml(EXAMPLE)).toList())
+                .allMatch(expected::equals);
+    }
+
+    /** What the documentation shows, anybody may try. */
+    @Test
+    void theMissionsOfTheDocumentationCanRun() throws IOException {
+        String page = Files.readString(Path.of("../docs/missions.md"));
+        List<String> missions = Pattern.compile("```yaml\n(name: .*?)```", Pattern.DOTALL).matcher(page).results()
+                .map(found -> found.group(1)).toList();
+
+        assertThat(missions).hasSize(3).allSatisfy(Missions::yaml);
     }
 }
