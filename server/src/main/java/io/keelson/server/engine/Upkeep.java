@@ -10,6 +10,8 @@ import org.slf4j.LoggerFactory;
 /** The node's ticker: keeps its leases and its sign of life, and calls the reconciler's duties. */
 final class Upkeep implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Upkeep.class);
+    /** Short enough that work is claimed again within a second after its lease. */
+    private static final Duration LEASE_TICK = Duration.ofMillis(500);
     private static final Duration TICK = Duration.ofSeconds(1);
     private static final Duration RARELY = Duration.ofSeconds(20);
 
@@ -36,7 +38,7 @@ final class Upkeep implements AutoCloseable {
         database.runInTransaction(c -> store.fleet().beat(c, node, options.version()));
         Duration beat = options.lease().dividedBy(3);
         every(beat, this::keepLeases);
-        every(TICK, reconciler::expiredLeases);
+        every(LEASE_TICK, reconciler::expiredLeases);
         every(TICK, reconciler::dueTimers);
         every(RARELY, reconciler::stuckJoins);
     }
