@@ -12,6 +12,7 @@ import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Migrations;
+import io.keelson.server.db.SqlFailure;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
 import io.keelson.server.engine.Engine;
@@ -103,7 +104,7 @@ public final class Server implements AutoCloseable {
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
                     new Rooms(database, keys, engine, engine.remoteWork(), new RunReader(),
                             new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
-                            UuidCreator::getTimeOrderedEpoch, () -> true)));
+                            UuidCreator::getTimeOrderedEpoch, () -> answers(database))));
             http.start();
             baseUrl = http.url();
             files.writeUrl(baseUrl);
@@ -122,6 +123,14 @@ public final class Server implements AutoCloseable {
             return DatabaseUrl.parse(given);
         }
         return closing(EmbeddedPostgres.start(EmbeddedPostgresOptions.lasting(settings.dataDir()))).url();
+    }
+
+    private static boolean answers(Database database) {
+        try {
+            return database.withConnection(connection -> connection.isValid(2));
+        } catch (SqlFailure e) {
+            return false;
+        }
     }
 
     private <T extends AutoCloseable> T closing(T part) {
