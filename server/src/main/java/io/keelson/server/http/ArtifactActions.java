@@ -39,7 +39,7 @@ final class ArtifactActions {
         UUID run = call.id("id", IdKind.RUN);
         UUID id = call.id("artifact", IdKind.ARTIFACT);
         RunReader.ArtifactFile file = reads.ofRun(call.workspace(), run,
-                (runs, c) -> Reads.found(runs.artifact(c, call.workspace(), id), IdKind.ARTIFACT, id));
+                (runs, c) -> Reads.found(runs.artifact(c, call.workspace(), run, id), IdKind.ARTIFACT, id));
         String tag = ETag.of(file.sha256());
         if (ETag.matches(call.header("If-None-Match"), tag)) {
             return Answer.empty(304).header("ETag", tag);

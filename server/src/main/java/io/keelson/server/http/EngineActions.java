@@ -14,10 +14,12 @@ final class EngineActions {
     private static final List<ObjectNode> LIFECYCLES = Lifecycles.all().stream().map(EngineActions::document).toList();
 
     private final BooleanSupplier ready;
+    private final Reads reads;
     private final ObjectNode openApi;
 
-    EngineActions(BooleanSupplier ready, ObjectNode openApi) {
+    EngineActions(BooleanSupplier ready, Reads reads, ObjectNode openApi) {
         this.ready = ready;
+        this.reads = reads;
         this.openApi = openApi;
     }
 
@@ -34,7 +36,7 @@ final class EngineActions {
     }
 
     private Answer ready() {
-        if (!ready.getAsBoolean()) {
+        if (!ready.getAsBoolean() || !reads.answer()) {
             throw Refusal.of(ErrorCode.NOT_READY, "the engine or its database is not ready").header("Retry-After", "1");
         }
         return Answer.ok(Json.object().put("status", "ready"));

@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.keelson.server.db.Database;
+import io.keelson.server.db.SqlFailure;
 import io.keelson.server.db.TxFunction;
 import io.keelson.server.run.RunReader;
 import java.sql.Connection;
@@ -11,6 +12,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Reads of one workspace's runs; what does not exist there is refused with the kind's own code. */
 final class Reads {
+
+    private static final int PATIENCE_SECONDS = 2;
 
     private final Database database;
     private final RunReader reader;
@@ -28,6 +31,15 @@ final class Reads {
     <T> T read(Query<T> query) {
         TxFunction<T> work = connection -> query.of(reader, connection);
         return database.withConnection(work);
+    }
+
+    /** Whether the database answers. */
+    boolean answer() {
+        try {
+            return read((runs, c) -> c.isValid(PATIENCE_SECONDS));
+        } catch (SqlFailure e) {
+            return false;
+        }
     }
 
     /** As {@link #read} on something that belongs to a run. */

@@ -18,7 +18,7 @@ final class Routes {
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(rooms.remoteWork(), poll).addTo(table);
         new WorkerActions(reads, rooms.remoteWork(), rooms.tools()).addTo(table);
-        new EngineActions(rooms.ready(), OpenApi.document()).addTo(table);
+        new EngineActions(rooms.ready(), reads, OpenApi.document()).addTo(table);
         return table.routes();
     }
 }

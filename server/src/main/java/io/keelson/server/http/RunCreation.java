@@ -22,7 +22,6 @@ final class RunCreation {
 
     private static final String JSON = "application/json";
     private static final String YAML = "application/yaml";
-    private static final String TRIGGER = "api";
     private static final String UNIQUE_VIOLATION = "23505";
 
     private final MissionReader missions;
@@ -69,11 +68,7 @@ final class RunCreation {
     }
 
     private boolean submit(Call call, UUID id, Mission mission) throws InterruptedException {
-        NewRun run = new NewRun(id, call.workspace(), mission.name(), mission.description(), mission.goal(),
-                mission.plan(), mission.planJson().toString(), mission.config().toString(), mission.policy(),
-                mission.input().toString(), Json.strings(mission.tags()).toString(), mission.output(),
-                mission.priority(), mission.trigger() == null ? TRIGGER : mission.trigger(), mission.agentSlug(),
-                mission.externalId(), String.valueOf(call.actor().id()));
+        NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()));
         try {
             return submission.submit(new Command.Create(run, mission.start(), call.actor()));
         } catch (CompletionException e) {

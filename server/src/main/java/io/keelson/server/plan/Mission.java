@@ -49,7 +49,7 @@ public record Mission(String name, String goal, @Nullable String description, Pl
         tags.forEach(tagged::add);
         return new NewRun(id, workspaceId, name, description, goal, plan, planJson.toString(), config.toString(),
                 policy,
-                input.toString(), tagged.toString(), output, priority, trigger == null ? "manual" : trigger, agentSlug,
+                input.toString(), tagged.toString(), output, priority, trigger == null ? "api" : trigger, agentSlug,
                 externalId, createdBy);
     }
 }

@@ -128,7 +128,7 @@ final class ReadSql {
 
     static final String ARTIFACT = """
             select name, content_type, size_bytes, sha256, storage_key from artifacts
-             where workspace_id = ? and id = ?""";
+             where workspace_id = ? and run_id = ? and id = ?""";
 
     static final String LOGS = """
             select l.lease_epoch * 1000000::bigint + l.line as seq, l.attempt, l.message, l.at as created_at

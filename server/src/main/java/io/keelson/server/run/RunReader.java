@@ -144,8 +144,13 @@ public final class RunReader {
         return list(c, ReadSql.ARTIFACTS, ids(workspaceId, runId));
     }
 
-    public Optional<ArtifactFile> artifact(Connection c, UUID workspaceId, UUID artifactId) throws SQLException {
-        return first(c, ReadSql.ARTIFACT, ids(workspaceId, artifactId))
+    /** Where the bytes of one of the run's artifacts are. */
+    public Optional<ArtifactFile> artifact(Connection c, UUID workspaceId, UUID runId, UUID artifactId)
+            throws SQLException {
+        return first(c, ReadSql.ARTIFACT, statement -> {
+            ids(workspaceId, runId).bind(statement);
+            statement.setObject(3, artifactId);
+        })
                 .map(row -> new ArtifactFile(row.get("name").asString(), row.get("content_type").asString(),
                         row.get("size_bytes").asLong(), row.get("sha256").asString(),
                         row.get("storage_key").asString()));
