@@ -1,0 +1,204 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.Server;
+import io.keelson.server.Settings;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.awaitility.Awaitility;
+import tools.jackson.databind.JsonNode;
+
+/** The real server on a database of its own, and short words for calling it over HTTP. */
+final class ApiServer implements AutoCloseable {
+
+    /** A mission that stays where it is until somebody decides. */
+    static final String WAITS = """
+            {"name": "waits", "plan": {"tasks": [{"id": "ask", "title": "Ask", "steps": [
+              {"name": "sign-off", "kind": "approval", "input": {"question": "Go on?"}}]}]}}""";
+
+    /** A mission whose only step no executor here serves once a worker has named its tool. */
+    static final String REMOTE = """
+            {"name": "remote", "start": true, "plan": {"tasks": [{"id": "one", "title": "One", "steps": [
+              {"name": "work", "tool": "test.remote", "input": {"n": 1}, "retry": {"max_attempts": 3,
+               "base_delay_seconds": 0.05}}]}]}}""";
+
+    /** What came back. */
+    record Answer(int status, HttpResponse<byte[]> response) {
+
+        JsonNode json() {
+            return Json.read(response.body());
+        }
+
+        String header(String name) {
+            return response.headers().firstValue(name).orElse("");
+        }
+
+        String text() {
+            return new String(response.body(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private final DatabaseUrl url = TestDatabase.createUrl();
+    private final Server server;
+    private final Database database;
+    private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    ApiServer(Path dataDir) throws Exception {
+        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", dataDir.toString(), "KEELSON_HTTP_PORT", "0",
+                "KEELSON_DATABASE_URL", text(url)), dataDir, dataDir));
+        database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2));
+    }
+
+    /** With the password, as settings take it. */
+    static String text(DatabaseUrl url) {
+        return "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/" + url.database();
+    }
+
+    URI url() {
+        return server.baseUrl();
+    }
+
+    String key() {
+        return server.apiKey();
+    }
+
+    Database database() {
+        return database;
+    }
+
+    Answer get(String path, String... headers) {
+        return send("GET", path, null, headers);
+    }
+
+    Answer post(String path, String json, String... headers) {
+        List<String> all = new ArrayList<>(List.of("Content-Type", "application/json"));
+        all.addAll(List.of(headers));
+        return send("POST", path, json.getBytes(StandardCharsets.UTF_8), all.toArray(String[]::new));
+    }
+
+    /** A call with the key, unless the headers bear another. */
+    Answer send(String method, String path, byte[] body, String... headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + path)).timeout(Duration.ofSeconds(30))
+                .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body));
+        Map<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        all.put("Authorization", "Bearer " + key());
+        for (int i = 0; i < headers.length; i += 2) {
+            all.put(headers[i], headers[i + 1]);
+        }
+        all.values().removeIf(String::isEmpty);
+        all.forEach(request::header);
+        try {
+            HttpResponse<byte[]> response = http.send(request.build(), BodyHandlers.ofByteArray());
+            return new Answer(response.statusCode(), response);
+        } catch (IOException e) {
+            throw new AssertionError(method + " " + path + " got no answer", e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Creates a run and answers its id. */
+    String create(String mission) {
+        Answer answer = post("/api/v1/runs", mission);
+        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+        return answer.json().get("id").stringValue();
+    }
+
+    JsonNode run(String id) {
+        return get("/api/v1/runs/" + id).json();
+    }
+
+    JsonNode awaitState(String id, String state) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20))
+                .untilAsserted(() -> assertThat(run(id).get("state").stringValue()).isEqualTo(state));
+        return run(id);
+    }
+
+    void awaitStep(String run, String state) {
+        awaitSteps(run, state, 1);
+    }
+
+    /** Waits until so many of the run's steps are in a state; answers them. */
+    List<JsonNode> awaitSteps(String run, String state, int count) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20))
+                .untilAsserted(() -> assertThat(steps(run, state)).hasSize(count));
+        return steps(run, state);
+    }
+
+    private List<JsonNode> steps(String run, String state) {
+        return get("/api/v1/runs/" + run + "/steps").json().get("items").valueStream()
+                .filter(step -> step.get("state").stringValue().equals(state)).toList();
+    }
+
+    void sql(String statement) {
+        database.runInTransaction(c -> {
+            try (var s = c.createStatement()) {
+                s.execute(statement);
+            }
+        });
+    }
+
+    /** Waits until the server has sent a query with this text to its database: a call that makes it is under way. */
+    void awaitQuery(String text) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20)).until(
+                () -> database.withConnection(c -> {
+                    try (var s = c.prepareStatement("""
+                            select count(*) from pg_stat_activity
+                            where datname = current_database() and pid <> pg_backend_pid() and position(? in query) > 0
+                            """)) {
+                        s.setString(1, text);
+                        try (ResultSet row = s.executeQuery()) {
+                            return row.next() && row.getLong(1) > 0;
+                        }
+                    }
+                }));
+    }
+
+    /** The number of rows of every table that requests write to. */
+    Map<String, Long> rowCounts() {
+        return database.withConnection(c -> {
+            Map<String, Long> counts = new TreeMap<>();
+            try (var s = c.createStatement()) {
+                List<String> tables = new ArrayList<>();
+                try (ResultSet row = s.executeQuery("""
+                        select table_name from information_schema.tables
+                        where table_schema = 'public' and table_name not in ('engine_nodes')""")) {
+                    while (row.next()) {
+                        tables.add(row.getString(1));
+                    }
+                }
+                for (String table : tables) {
+                    try (ResultSet row = s.executeQuery("select count(*) from " + table)) {
+                        row.next();
+                        counts.put(table, row.getLong(1));
+                    }
+                }
+            }
+            return counts;
+        });
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        database.close();
+    }
+}

@@ -1,0 +1,222 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** A worker of another process, spoken by hand. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class DispatchApiTest {
+
+    private static final String NONE = UUID.randomUUID().toString();
+
+    private ApiServer api;
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+        claim("w", 1, 0);
+    }
+
+    @AfterAll
+    void stop() {
+        api.close();
+    }
+
+    private List<JsonNode> claim(String worker, int max, int waitMillis) {
+        return items(api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"" + worker
+                + "\", \"tools\": [\"test.remote\"], \"max\": " + max + ", \"wait_ms\": " + waitMillis
+                + ", \"version\": \"1\"}"));
+    }
+
+    private JsonNode claimOne(String worker) {
+        List<JsonNode> items = claim(worker, 1, 20_000);
+        assertThat(items).hasSize(1);
+        return items.getFirst();
+    }
+
+    /** One item's answer. */
+    private JsonNode report(String route, JsonNode item, String members) {
+        return report(route, item.get("step_id").stringValue(), item.get("lease_epoch").intValue(), members);
+    }
+
+    private JsonNode report(String route, String step, int epoch, String members) {
+        return items(api.post("/api/v1/dispatch/" + route, "{\"worker_id\": \"w\", \"items\": [{\"step_id\": \"" + step
+                + "\", \"lease_epoch\": " + epoch + members + "}]}")).getFirst();
+    }
+
+    private static List<JsonNode> items(ApiServer.Answer answer) {
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+        return answer.json().get("items").valueStream().toList();
+    }
+
+    @Test
+    void aStepIsClaimedReportedOnAndCompleted() throws Exception {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode item = claimOne("w");
+        assertThat(item.get("run_id").stringValue()).isEqualTo(run);
+        assertThat(item.get("tool").stringValue()).isEqualTo("test.remote");
+        assertThat(item.get("input").toString()).isEqualTo("{\"n\":1}");
+        assertThat(item.get("attempt").intValue()).isEqualTo(1);
+        assertThat(item.get("failure_context").isNull()).isTrue();
+        assertThat(item.get("effect_key").stringValue()).isNotBlank();
+
+        JsonNode beat = report("heartbeat", item, ", \"progress\": {\"fraction\": 0.5, \"message\": \"half\"},"
+                + " \"details\": {\"page\": 3}, \"logs\": [\"one\", \"two\\u0000\"]");
+        assertThat(beat.get("status").stringValue()).isEqualTo("ok");
+        assertThat(beat.get("lease_expires_at").stringValue()).isNotBlank();
+
+        byte[] content = "# Report".getBytes(StandardCharsets.UTF_8);
+        String result =
+                ", \"output\": {\"text\": \"a\\u0000b\"}, \"tokens\": 5, \"cost\": 0.25, \"artifacts\": [{\"name\":"
+                        + " \"ré port.md\", \"content_type\": \"text/html\", \"content_base64\": \""
+                        + Base64.getEncoder().encodeToString(content) + "\"}]";
+        assertThat(report("complete", item, result).get("status").stringValue()).isEqualTo("ok");
+        assertThat(report("complete", item, result).get("status").stringValue()).isEqualTo("duplicate");
+
+        JsonNode ended = api.awaitState(run, "completed");
+        assertThat(ended.get("total_tokens").intValue()).isEqualTo(5);
+        assertThat(ended.get("total_cost").decimalValue()).isEqualByComparingTo("0.25");
+        String step = item.get("step_id").stringValue();
+        assertThat(api.get("/api/v1/steps/" + step).json().get("output").get("text").stringValue())
+                .isEqualTo("a\uFFFDb");
+        assertThat(items(api.get("/api/v1/steps/" + step + "/logs")))
+                .extracting(line -> line.get("message").stringValue()).containsExactly("one", "two\uFFFD");
+        assertDownloads(run, content);
+    }
+
+    private void assertDownloads(String run, byte[] content) throws Exception {
+        JsonNode artifact = items(api.get("/api/v1/runs/" + run + "/artifacts")).getFirst();
+        String sha256 = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
+        assertThat(artifact.get("sha256").stringValue()).isEqualTo(sha256);
+
+        String path = "/artifacts/" + artifact.get("id").stringValue() + "/content";
+        ApiServer.Answer answer = api.get("/api/v1/runs/" + run + path);
+        assertThat(answer.response().body()).isEqualTo(content);
+        assertThat(answer.header("Content-Length")).isEqualTo("8");
+        assertThat(answer.header("ETag")).isEqualTo('"' + sha256 + '"');
+        assertThat(answer.header("X-Content-Type-Options")).isEqualTo("nosniff");
+        assertThat(answer.header("Content-Disposition")).isEqualTo("attachment; filename*=UTF-8''r%C3%A9%20port.md");
+        assertThat(answer.header("Content-Security-Policy")).contains("sandbox");
+        assertThat(api.get("/runs/" + run + path, "If-None-Match", answer.header("ETag")).status()).isEqualTo(304);
+
+        String other = api.create(ApiServer.WAITS);
+        assertThat(api.get("/api/v1/runs/" + other + path).json().get("code").stringValue())
+                .isEqualTo("ARTIFACT_NOT_FOUND");
+    }
+
+    @Test
+    void aFailureIsTriedAgainAndTheNextAttemptKnowsOfIt() {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode first = claimOne("w");
+        report("heartbeat", first, ", \"details\": {\"page\": 3}");
+
+        JsonNode failed = report("fail", first, ", \"error_code\": \"UPSTREAM_DOWN\", \"error_class\":"
+                + " \"infrastructure\", \"message\": \"try later\", \"retry_after_ms\": 0");
+        JsonNode second = claimOne("w");
+
+        assertThat(failed.get("status").stringValue()).isEqualTo("ok");
+        assertThat(second.get("attempt").intValue()).isEqualTo(2);
+        assertThat(second.get("lease_epoch").intValue()).isEqualTo(2);
+        assertThat(second.get("failure_context").get("error_code").stringValue()).isEqualTo("UPSTREAM_DOWN");
+        assertThat(second.get("details").get("page").intValue()).isEqualTo(3);
+        assertThat(report("fail", second, ", \"error_code\": \"GONE\", \"error_class\": \"permanent\"")
+                .get("status").stringValue()).isEqualTo("ok");
+        assertThat(api.awaitState(run, "failed").get("error_code").stringValue()).isEqualTo("GONE");
+    }
+
+    @Test
+    void aLeaseThatIsNoLongerHeldIsRefused() {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode old = claimOne("w");
+        assertThat(report("release", old, "").get("status").stringValue()).isEqualTo("ok");
+        JsonNode current = claimOne("w");
+
+        for (String route : List.of("heartbeat", "complete", "release")) {
+            JsonNode answer = report(route, old, "");
+            assertThat(answer.get("status").stringValue()).as(route).isEqualTo("stale_lease");
+            assertThat(answer.get("code").stringValue()).isEqualTo("STALE_LEASE");
+        }
+        JsonNode answer = report("fail", old, ", \"error_code\": \"E\"");
+        assertThat(answer.get("status").stringValue()).isEqualTo("stale_lease");
+
+        assertThat(current.get("attempt").intValue()).as("a release costs no attempt").isEqualTo(1);
+        assertThat(report("complete", current, ", \"output\": null").get("status").stringValue()).isEqualTo("ok");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void everyItemIsAnsweredInItsPlace() {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode item = claimOne("w");
+
+        List<JsonNode> answers = items(api.post("/api/v1/dispatch/complete", """
+                {"worker_id": "w", "items": [{"step_id": "%s", "lease_epoch": 1},
+                  {"step_id": "step_%s", "lease_epoch": %d, "output": 1},
+                  {"step_id": "%s", "lease_epoch": 99}]}""".formatted(NONE, item.get("step_id").stringValue(),
+                item.get("lease_epoch").intValue(), NONE)));
+
+        assertThat(answers).extracting(answer -> answer.get("status").stringValue())
+                .containsExactly("not_found", "ok", "not_found");
+        assertThat(answers.getFirst().get("step_id").stringValue()).isEqualTo(NONE);
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void aContinuedTaskHasAnotherTurn() {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode first = claimOne("w");
+
+        assertThat(report("continue", first, ", \"output\": 1").get("status").stringValue()).isEqualTo("ok");
+        JsonNode second = claimOne("w");
+
+        assertThat(second.get("step_id")).isNotEqualTo(first.get("step_id"));
+        assertThat(second.get("task_id")).isEqualTo(first.get("task_id"));
+        report("complete", second, ", \"output\": 2");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void aClaimIsHeldUntilThereIsWork() throws Exception {
+        CompletableFuture<List<JsonNode>> held = CompletableFuture.supplyAsync(() -> claim("w", 5, 20_000));
+        assertThat(held).isNotDone();
+
+        String run = api.create(ApiServer.REMOTE);
+
+        assertThat(held.get()).hasSize(1);
+        report("complete", held.get().getFirst(), "");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void aDrainedWorkerGetsNothing() {
+        String run = api.create(ApiServer.REMOTE);
+        claim("tired", 1, 20_000).forEach(item -> report("release", item, ""));
+        assertThat(api.post("/api/v1/workers/tired/drain", "").status()).isEqualTo(204);
+
+        assertThat(claim("tired", 1, 0)).isEmpty();
+
+        JsonNode worker = items(api.get("/api/v1/workers")).stream()
+                .filter(each -> each.get("id").stringValue().equals("tired")).findFirst().orElseThrow();
+        assertThat(worker.get("draining").booleanValue()).isTrue();
+        assertThat(items(api.get("/api/v1/tools"))).anySatisfy(tool -> {
+            assertThat(tool.get("name").stringValue()).isEqualTo("test.remote");
+            assertThat(tool.get("source").stringValue()).isEqualTo("worker");
+        });
+        report("complete", claimOne("w"), "");
+        api.awaitState(run, "completed");
+    }
+}

@@ -1,0 +1,107 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.server.Server;
+import io.keelson.server.Settings;
+import io.keelson.server.StartupException;
+import io.keelson.server.db.TestDatabase;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What happens below the routes: connections, malformed HTTP, ports, stopping. */
+class HttpServerTest {
+
+    @TempDir
+    private static Path folder;
+
+    private static ApiServer api;
+
+    @BeforeAll
+    static void start() throws Exception {
+        api = new ApiServer(folder.resolve("shared"));
+    }
+
+    @AfterAll
+    static void stop() {
+        api.close();
+    }
+
+    /** Sends bytes as they are and answers everything that comes until the server closes the connection. */
+    private static String raw(String request) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), api.url().getPort())) {
+            socket.setSoTimeout(20_000);
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
+            socket.getOutputStream().flush();
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "GARBAGE | 400 | MALFORMED_REQUEST",
+            "GET /healthz HTTP/1.1 | 400 | MALFORMED_REQUEST",
+            "GET /%zz HTTP/1.1~Host: a | 400 | MALFORMED_REQUEST",
+            "GET /a%00b HTTP/1.1~Host: a | 400 | MALFORMED_REQUEST",
+            "GET /api/v1/..%2fhealthz HTTP/1.1~Host: a | 404 | ROUTE_NOT_FOUND",
+            "GET /api/v1/../healthz/x HTTP/1.1~Host: a | 404 | ROUTE_NOT_FOUND",
+            "GET /healthz HTTP/1.1~Host: a~Content-Length: x | 400 | MALFORMED_REQUEST",
+            "DELETE /healthz HTTP/1.1~Host: a | 405 | METHOD_NOT_ALLOWED",
+            "BREW /healthz HTTP/1.1~Host: a | 405 | METHOD_NOT_ALLOWED",
+            "GET /nowhere HTTP/1.1~Host: a | 404 | ROUTE_NOT_FOUND",
+            "GET /healthz HTTP/1.1~Host: a~X: LONG | 431 | HEADERS_TOO_LARGE",
+            "GET /LONG HTTP/1.1~Host: a | 414 | URI_TOO_LONG"})
+    void whatReachesNoRouteIsAProblemDocumentToo(String request, int status, String code) throws IOException {
+        String text = request.replace("~", "\r\n").replace("LONG", "x".repeat(20_000))
+                + "\r\nConnection: close\r\n\r\n";
+
+        String answer = raw(text);
+
+        assertThat(answer).startsWith("HTTP/1.1 " + status + " ").contains("application/problem+json")
+                .contains("\"code\":\"" + code + "\"").doesNotContainIgnoringCase("<html")
+                .doesNotContain("Jetty").doesNotContain("\tat ");
+    }
+
+    @Test
+    void aMethodThatIsNotAllowedIsToldWhichAre() {
+        assertThat(api.send("DELETE", "/api/v1/runs", null).header("Allow")).isEqualTo("GET, POST");
+        assertThat(api.send("HEAD", "/healthz", null).status()).isEqualTo(200);
+    }
+
+    @Test
+    void aTakenPortIsNamed() throws Exception {
+        String port = String.valueOf(api.url().getPort());
+        Settings second = Settings.load(Map.of("KEELSON_DATA_DIR", folder.resolve("second").toString(),
+                "KEELSON_HTTP_PORT", port, "KEELSON_DATABASE_URL", ApiServer.text(TestDatabase.createUrl())), folder,
+                folder);
+
+        assertThatThrownBy(() -> Server.start(second)).isInstanceOf(StartupException.class)
+                .hasMessageContaining(port).extracting(e -> ((StartupException) e).code()).isEqualTo("PORT_IN_USE");
+    }
+
+    @Test
+    void callsThatWaitAreAnsweredWhenTheServerStops() throws Exception {
+        CompletableFuture<ApiServer.Answer> held;
+        try (ApiServer own = new ApiServer(folder.resolve("own"))) {
+            String run = own.create(ApiServer.WAITS);
+            held = CompletableFuture
+                    .supplyAsync(() -> own.get("/api/v1/runs/" + run + "/events?after=9&wait_ms=60000"));
+            own.awaitQuery("join orchestration_events e");
+        }
+
+        assertThat(held.get().status()).isEqualTo(200);
+        assertThat(held.get().json().get("items").isEmpty()).isTrue();
+    }
+}

@@ -1,0 +1,143 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.artifact.LocalArtifactStore;
+import io.keelson.server.auth.ApiKeys;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.Store;
+import io.keelson.server.expr.Expressions;
+import io.keelson.server.plan.CatalogToolKnowledge;
+import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.run.RunReader;
+import io.keelson.server.tool.ToolCatalog;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** The routes served, their parameters and the document about them are the same thing. */
+class OpenApiTest {
+
+    private static final Set<String> METHODS = Set.of("get", "post", "put", "patch", "delete");
+
+    @TempDir
+    private static Path folder;
+
+    private static ApiServer api;
+    private static JsonNode document;
+
+    @BeforeAll
+    static void start() throws Exception {
+        api = new ApiServer(folder);
+        document = api.get("/openapi.json", "Authorization", "").json();
+    }
+
+    @AfterAll
+    static void stop() {
+        api.close();
+    }
+
+    @Test
+    void isOpenApi31() {
+        assertThat(document.get("openapi").stringValue()).startsWith("3.1");
+    }
+
+    @Test
+    void documentsExactlyWhatIsServed() throws Exception {
+        ToolCatalog tools = new ToolCatalog(List.of());
+        Expressions expressions = new Expressions();
+        LocalArtifactStore artifacts = new LocalArtifactStore(folder.resolve("artifacts"));
+        CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, Set::of);
+        Database database = api.database();
+        try (Engine engine = new Engine(database,
+                Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read), tools, expressions, artifacts,
+                Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
+            HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
+                    new ApiKeys(database), engine, engine.remoteWork(), new RunReader(),
+                    new MissionReader(knowledge, knowledge::timeout), tools, artifacts, UUID::randomUUID, () -> true));
+
+            assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());
+        }
+    }
+
+    @Test
+    void everyReferenceLeadsSomewhere() {
+        List<String> dangling = new ArrayList<>();
+        Matcher references = Pattern.compile("\"\\$ref\":\"#([^\"]+)\"").matcher(document.toString());
+        while (references.find()) {
+            if (document.at(references.group(1)).isMissingNode()) {
+                dangling.add(references.group(1));
+            }
+        }
+
+        assertThat(dangling).isEmpty();
+    }
+
+    @Test
+    void pathParametersAreDeclared() {
+        operations().forEach((operation, item) -> {
+            Set<String> declared = new TreeSet<>();
+            item.path("parameters").forEach(parameter -> {
+                JsonNode resolved = resolve(parameter);
+                if (resolved.get("in").stringValue().equals("path")) {
+                    declared.add(resolved.get("name").stringValue());
+                }
+            });
+            Set<String> named = new TreeSet<>();
+            Matcher names = Pattern.compile("\\{(\\w+)}").matcher(operation);
+            while (names.find()) {
+                named.add(names.group(1));
+            }
+            assertThat(declared).as(operation).isEqualTo(named);
+        });
+    }
+
+    @Test
+    void onlyHealthAndTheDocumentItselfAskForNoKey() {
+        operations().forEach((operation, item) -> {
+            String path = operation.substring(operation.indexOf(' ') + 1).replaceAll("\\{\\w+}",
+                    "00000000-0000-0000-0000-000000000000");
+            String method = operation.substring(0, operation.indexOf(' '));
+            boolean open = item.path(method.toLowerCase(Locale.ROOT)).path("security").isArray();
+            ApiServer.Answer answer = api.send(method, path, null, "Authorization", "");
+
+            assertThat(answer.status()).as(operation).isEqualTo(open ? 200 : 401);
+            assertThat(open).as(operation)
+                    .isEqualTo(Set.of("/healthz", "/readyz", "/openapi.json").contains(path));
+        });
+    }
+
+    /** By {@code METHOD /path}: the path item that the operation stands in. */
+    private static Map<String, JsonNode> operations() {
+        Map<String, JsonNode> operations = new TreeMap<>();
+        document.get("paths").properties().forEach(path -> {
+            JsonNode item = resolve(path.getValue());
+            item.propertyNames().stream().filter(METHODS::contains).forEach(method -> operations
+                    .put(method.toUpperCase(Locale.ROOT) + " " + path.getKey(), item));
+        });
+        return operations;
+    }
+
+    private static JsonNode resolve(JsonNode node) {
+        JsonNode reference = node.get("$ref");
+        return reference == null ? node : document.at(reference.stringValue().substring(1));
+    }
+}

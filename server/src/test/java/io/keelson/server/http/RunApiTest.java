@@ -1,0 +1,320 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.auth.ApiKeys;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** Runs over HTTP, from their creation to their end. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class RunApiTest {
+
+    private static final String RUNS = "/api/v1/runs";
+
+    private ApiServer api;
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+    }
+
+    @AfterAll
+    void stop() {
+        api.close();
+    }
+
+    private ApiServer.Answer act(String run, String action, String body) {
+        ApiServer.Answer answer = api.post(RUNS + "/" + run + "/" + action, body);
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+        return answer;
+    }
+
+    private List<JsonNode> items(String path) {
+        ApiServer.Answer answer = api.get(path);
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+        return answer.json().get("items").valueStream().toList();
+    }
+
+    /** A run whose approval waits for its decision. */
+    private String waiting() {
+        String run = api.create(ApiServer.WAITS);
+        act(run, "start", "");
+        api.awaitStep(run, "waiting_approval");
+        return run;
+    }
+
+    @Test
+    void aRunIsCreatedStartedApprovedAndCompleted() {
+        ApiServer.Answer created = api.post(RUNS, ApiServer.WAITS);
+        String run = created.json().get("id").stringValue();
+        assertThat(created.status()).isEqualTo(201);
+        assertThat(created.header("Location")).isEqualTo(RUNS + "/" + run);
+        assertThat(created.json().get("state").stringValue()).isEqualTo("created");
+        assertThat(created.json().get("status").stringValue()).isEqualTo("created");
+
+        act(run, "start", "{}");
+        api.awaitStep(run, "waiting_approval");
+        assertThat(act(run, "approve", "{\"comment\": \"fine\"}").json().get("id").stringValue()).isEqualTo(run);
+        JsonNode ended = api.awaitState(run, "completed");
+
+        assertThat(ended.get("state_type").stringValue()).isEqualTo("terminal");
+        assertThat(ended.get("completed_at").stringValue())
+                .matches("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z");
+        assertThat(items(RUNS + "/" + run + "/tasks")).hasSize(1)
+                .allMatch(task -> task.get("state").stringValue().equals("completed"));
+        assertThat(items(RUNS + "/" + run + "/steps")).hasSize(1);
+        assertThat(items(RUNS + "/" + run + "/attempts")).hasSize(1);
+        assertThat(items(RUNS + "/" + run + "/agents")).hasSize(1);
+        assertThat(items(RUNS + "/" + run + "/artifacts")).isEmpty();
+    }
+
+    @Test
+    void theStatusDocumentIsTheContracts() {
+        String run = waiting();
+
+        JsonNode status = api.get("/runs/" + run + "/status").json();
+
+        assertThat(status.propertyNames()).containsExactly("run_id", "agent_slug", "status", "trigger", "started_at",
+                "finished_at", "current_step", "steps_total", "steps_completed", "proposals_created", "error");
+        assertThat(status.get("run_id").stringValue()).isEqualTo("run_" + run);
+        assertThat(status.get("status").stringValue()).isEqualTo("running");
+        assertThat(status.get("current_step").stringValue()).isEqualTo("sign-off");
+        assertThat(status.get("trigger").stringValue()).isEqualTo("api");
+        assertThat(status.get("finished_at").isNull()).isTrue();
+        assertThat(status.get("error").isNull()).isTrue();
+
+        act(run, "cancel", "{\"reason\": \"not today\"}");
+        JsonNode end = api.get("/api/v1/runs/run_" + run + "/status").json();
+        assertThat(end.get("status").stringValue()).isEqualTo("failed");
+        assertThat(end.get("error").stringValue()).isEqualTo("RUN_CANCELLED: not today");
+        assertThat(end.get("finished_at").isNull()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "/status", "/events", "/tasks", "/steps", "/attempts", "/agents", "/artifacts"})
+    void thePathsOfTheContractsAreTheSameHandlers(String what) {
+        String run = api.create(ApiServer.WAITS);
+
+        assertThat(api.get("/runs/" + run + what).text()).isEqualTo(api.get(RUNS + "/run_" + run + what).text());
+    }
+
+    @Test
+    void anUnchangedRunIsNotSentAgain() {
+        String run = api.create(ApiServer.WAITS);
+        String tag = api.get(RUNS + "/" + run).header("ETag");
+
+        for (String path : List.of(RUNS + "/" + run, RUNS + "/" + run + "/status")) {
+            String current = api.get(path).header("ETag");
+            ApiServer.Answer again = api.get(path, "If-None-Match", "\"other\", W/" + current);
+            assertThat(again.status()).isEqualTo(304);
+            assertThat(again.text()).isEmpty();
+            assertThat(again.header("ETag")).isEqualTo(current);
+        }
+        act(run, "cancel", "");
+        assertThat(api.get(RUNS + "/" + run, "If-None-Match", tag).status()).isEqualTo(200);
+    }
+
+    @Test
+    void eventsHaveNoGapAndPageWithoutLoss() {
+        String run = waiting();
+        act(run, "approve", "");
+        api.awaitState(run, "completed");
+
+        List<Long> seen = new ArrayList<>();
+        String cursor = "";
+        do {
+            JsonNode page = api.get(RUNS + "/" + run + "/events?limit=3" + cursor).json();
+            page.get("items").forEach(event -> seen.add(event.get("seq").longValue()));
+            cursor = page.get("next_cursor").isNull() ? null : "&cursor=" + page.get("next_cursor").stringValue();
+        } while (cursor != null);
+
+        assertThat(seen).hasSizeGreaterThan(5)
+                .containsExactlyElementsOf(LongStream.rangeClosed(1, seen.size()).boxed().toList());
+        assertThat(items(RUNS + "/" + run + "/events?after=" + (seen.size() - 2))).hasSize(2);
+    }
+
+    @Test
+    void aCallForEventsIsHeldUntilOneHappens() throws Exception {
+        String run = api.create(ApiServer.WAITS);
+        long last = items(RUNS + "/" + run + "/events").getLast().get("seq").longValue();
+
+        CompletableFuture<ApiServer.Answer> held = CompletableFuture.supplyAsync(
+                () -> api.get(RUNS + "/" + run + "/events?wait_ms=20000&after=" + last));
+        assertThat(held).isNotDone();
+        act(run, "cancel", "");
+
+        assertThat(held.get().json().get("items").get(0).get("event_type").stringValue()).isEqualTo("run_cancelled");
+    }
+
+    @Test
+    void aRejectedRunFailsAndIsRetried() {
+        String run = waiting();
+
+        act(run, "reject", "{\"comment\": \"no\"}");
+        JsonNode failed = api.awaitState(run, "failed");
+        assertThat(failed.get("error_code").stringValue()).isEqualTo("APPROVAL_REJECTED");
+
+        JsonNode again = act(run, "retry", "{\"from\": \"start\"}").json();
+        assertThat(again.get("attempt_number").intValue()).isEqualTo(2);
+        api.awaitStep(run, "waiting_approval");
+        act(run, "approve", "{\"comment\": null}");
+        api.awaitState(run, "completed");
+        assertThat(items(RUNS + "/" + run + "/attempts")).hasSize(2);
+        assertThat(items(RUNS + "/" + run + "/steps?attempt=1")).hasSize(1)
+                .allMatch(step -> step.get("state").stringValue().equals("failed"));
+    }
+
+    @Test
+    void oneDecisionHolds() {
+        String run = waiting();
+        String step = items(RUNS + "/" + run + "/steps").getFirst().get("id").stringValue();
+
+        assertThat(api.post("/api/v1/steps/" + step + "/approve", "").json().get("state").stringValue())
+                .isEqualTo("completed");
+        assertThat(api.post("/api/v1/steps/" + step + "/approve", "").status()).isEqualTo(200);
+        ApiServer.Answer refused = api.post("/api/v1/steps/" + step + "/reject", "");
+
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.json().get("code").stringValue()).isEqualTo("APPROVAL_ALREADY_DECIDED");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void severalWaitingApprovalsMustBeNamed() {
+        String run = api.create("""
+                {"name": "two", "start": true, "plan": {"tasks": [
+                  {"id": "a", "title": "A", "steps": [{"name": "x", "kind": "approval", "input": {"question": "?"}}]},
+                  {"id": "b", "title": "B", "steps": [{"name": "y", "kind": "approval", "input": {"question": "?"}}]}
+                ]}}""");
+        api.awaitSteps(run, "waiting_approval", 2);
+
+        ApiServer.Answer refused = api.post(RUNS + "/" + run + "/approve", "");
+
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.json().get("code").stringValue()).isEqualTo("APPROVAL_AMBIGUOUS");
+        assertThat(refused.json().get("allowed").toString()).contains("a/x").contains("b/y");
+    }
+
+    @Test
+    void aMissionMayBeYaml() {
+        byte[] yaml = """
+                name: in yaml
+                plan:
+                  tasks:
+                    - {id: one, title: One, steps: [{name: say, tool: echo, input: {value: 1}}]}
+                """.getBytes(StandardCharsets.UTF_8);
+
+        ApiServer.Answer answer = api.send("POST", RUNS, yaml, "Content-Type", "application/yaml");
+
+        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+        assertThat(answer.json().get("name").stringValue()).isEqualTo("in yaml");
+    }
+
+    @Test
+    void anExternalIdIsTakenOnce() {
+        String mission = ApiServer.WAITS.replaceFirst("\\{", "{\"external_id\": \"order 7\", ");
+        String run = api.create(mission);
+
+        ApiServer.Answer refused = api.post(RUNS, mission);
+
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.json().get("code").stringValue()).isEqualTo("EXTERNAL_ID_TAKEN");
+        assertThat(refused.json().get("run_id").stringValue()).isEqualTo(run);
+    }
+
+    @Test
+    void aRequestRepeatedWithItsIdempotencyKeyMeetsItsRun() {
+        ApiServer.Answer first = api.post(RUNS, ApiServer.WAITS, "Idempotency-Key", "k-1");
+        ApiServer.Answer second = api.post(RUNS, ApiServer.WAITS, "Idempotency-Key", "k-1");
+        ApiServer.Answer other = api.post(RUNS, ApiServer.WAITS.replace("Ask", "Other"), "Idempotency-Key", "k-1");
+
+        assertThat(first.status()).isEqualTo(201);
+        assertThat(second.status()).isEqualTo(200);
+        assertThat(second.json().get("id")).isEqualTo(first.json().get("id"));
+        assertThat(other.status()).isEqualTo(422);
+        assertThat(other.json().get("code").stringValue()).isEqualTo("IDEMPOTENCY_KEY_CONFLICT");
+    }
+
+    @Test
+    void aListIsPagedInAStableOrderAndFiltered() {
+        List<String> made = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            made.addFirst(api.create(ApiServer.WAITS.replaceFirst("\\{", "{\"tags\": [\"paged\"], ")));
+        }
+        act(made.get(2), "cancel", "");
+
+        List<String> seen = new ArrayList<>();
+        JsonNode page = api.get(RUNS + "?tag=paged&limit=2").json();
+        while (true) {
+            page.get("items").forEach(run -> seen.add(run.get("id").stringValue()));
+            if (page.get("next_cursor").isNull()) {
+                break;
+            }
+            page = api.get(RUNS + "?tag=paged&limit=2&cursor=" + page.get("next_cursor").stringValue()).json();
+        }
+
+        assertThat(seen).isEqualTo(made);
+        assertThat(items(RUNS + "?tag=paged&state=cancelled")).hasSize(1);
+        assertThat(items(RUNS + "?tag=paged&state_type=pending")).hasSize(4);
+        assertThat(items(RUNS + "?tag=page")).isEmpty();
+    }
+
+    @Test
+    void theEngineTellsAboutItself() {
+        assertThat(items("/api/v1/tools")).extracting(tool -> tool.get("name").stringValue()).contains("echo", "wait");
+        assertThat(items("/api/v1/lifecycles")).extracting(machine -> machine.get("entity").stringValue())
+                .containsExactly("run", "agent", "task", "step");
+        assertThat(api.get("/healthz", "Authorization", "").status()).isEqualTo(200);
+        assertThat(api.get("/readyz", "Authorization", "").status()).isEqualTo(200);
+    }
+
+    @Test
+    void anotherWorkspacesRunIsAnsweredAsNone() {
+        String run = waiting();
+        String task = items(RUNS + "/" + run + "/tasks").getFirst().get("id").stringValue();
+        String step = items(RUNS + "/" + run + "/steps").getFirst().get("id").stringValue();
+        UUID elsewhere = UUID.randomUUID();
+        api.sql("insert into workspaces (id, name) values ('" + elsewhere + "', 'elsewhere')");
+        String key = "Bearer " + new ApiKeys(api.database()).create(elsewhere, "stranger");
+        List<String> reads = List.of("/runs/@", "/runs/@/status", "/runs/@/events", "/runs/@/tasks", "/runs/@/steps",
+                "/runs/@/attempts", "/runs/@/agents", "/runs/@/artifacts");
+        List<String> writes = List.of("start", "pause", "resume", "cancel", "retry", "approve", "reject");
+
+        for (String path : reads) {
+            assertSame(key, "GET", path, run);
+        }
+        for (String action : writes) {
+            assertSame(key, "POST", "/runs/@/" + action, run);
+        }
+        assertSame(key, "GET", "/tasks/@", task);
+        assertSame(key, "GET", "/steps/@", step);
+        assertSame(key, "GET", "/steps/@/logs", step);
+        assertSame(key, "POST", "/steps/@/approve", step);
+        assertSame(key, "POST", "/steps/@/reject", step);
+        assertThat(api.get(RUNS, "Authorization", key).json().get("items").isEmpty()).isTrue();
+        assertThat(api.run(run).get("state").stringValue()).isEqualTo("running");
+    }
+
+    private void assertSame(String key, String method, String path, String foreign) {
+        String none = UUID.randomUUID().toString();
+        ApiServer.Answer theirs = api.send(method, "/api/v1" + path.replace("@", foreign), null, "Authorization", key);
+        ApiServer.Answer nobodys = api.send(method, "/api/v1" + path.replace("@", none), null, "Authorization", key);
+
+        assertThat(theirs.status()).as(path).isEqualTo(404);
+        assertThat(theirs.text()).as(path).isEqualTo(nobodys.text().replace(none, foreign));
+    }
+}
