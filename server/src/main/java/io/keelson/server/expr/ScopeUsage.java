@@ -9,9 +9,11 @@ import java.util.Set;
 import net.thisptr.jackson.jq.internal.tree.ForeachExpression;
 import net.thisptr.jackson.jq.internal.tree.FunctionCall;
 import net.thisptr.jackson.jq.internal.tree.FunctionDefinition;
+import net.thisptr.jackson.jq.internal.tree.IdentifierKeyFieldConstruction;
 import net.thisptr.jackson.jq.internal.tree.PipedQuery;
 import net.thisptr.jackson.jq.internal.tree.RecursionOperator;
 import net.thisptr.jackson.jq.internal.tree.ReduceExpression;
+import net.thisptr.jackson.jq.internal.tree.StringKeyFieldConstruction;
 import net.thisptr.jackson.jq.internal.tree.ThisObject;
 import net.thisptr.jackson.jq.internal.tree.TopLevelExpression;
 import net.thisptr.jackson.jq.internal.tree.TransformPipeComponent;
@@ -104,6 +106,8 @@ record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String>
                 case UpdateAssignment ignored -> all(node);
                 case ReduceExpression ignored -> fold(node);
                 case ForeachExpression ignored -> fold(node);
+                case IdentifierKeyFieldConstruction field when field.value == null -> paths.add(List.of(field.key));
+                case StringKeyFieldConstruction field when field.value == null -> all(field);
                 case TryCatch ignored -> visit(Objects.requireNonNull(JqTree.get(node, "tryExpr")));
                 default -> JqTree.children(node).forEach(this::visit);
             }

@@ -207,9 +207,16 @@ class ExpressionsTest {
     @ValueSource(strings = {"${ .tasks | keys }", "${ . }", "${ .. }", "${ . as $x | $x.tasks.a }", "${ keys }",
             "${ .tasks[.inputs.path] }", "${ .inputs.path as $p | .tasks[$p] }", "${ getpath([\"tasks\", \"a\"]) }",
             "${ .inputs.n |= 3 }", "${ .[\"tasks\"] }", "${ .tasks[] }", "${ \"\\(.tasks)\" }",
-            "${ try .tasks catch 1 }", "${ def f: .tasks; 1 }", "${ reduce .tasks[] as $t (0; . + 1) }"})
+            "${ try .tasks catch 1 }", "${ {x: .run.name, tasks} }", "${ {x: .run.name, \"tasks\"} }",
+            "${ def f: .tasks; 1 }", "${ reduce .tasks[] as $t (0; . + 1) }"})
     void seesWhenATemplateCanReachAnyTask(String template) {
         assertThat(expressions.references(StringNode.valueOf(template)).allTasks()).isTrue();
+    }
+
+    @Test
+    void aKeyWithoutAValueReadsTheInput() {
+        assertThat(expressions.evaluate("{a, \"b\", c: .c.d}", json("{\"a\": 1, \"b\": 2, \"c\": {\"d\": 3}}")))
+                .containsExactly(json("{\"a\": 1, \"b\": 2, \"c\": 3}"));
     }
 
     @Test
