@@ -78,11 +78,6 @@ public final class Runs {
         return Json.document(api.get(Route.of("/runs/", id, "/status").toString()), RunStatus.class);
     }
 
-    /** The run's state in every vocabulary. */
-    public JsonNode states(String id) {
-        return api.get(Route.of("/runs/", id, "/states").toString());
-    }
-
     public List<RunAttempt> attempts(String id) {
         return all(id, "/attempts", RunAttempt.class);
     }
