@@ -50,7 +50,7 @@ final class Watching {
                     return ended(command, link, follow.run());
                 }
                 case WAITS_FOR_HUMAN -> {
-                    if (!live || !decided(command, link, follow)) {
+                    if (!live || !decided(link, follow)) {
                         return waits(command, link, follow);
                     }
                 }
@@ -74,7 +74,7 @@ final class Watching {
     }
 
     /** Asks about each approval that waits; false when there is none to ask about, or no answer. */
-    private static boolean decided(CliCommand command, Link link, Follow follow) {
+    private static boolean decided(Link link, Follow follow) {
         Run run = follow.run();
         if (run.state().equals("awaiting_approval")) {
             Boolean approve = Prompt.ask("Approve the plan of " + run.taskCount() + " tasks?");
@@ -97,9 +97,9 @@ final class Watching {
     private static void decide(Link link, String run, @Nullable String step, boolean approve) {
         var keelson = link.keelson();
         if (step == null) {
-            var unused = approve ? keelson.runs().approve(run, null) : keelson.runs().reject(run, null);
+            var _ = approve ? keelson.runs().approve(run, null) : keelson.runs().reject(run, null);
         } else {
-            var unused = approve ? keelson.steps().approve(step, null) : keelson.steps().reject(step, null);
+            var _ = approve ? keelson.steps().approve(step, null) : keelson.steps().reject(step, null);
         }
     }
 

@@ -36,7 +36,6 @@ import java.net.URI;
 import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,10 +46,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
-
-    private static final String VERSION =
-            Objects.requireNonNullElse(Server.class.getPackage().getImplementationVersion(),
-                    "development");
 
     private interface Stop {
         void run() throws Exception;
@@ -99,7 +94,7 @@ public final class Server implements AutoCloseable {
             Bootstrap.LocalKey key = Bootstrap.ensureKey(database, keys, files);
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
                     expressions, artifacts, clock,
-                    new Engine.Options(settings.executors(), settings.lease(), VERSION)));
+                    new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString())));
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
                     new Rooms(database, keys, engine, engine.remoteWork(), new RunReader(),
