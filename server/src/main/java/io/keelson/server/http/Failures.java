@@ -21,11 +21,7 @@ final class Failures {
     private Failures() {}
 
     /** @param request method and path, for the log */
-    static Answer answer(Throwable failure, String request) {
-        return refusal(failure, request).answer();
-    }
-
-    private static Refusal refusal(Throwable failure, String request) {
+    static Refusal refusal(Throwable failure, String request) {
         return switch (failure) {
             case Refusal refusal -> refusal;
             case CompletionException e when e.getCause() != null -> refusal(e.getCause(), request);

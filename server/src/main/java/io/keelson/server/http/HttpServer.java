@@ -117,7 +117,7 @@ public final class HttpServer implements AutoCloseable {
             Caller caller = route.open() ? null : door.enter(context);
             answer = route.action().answer(new Call(context, caller, options.maxBodyBytes()));
         } catch (Throwable failure) {
-            answer = Failures.answer(failure, route.method() + " " + route.path());
+            answer = Failures.refusal(failure, route.method() + " " + route.path()).answer();
         }
         Sender.send(context, answer);
     }
