@@ -1,0 +1,106 @@
+package io.keelson.core.run;
+
+import static io.keelson.core.run.Plans.plan;
+import static io.keelson.core.run.Plans.task;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Changes.Attempt;
+import io.keelson.core.run.Command.Evaluation;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** Who gets a place, a slot and a lease, at the edges. */
+class LanesTest {
+    private static final RunPolicy ONE_AGENT = new RunPolicy(false, 3, 1, 1, 1, 3, false, 10, 10, 100);
+
+    /** Its tasks were cancelled while they waited; it must not take the only place from an agent that has work. */
+    @Test
+    void anAgentWithoutWorkTakesNoPlace() {
+        World world = World.start(ONE_AGENT, plan(task("first").agent("a"), task("second").agent("b"),
+                task("cleanup").agent("c").rule(TriggerRule.ALWAYS)));
+        world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
+
+        assertThat(world.claimAll()).extracting(step -> step.task().key()).containsExactly("cleanup");
+        world.complete(world.step("cleanup", "s1"));
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    @Test
+    void tasksOfOneMomentKeepTheirOrderOverAPause() {
+        World world = World.start(plan(task("t1"), task("t2"), task("t3")));
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        assertThat(world.queue).isEmpty();
+        world.done(new Command.Resume(world.id(), World.WHO));
+
+        assertThat(world.claimAll()).extracting(step -> step.task().key()).containsExactly("t1", "t2", "t3");
+    }
+
+    @Test
+    void anExpiryIsNothingToTheLeaseThatFollowed() {
+        World world = World.start(plan(task("a")));
+        StepRow step = world.claimAll().getFirst();
+        Command found = new Command.LeaseExpired(world.id(), step.task().id(), 0, 1, Actor.RECONCILER);
+        world.done(found);
+        world.claimAll();
+
+        assertThat(world.send(found)).isEqualTo(Reply.UNCHANGED);
+        assertThat(step.held()).isTrue();
+        assertThat(step.leaseEpoch()).isEqualTo(2);
+    }
+
+    @Test
+    void aCancelledTasksEvaluationIsNoLongerAwaited() {
+        World world = World.start(plan(task("a"), task("b").when("${ true }"),
+                task("cleanup").rule(TriggerRule.ALWAYS)));
+        assertThat(world.timers).isNotEmpty();
+        world.fail(world.claimAll().getFirst(),
+                ErrorClass.PERMANENT);
+
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.timers).isEmpty();
+        assertThat(world.send(new Command.Evaluated(world.id(), TimerKind.EVALUATE_GATE, world.task("b").id(),
+                new Evaluation.Proceed(null), Actor.SYSTEM))).isEqualTo(Reply.UNCHANGED);
+    }
+
+    /** What a node claims for itself it may go on with, and a deadline would be that of the first step only. */
+    @Test
+    void onlyWhatAnotherHoldsHasADeadline() {
+        World world = World.start(plan(task("a"), task("b")));
+        world.holder = "node";
+        List<Changes.QueueItem> waiting = List.copyOf(world.queue.values());
+        world.claim(waiting.get(0), "node");
+        world.claim(waiting.get(1), "worker");
+
+        assertThat(world.queue.get(waiting.get(0).key()).timeout()).isNull();
+        assertThat(world.queue.get(waiting.get(1).key()).timeout()).isEqualTo(Duration.ofSeconds(30));
+    }
+
+    /** A failure and the retry after it may come in one batch: the first attempt's end and rows stay with it. */
+    @Test
+    void twoAttemptsFitIntoOneBatch() {
+        World world = World.start(plan(task("a")));
+        StepRow step = world.claimAll().getFirst();
+        Changes batch = new Changes();
+        decide(world, batch, new Command.Fail(world.id(), step.id(), 1,
+                new StepError("NO", ErrorClass.PERMANENT, "no"), Result.of("null"), Actor.agent("w1")));
+        decide(world, batch, new Command.Retry(world.id(), false, World.WHO));
+
+        assertThat(batch.attempts()).extracting(Attempt::number, Attempt::state).containsExactly(
+                tuple(1, "failed"), tuple(2, "running"));
+        Set<TaskRow> fresh = batch.newTasks();
+        assertThat(fresh).allSatisfy(task -> assertThat(batch.ownerOf(task).attempt()).isEqualTo(2));
+    }
+
+    private static void decide(World world, Changes batch, Command command) {
+        Reply reply = Decider.decide(world.view, command, batch, world.now, UUID::randomUUID, Offer.none());
+        assertThat(reply).isEqualTo(Reply.CHANGED);
+    }
+}
