@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Command;
@@ -18,6 +19,7 @@ import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.RunView;
+import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepRow;
 import java.math.BigDecimal;
 import java.sql.Connection;
@@ -114,8 +116,8 @@ class WriteTest {
         RunView view = world.load(run);
         List<Command> inOneBatch = List.of(
                 new Command.Continue(run, first.id(), 1, Result.of("1"), TESTER),
-                new Command.Fail(run, second.id(), 1, new io.keelson.core.run.StepError("NO",
-                        io.keelson.core.policy.ErrorClass.PERMANENT, "no"), Result.of("null"), TESTER));
+                new Command.Fail(run, second.id(), 1, new StepError("NO",
+                        ErrorClass.PERMANENT, "no"), Result.of("null"), TESTER));
         assertThat(view.run().attempt()).isEqualTo(1);
         List<Command> batch = new ArrayList<>(inOneBatch);
         batch.add(new Command.Retry(run, false, TESTER));

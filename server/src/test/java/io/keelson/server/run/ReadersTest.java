@@ -1,0 +1,280 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.RunFixtures.run;
+import static io.keelson.server.run.RunFixtures.step;
+import static io.keelson.server.run.RunFixtures.task;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepRow;
+import io.keelson.core.run.TimerKind;
+import io.keelson.server.run.RunReader.Filter;
+import io.keelson.server.run.RunReader.Page;
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What clients read: shape, order, pages, and nothing of another workspace. */
+class ReadersTest {
+    private static final Actor TESTER = Actor.human("tester");
+    private static final Filter ALL = new Filter(null, null, null);
+
+    private final World world = new World();
+    private final RunReader reader = new RunReader();
+    private final Fleet fleet = new Fleet(() -> world.now);
+    private final UUID run = new UUID(3, 3);
+    private Connection c;
+    private StepRow first;
+
+    /** Task a completed with an artifact, task b waits for an approval. */
+    @BeforeEach
+    void aRunHalfDone() throws SQLException {
+        c = world.connection();
+        world.send(new Command.Create(run(run, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one")),
+                task("b", List.of("a"), step("ask", StepKind.APPROVAL, "approval"))), true, TESTER));
+        world.tick(Duration.ofMillis(1_500));
+        first = claim(run);
+        world.send(new Command.Complete(run, first.id(), 1, new Result("{\"n\":1}", 7, new BigDecimal("0.5"),
+                List.of(new NewArtifact("a.txt", "text/plain", 3, "c".repeat(64), "key-1"))), Actor.agent("worker")));
+        StepRow ask = stepOf("b");
+        world.send(new Command.Evaluated(run, TimerKind.EVALUATE_STEP, ask.id(),
+                new Command.Evaluation.Opened("{\"question\":\"Publish?\"}", null, null), Actor.SYSTEM));
+    }
+
+    @AfterEach
+    void close() throws SQLException {
+        world.close();
+    }
+
+    @Test
+    void aRunHasTheMembersThatClientsRelyOn() throws SQLException {
+        ObjectNode doc = reader.run(c, world.workspace, run).orElseThrow();
+        assertThat(doc.propertyNames()).contains("id", "workspace_id", "name", "goal", "state", "state_type",
+                "priority",
+                "trigger", "plan", "config", "inputs", "tags", "attempt_number", "max_attempts", "task_count",
+                "tasks_completed", "tasks_failed", "steps_total", "steps_completed", "agent_count", "credits_reserved",
+                "credits_charged", "credits_refunded", "total_tokens", "total_cost", "result_summary", "output",
+                "error_code", "error_message", "created_at", "started_at", "completed_at", "duration_ms",
+                "last_heartbeat_at", "version_id", "status");
+        assertThat(doc.get("state").asString()).isEqualTo("running");
+        assertThat(doc.get("created_at").asString()).isEqualTo("2026-01-01T00:00:00.000Z");
+        assertThat(doc.get("last_heartbeat_at").asString()).isEqualTo("2026-01-01T00:00:01.500Z");
+        assertThat(doc.get("total_cost").decimalValue()).isEqualByComparingTo("0.5");
+        assertThat(doc.get("inputs").get("word").asString()).isEqualTo("hello");
+        assertThat(doc.get("completed_at").isNull()).isTrue();
+    }
+
+    @Test
+    void tasksAndStepsInPlanOrder() throws SQLException {
+        List<ObjectNode> tasks = reader.tasks(c, world.workspace, run, null);
+        assertThat(tasks).extracting(t -> t.get("key").asString()).containsExactly("a", "b");
+        assertThat(tasks.get(0).get("output")).hasToString("{\"n\":1}");
+        assertThat(tasks.get(0).get("duration_ms").asInt()).isZero();
+        assertThat(tasks.get(1).get("depends_on")).hasToString("[\"a\"]");
+        assertThat(tasks.get(1).get("output").isNull()).isTrue();
+        assertThat(reader.task(c, world.workspace, first.task().id())).contains(tasks.get(0));
+
+        List<ObjectNode> steps = reader.steps(c, world.workspace, run, 1);
+        assertThat(steps).extracting(s -> s.get("name").asString()).containsExactly("one", "ask");
+        assertThat(steps.get(0).propertyNames()).contains("id", "task_id", "name", "kind", "tool", "position", "state",
+                "attempt", "max_attempts", "lease_epoch", "input", "output", "error_code", "error_message",
+                "error_class", "tokens", "cost", "next_run_at", "started_at", "completed_at");
+        assertThat(steps.get(0).get("max_attempts").asInt()).isEqualTo(3);
+        assertThat(steps.get(1).get("input")).hasToString("{\"question\":\"Publish?\"}");
+        assertThat(reader.steps(c, world.workspace, run, 2)).isEmpty();
+        assertThat(reader.waitingApprovals(c, world.workspace, 10)).containsExactly(steps.get(1));
+    }
+
+    @Test
+    void eventsArtifactsAttemptsAndAgents() throws SQLException {
+        List<ObjectNode> events = reader.events(c, world.workspace, run, 0, 1_000);
+        assertThat(events).extracting(e -> e.get("seq").asInt())
+                .isEqualTo(IntStream.rangeClosed(1, events.size()).boxed().toList());
+        assertThat(events.get(1).get("payload")).hasToString("{\"to\":\"pending\",\"from\":\"created\"}");
+        assertThat(events.get(1).get("actor_id").asString()).isEqualTo("tester");
+        assertThat(reader.events(c, world.workspace, run, 5, 2)).extracting(e -> e.get("seq").asInt())
+                .containsExactly(6, 7);
+        ObjectNode artifact = reader.artifacts(c, world.workspace, run).getFirst();
+        assertThat(artifact.get("task_id").asString()).isEqualTo(first.task().id().toString());
+        assertThat(reader.artifact(c, world.workspace, run, UUID.fromString(artifact.get("id").asString())))
+                .hasValueSatisfying(file -> assertThat(file.storageKey()).isEqualTo("key-1"));
+        assertThat(reader.attempts(c, world.workspace, run)).singleElement()
+                .satisfies(a -> assertThat(a.get("state").asString()).isEqualTo("running"));
+        assertThat(reader.agents(c, world.workspace, run)).singleElement()
+                .satisfies(a -> assertThat(a.get("number").asInt()).isEqualTo(1));
+    }
+
+    @Test
+    void theStatusTellsTheStepThatSomethingWasLastHeardOf() throws SQLException {
+        ObjectNode status = reader.status(c, world.workspace, run).orElseThrow();
+        assertThat(status.get("current_step").asString()).isEqualTo("ask");
+        assertThat(status.get("steps_completed").asInt()).isEqualTo(1);
+        assertThat(status.get("finished_at").isNull()).isTrue();
+    }
+
+    @Test
+    void pagesOfRunsNewestFirstWithoutGapOrDuplicate() throws SQLException {
+        for (int i = 0; i < 6; i++) {
+            world.tick(Duration.ofMillis(i % 2));
+            world.send(new Command.Create(run(new UUID(4, i), world.workspace, RunPolicy.DEFAULT), false, TESTER));
+        }
+        List<String> seen = new ArrayList<>();
+        String cursor = null;
+        do {
+            Page page = reader.runs(c, world.workspace, ALL, cursor, 3);
+            page.items().forEach(item -> seen.add(item.get("id").asString()));
+            cursor = page.nextCursor();
+        } while (cursor != null);
+        assertThat(seen).doesNotHaveDuplicates().hasSize(7).endsWith(run.toString());
+        assertThat(seen.getFirst()).isEqualTo(new UUID(4, 5).toString());
+
+        assertThat(reader.runs(c, world.workspace, new Filter("running", null, null), null, 9).items()).hasSize(1);
+        assertThat(reader.runs(c, world.workspace, new Filter(null, "pending", null), null, 9).items()).hasSize(6);
+        assertThat(reader.runs(c, world.workspace, new Filter(null, null, "[\"nightly\"]"), null, 9).items())
+                .hasSize(7);
+        assertThat(reader.runs(c, world.workspace, new Filter(null, null, "[\"daily\"]"), null, 9).items()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "%%%", "abc", "MjAyNi0wMS0wMS8x"})
+    void aCursorOfSomebodyElseIsRefused(String cursor) {
+        assertThatThrownBy(() -> reader.runs(c, world.workspace, ALL, cursor, 3))
+                .isInstanceOf(RunReader.BadCursorException.class);
+    }
+
+    @Test
+    void anotherWorkspaceSeesNothing() throws SQLException {
+        UUID other = RunFixtures.workspace(world.database);
+        UUID artifact = UUID.fromString(reader.artifacts(c, world.workspace, run).getFirst().get("id").asString());
+        assertThat(reader.run(c, other, run)).isEmpty();
+        assertThat(reader.runs(c, other, ALL, null, 9).items()).isEmpty();
+        assertThat(reader.status(c, other, run)).isEmpty();
+        assertThat(reader.tasks(c, other, run, null)).isEmpty();
+        assertThat(reader.task(c, other, first.task().id())).isEmpty();
+        assertThat(reader.steps(c, other, run, null)).isEmpty();
+        assertThat(reader.step(c, other, first.id())).isEmpty();
+        assertThat(reader.events(c, other, run, 0, 9)).isEmpty();
+        assertThat(reader.attempts(c, other, run)).isEmpty();
+        assertThat(reader.agents(c, other, run)).isEmpty();
+        assertThat(reader.artifacts(c, other, run)).isEmpty();
+        assertThat(reader.artifact(c, other, run, artifact)).isEmpty();
+        assertThat(reader.logs(c, other, first.id(), 0, 9)).isEmpty();
+        assertThat(reader.waitingApprovals(c, other, 9)).isEmpty();
+        assertThat(new StepWorkReader().runsOf(c, other, List.of(first.id()))).isEmpty();
+        assertThat(new StepWorkReader().runsOf(c, world.workspace, List.of(first.id()))).containsEntry(first.id(), run);
+    }
+
+    @Test
+    void workersNodesAndLogs() throws SQLException {
+        assertThat(fleet.seen(c, world.workspace, "w1", List.of("echo"), 4, "1.0")).isFalse();
+        assertThat(fleet.drain(c, world.workspace, "w1")).isTrue();
+        assertThat(fleet.drain(c, world.workspace, "w2")).isFalse();
+        world.tick(Duration.ofSeconds(3));
+        assertThat(fleet.seen(c, world.workspace, "w1", List.of("echo", "own"), 2, null)).isTrue();
+        assertThat(reader.workers(c, world.workspace)).singleElement().satisfies(worker -> {
+            assertThat(worker.get("tools")).hasToString("[\"echo\",\"own\"]");
+            assertThat(worker.get("version").asString()).isEqualTo("1.0");
+            assertThat(worker.get("last_seen_at").asString()).isEqualTo(JsonRows.time(world.now));
+        });
+
+        fleet.beat(c, "n1", "0.1");
+        world.tick(Duration.ofSeconds(20));
+        fleet.beat(c, "n2", "0.1");
+        assertThat(fleet.nodes(c, Duration.ofSeconds(10))).extracting(Fleet.Node::id).containsExactly("n2");
+        fleet.leave(c, "n2");
+        assertThat(fleet.nodes(c, Duration.ofSeconds(30))).extracting(Fleet.Node::id).containsExactly("n1");
+
+        new Heartbeats(() -> world.now).log(c, List.of(new Heartbeats.Log(first.id(), 1, 0, List.of("x", "y"))));
+        assertThat(reader.logs(c, world.workspace, first.id(), 1_000_001, 9)).singleElement()
+                .satisfies(line -> assertThat(line.get("message").asString()).isEqualTo("y"));
+        c.commit();
+    }
+
+    @Test
+    void aScopeHoldsWhatIsNamed() throws SQLException {
+        ScopeReader scopes = new ScopeReader();
+        UUID taskB = stepOf("b").task().id();
+        ObjectNode named = scopes.scope(c, run, taskB, List.of("a"), false, List.of("ask"), false);
+        assertThat(named.get("inputs")).hasToString("{\"word\":\"hello\"}");
+        assertThat(named.get("run").get("id").asString()).isEqualTo(run.toString());
+        assertThat(named.get("tasks")).hasToString("{\"a\":{\"state\":\"completed\",\"output\":{\"n\":1}}}");
+        assertThat(named.get("steps")).hasToString("{\"ask\":{\"state\":\"waiting_approval\",\"output\":null}}");
+        assertThat(named.has("item")).isFalse();
+
+        ObjectNode all = scopes.scope(c, run, null, List.of(), true, List.of(), true);
+        assertThat(all.get("tasks").propertyNames()).containsExactly("a", "b");
+        assertThat(all.get("steps").isEmpty()).isTrue();
+        assertThat(scopes.step(c, first.id()).input()).isEqualTo("{\"say\": \"${ .inputs.word }\"}");
+    }
+
+    /** A failed run tried again: the new attempt's task stands for the old one's output. */
+    @Test
+    void whatIsCarriedOverIsReadFromWhereItWasMade() throws SQLException {
+        world.send(new Command.DecideStep(run, stepOf("b").id(), false, "no", TESTER));
+        world.forget(run);
+        world.send(new Command.Retry(run, false, TESTER));
+        ObjectNode scope = new ScopeReader().scope(c, run, null, List.of("a"), false, List.of(), false);
+        assertThat(scope.get("tasks")).hasToString("{\"a\":{\"state\":\"completed\",\"output\":{\"n\":1}}}");
+        assertThat(reader.tasks(c, world.workspace, run, null).getFirst().get("output")).hasToString("{\"n\":1}");
+        assertThat(reader.attempts(c, world.workspace, run)).extracting(a -> a.get("state").asString())
+                .containsExactly("failed", "running");
+    }
+
+    @Test
+    void aGroupsOutputIsItsChildrensInTheOrderOfTheirItems() throws SQLException {
+        UUID id = new UUID(5, 5);
+        var each = new TaskSpec("each", "Each", null, "other", null, List.of(),
+                TriggerRule.ALL_SUCCESS, null, "${ .inputs.words }", null, false,
+                List.of(step("one")), null);
+        world.send(new Command.Create(run(id, world.workspace, RunPolicy.DEFAULT, each), true, TESTER));
+        UUID group = world.view(id).tasks().iterator().next().id();
+        ScopeReader scopes = new ScopeReader();
+        assertThat(scopes.task(c, group).group()).isTrue();
+        world.send(new Command.Evaluated(id, TimerKind.EVALUATE_GATE, group,
+                new Command.Evaluation.Proceed(List.of("\"x\"", "\"y\"")), Actor.SYSTEM));
+        StepRow one = claim(id);
+        StepRow other = claim(id);
+        assertThat(scopes.task(c, other.task().id()).group()).isFalse();
+        ObjectNode scope = scopes.scope(c, id, other.task().id(), List.of(), false, List.of(), false);
+        assertThat(scope.get("item").asString() + scope.get("index").asInt())
+                .isEqualTo(other.task().itemIndex() == 1 ? "y1" : "x0");
+        world.send(new Command.Complete(id, other.id(), 1,
+                Result.of(String.valueOf(other.task().itemIndex())), Actor.agent("worker")));
+        world.send(new Command.Complete(id, one.id(), 1, Result.of(String.valueOf(one.task().itemIndex())),
+                Actor.agent("worker")));
+        assertThat(scopes.groupOutput(c, group)).hasToString("[0,1]");
+    }
+
+    private StepRow stepOf(String task) {
+        return world.view(run).tasks().stream().filter(t -> t.key().equals(task)).findFirst().orElseThrow().steps()
+                .getFirst();
+    }
+
+    private StepRow claim(UUID id) throws SQLException {
+        var found = world.store.candidates(c, List.of("echo"), 10).stream().filter(q -> q.runId().equals(id))
+                .findFirst().orElseThrow();
+        Reply reply = world.send(new Command.Claim(id, found.taskId(), found.lane(), "worker", Duration.ofSeconds(30),
+                Actor.agent("worker")));
+        return ((Reply.Claimed) reply).step();
+    }
+}
