@@ -82,9 +82,7 @@ final class Body {
     }
 
     private Refusal tooLarge() {
-        // the rest of the body is not read, so the connection cannot be used again
-        return Refusal.of(ErrorCode.BODY_TOO_LARGE, "a body may have at most " + maxBytes + " bytes")
-                .header("Connection", "close");
+        return Refusal.of(ErrorCode.BODY_TOO_LARGE, "a body may have at most " + maxBytes + " bytes");
     }
 
     private static Refusal malformed(JacksonException e) {

@@ -27,6 +27,8 @@ final class ErrorPages extends ErrorHandler {
         Refusal refusal = Failures.ofStatus(status);
         refusal.headers().forEach(headers::put);
         headers.put(HttpHeader.CONTENT_TYPE, Answer.PROBLEM);
+        // the connection ends after such a request, and its client must not send the next one into the void
+        headers.put(HttpHeader.CONNECTION, "close");
         return ByteBuffer.wrap(Json.write(refusal.document()));
     }
 }

@@ -3,13 +3,22 @@ package io.keelson.server.http;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Puts an answer on the wire. */
 final class Sender {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Sender.class);
+    private static final int BUFFER = 8 << 10;
+    private static final int MOST_DRAINED = 1 << 20;
+
     private Sender() {}
 
     static void send(Context context, Answer answer) throws IOException {
+        if (!drained(context)) {
+            context.header("Connection", "close");
+        }
         answer.headers().forEach(context::header);
         context.header("X-Content-Type-Options", "nosniff");
         switch (answer.content()) {
@@ -17,6 +26,27 @@ final class Sender {
             case Answer.Content.Document document -> send(context, answer, document);
             case Answer.Content.Stream stream -> send(context, answer.status(), stream);
         }
+    }
+
+    /**
+     * Reads what is left of the request's body, within reason: the next request on the connection stands behind it. False
+     * when there is more, so that the connection can serve no further request and its client must be told.
+     */
+    private static boolean drained(Context context) {
+        byte[] buffer = new byte[BUFFER];
+        try {
+            InputStream body = context.req().getInputStream();
+            for (int left = MOST_DRAINED; left > 0;) {
+                int read = body.read(buffer);
+                if (read < 0) {
+                    return true;
+                }
+                left -= read;
+            }
+        } catch (IOException e) {
+            LOG.debug("the rest of a request did not come", e);
+        }
+        return false;
     }
 
     private static void send(Context context, Answer answer, Answer.Content.Document document) {

@@ -56,12 +56,15 @@ final class ApiServer implements AutoCloseable {
         }
     }
 
-    private final DatabaseUrl url = TestDatabase.createUrl();
     private final Server server;
     private final Database database;
     private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     ApiServer(Path dataDir) throws Exception {
+        this(dataDir, TestDatabase.createUrl());
+    }
+
+    ApiServer(Path dataDir, DatabaseUrl url) throws Exception {
         server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", dataDir.toString(), "KEELSON_HTTP_PORT", "0",
                 "KEELSON_DATABASE_URL", text(url)), dataDir, dataDir));
         database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2));
@@ -96,7 +99,7 @@ final class ApiServer implements AutoCloseable {
 
     /** A call with the key, unless the headers bear another. */
     Answer send(String method, String path, byte[] body, String... headers) {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + path)).timeout(Duration.ofSeconds(30))
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + path)).timeout(Duration.ofSeconds(60))
                 .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body));
         Map<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         all.put("Authorization", "Bearer " + key());
