@@ -51,7 +51,7 @@ public final class EventLines {
             return null;
         }
         String name = task.known() ? task.key : task.id;
-        return event.stepId() == null ? task(task, to, name, model, style) : step(event, task, to, name, style);
+        return event.stepId() == null ? task(task, to, name, model, style) : step(event, task, to, name, model, style);
     }
 
     private static @Nullable String task(TaskLine task, String to, String name, RunModel model, Style style) {
@@ -70,10 +70,11 @@ public final class EventLines {
         };
     }
 
-    private static @Nullable String step(Event event, TaskLine task, String to, String name, Style style) {
+    private static @Nullable String step(Event event, TaskLine task, String to, String name, RunModel model,
+            Style style) {
         TaskLine.StepLine step = task.openSteps.get(Objects.requireNonNull(event.stepId()));
         if (to.equals("waiting_approval")) {
-            return name + " " + style.state(to) + ": " + TreeView.question(step == null ? null : step.named);
+            return name + " " + style.state(to) + ": " + TreeView.question(model.step(event.stepId()));
         }
         if (to.equals("awaiting_retry")) {
             return name + " tries again" + (step == null || step.error == null ? "" : " after " + step.error);

@@ -149,6 +149,11 @@ public final class RunModel {
         return id == null ? null : tasks.get(id);
     }
 
+    /** The step of that id as it was last listed; null when none was. */
+    @Nullable Step step(@Nullable String id) {
+        return id == null ? null : steps.get(id);
+    }
+
     /** Tasks that are known by name. */
     public int size() {
         return ordered.size();
