@@ -1,6 +1,7 @@
 package io.keelson.cli;
 
 import java.io.PrintWriter;
+import java.time.Clock;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -12,12 +13,12 @@ final class Cli {
     private Cli() {}
 
     /** @return the exit code */
-    static int run(PrintWriter out, PrintWriter err, String... arguments) {
-        return commandLine().setOut(out).setErr(err).execute(arguments);
+    static int run(PrintWriter out, PrintWriter err, Clock clock, String... arguments) {
+        return commandLine(clock).setOut(out).setErr(err).execute(arguments);
     }
 
-    static CommandLine commandLine() {
-        return new CommandLine(new KeelsonCommand()).setCommandName(command())
+    static CommandLine commandLine(Clock clock) {
+        return new CommandLine(new KeelsonCommand(clock)).setCommandName(command())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(true)
                 .setAbbreviatedOptionsAllowed(false)

@@ -4,6 +4,7 @@ import io.keelson.cli.view.Style;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.Settings;
 import java.io.PrintWriter;
+import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -42,6 +43,10 @@ abstract class CliCommand implements Callable<Integer> {
 
     final Settings settings() throws InvalidSettingsException {
         return Settings.load();
+    }
+
+    final Clock clock() {
+        return ((KeelsonCommand) spec.root().userObject()).clock;
     }
 
     final Style style() {

@@ -2,22 +2,17 @@ package io.keelson.cli;
 
 import io.keelson.cli.view.Amounts;
 import io.keelson.server.Settings;
-import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseException;
-import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.DatabaseProbe;
 import io.keelson.server.db.DatabaseUrl;
-import io.keelson.server.db.Migrations;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.ResultSet;
-import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -70,36 +65,18 @@ final class DatabaseChecks {
     }
 
     private List<Finding> look(DatabaseUrl url, boolean lasting) {
+        DatabaseProbe probe = DatabaseProbe.of(url, clock);
         List<Finding> findings = new ArrayList<>();
-        try (Database database = new Database(url, DatabaseOptions.DEFAULTS)) {
-            findings.add(Finding.ok("database", url + ", PostgreSQL " + database.withConnection(connection -> connection
-                    .getMetaData().getDatabaseProductVersion())));
-            int missing = Migrations.pending(url);
-            if (lasting) {
-                findings.add(Finding.ok("schema", missing == 0 ? "up to date"
-                        : missing + " changes to come when a server starts"));
-            }
-            findings.add(skew(database));
+        findings.add(Finding.ok("database", url + ", PostgreSQL " + probe.version()));
+        if (lasting) {
+            findings.add(Finding.ok("schema", probe.pendingMigrations() == 0 ? "up to date"
+                    : probe.pendingMigrations() + " changes to come when a server starts"));
         }
+        findings.add(probe.skew().compareTo(MOST_SKEW) <= 0
+                ? Finding.ok("clocks", "this machine and the database differ by " + probe.skew().toMillis() + " ms")
+                : Finding.warn("clocks", "this machine and the database differ by " + Amounts.duration(probe.skew()),
+                        "set both clocks by NTP: times that people see would be off"));
         return findings;
-    }
-
-    private Finding skew(Database database) {
-        Instant before = clock.instant();
-        Instant there = database.withConnection(connection -> {
-            try (Statement statement = connection.createStatement();
-                    ResultSet row = statement.executeQuery("select clock_timestamp()")) {
-                row.next();
-                return row.getObject(1, OffsetDateTime.class).toInstant();
-            }
-        });
-        Instant after = clock.instant();
-        Duration skew = there.isBefore(before) ? Duration.between(there, before)
-                : there.isAfter(after) ? Duration.between(after, there) : Duration.ZERO;
-        return skew.compareTo(MOST_SKEW) <= 0
-                ? Finding.ok("clocks", "this machine and the database differ by " + skew.toMillis() + " ms")
-                : Finding.warn("clocks", "this machine and the database differ by " + Amounts.duration(skew),
-                        "set both clocks by NTP: times that people see would be off");
     }
 
     private static void delete(Path folder) throws IOException {

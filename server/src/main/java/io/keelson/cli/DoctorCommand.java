@@ -7,7 +7,6 @@ import io.keelson.core.plan.Problem;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.Settings;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -52,7 +51,7 @@ final class DoctorCommand extends CliCommand {
             if (!dataFolderTaken) {
                 findings.add(MachineChecks.port(settings));
                 Logging.toFile(settings, Path.of("/dev/null"));
-                findings.addAll(new DatabaseChecks(Clock.systemUTC()).findings(settings));
+                findings.addAll(new DatabaseChecks(clock()).findings(settings));
             }
         } catch (InvalidSettingsException e) {
             for (Problem problem : e.problems()) {

@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import java.time.Clock;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -17,6 +18,9 @@ import picocli.CommandLine.Spec;
                 "Examples:", "  keelson run examples/repository-report.yaml --input path=.", "  keelson run --help"})
 final class KeelsonCommand implements Runnable {
 
+    /** For all commands; shown times only, never a lease. */
+    final Clock clock;
+
     @Spec
     CommandSpec spec;
 
@@ -25,6 +29,10 @@ final class KeelsonCommand implements Runnable {
 
     @Option(names = {"-V", "--version"}, versionHelp = true, description = "Show the version.")
     boolean version;
+
+    KeelsonCommand(Clock clock) {
+        this.clock = clock;
+    }
 
     @Override
     public void run() {

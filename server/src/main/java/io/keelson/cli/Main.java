@@ -5,6 +5,7 @@ import java.io.FileOutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.time.Clock;
 
 /** Where the program begins. */
 public final class Main {
@@ -12,7 +13,7 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
-        System.exit(Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), arguments));
+        System.exit(Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), Clock.systemUTC(), arguments));
     }
 
     /** Text goes out as UTF-8, whatever the locale of a container says. */

@@ -5,6 +5,7 @@ import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.core.plan.Problem;
 import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.LocalTools;
 import io.keelson.server.Settings;
 import io.keelson.server.StartupException;
 import io.keelson.server.plan.Mission;
@@ -69,8 +70,9 @@ final class RunCommand extends CliCommand {
     }
 
     /** Says what is wrong before anything is started. Which tools there are only the server knows. */
-    private static void check(MissionFile mission) {
-        if (new LocalTools().reader(Set.of()).read(mission.document()) instanceof Reading.Refused<Mission> refused) {
+    private void check(MissionFile mission) {
+        if (new LocalTools(clock()).reader(Set.of())
+                .read(mission.document()) instanceof Reading.Refused<Mission> refused) {
             List<Problem> problems = refused.problems();
             if (!problems.stream().allMatch(problem -> problem.code().equals("UNKNOWN_TOOL"))) {
                 throw mission.invalid(problems);

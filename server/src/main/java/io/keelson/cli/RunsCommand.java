@@ -9,7 +9,6 @@ import io.keelson.client.Run;
 import io.keelson.client.RunQuery;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -28,8 +27,6 @@ final class RunsCommand extends CliCommand {
             description = "At most so many; ${DEFAULT-VALUE} when not given.")
     int limit = 20;
 
-    private final Clock clock = Clock.systemUTC();
-
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
@@ -39,7 +36,7 @@ final class RunsCommand extends CliCommand {
             }
             RunQuery query = RunQuery.all().limit(limit);
             Page<Run> page = link.keelson().runs().list(state == null ? query : query.state(state));
-            print(page.items().isEmpty() ? List.of("no runs") : table(page.items(), clock.instant(), style()));
+            print(page.items().isEmpty() ? List.of("no runs") : table(page.items(), clock().instant(), style()));
             if (page.nextCursor() != null) {
                 note("there are more: --limit");
             }

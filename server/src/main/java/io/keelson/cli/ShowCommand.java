@@ -9,7 +9,6 @@ import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +42,7 @@ final class ShowCommand extends CliCommand {
             }
             Run shown = runs.get(id);
             List<String> lines = new ArrayList<>(Details.lines(shown, runs.tasks(id), runs.steps(id),
-                    Clock.systemUTC().instant(), style()));
+                    clock().instant(), style()));
             lines.addAll(Summary.lines(shown, artifacts, copies, Cli.command(), style()));
             print(lines);
             return ExitCode.OK;

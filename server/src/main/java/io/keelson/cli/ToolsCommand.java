@@ -4,6 +4,7 @@ import io.keelson.cli.view.Table;
 import io.keelson.client.Json;
 import io.keelson.client.ToolInfo;
 import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.LocalTools;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -59,8 +60,8 @@ final class ToolsCommand extends CliCommand {
         print(lines);
     }
 
-    private static List<ToolInfo> builtIn() {
-        return new LocalTools().catalog().all().stream().map(tool -> tool.spec())
+    private List<ToolInfo> builtIn() {
+        return new LocalTools(clock()).specs().stream()
                 .map(spec -> new ToolInfo(spec.name(), spec.description(), spec.inputSchema(), spec.outputSchema()))
                 .toList();
     }

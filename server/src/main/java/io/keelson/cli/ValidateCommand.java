@@ -1,6 +1,7 @@
 package io.keelson.cli;
 
 import io.keelson.core.plan.Problem;
+import io.keelson.server.LocalTools;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.Reading;
 import java.nio.file.Path;
@@ -35,7 +36,7 @@ final class ValidateCommand extends CliCommand {
     public Integer call() {
         MissionFile mission = MissionFile.read(file);
         mission.inputs(inputs, Path.of("").toAbsolutePath());
-        return switch (new LocalTools().reader(tools).read(mission.document())) {
+        return switch (new LocalTools(clock()).reader(tools).read(mission.document())) {
             case Reading.Done<Mission>(Mission read) -> valid(read);
             case Reading.Refused<Mission>(List<Problem> problems) -> throw mission.invalid(problems);
         };

@@ -27,10 +27,9 @@ final class Watching {
     @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")
     @Nullable Path out;
 
-    private final Clock clock = Clock.systemUTC();
-
     /** @return the exit code */
     int watch(CliCommand command, Link link, Run run) throws StartupException, IOException {
+        Clock clock = command.clock();
         boolean live = !command.json && Terminals.interactive();
         Display display = command.json ? Display.NONE
                 : live ? new LiveDisplay(command.style()) : new PlainDisplay(command.out());

@@ -1,6 +1,7 @@
 package io.keelson.cli;
 
 import io.keelson.GeneratedDocs;
+import java.time.Clock;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
@@ -10,7 +11,7 @@ class CliDocTest {
 
     @Test
     void theDocumentIsTheHelpOfEveryCommand() {
-        CommandLine keelson = Cli.commandLine().setUsageHelpAutoWidth(false).setUsageHelpWidth(100);
+        CommandLine keelson = Cli.commandLine(Clock.systemUTC()).setUsageHelpAutoWidth(false).setUsageHelpWidth(100);
         StringBuilder text = new StringBuilder(section("keelson", keelson));
         for (Map.Entry<String, CommandLine> command : keelson.getSubcommands().entrySet()) {
             text.append('\n').append(section("keelson " + command.getKey(), command.getValue()));
