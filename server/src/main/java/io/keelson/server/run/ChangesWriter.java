@@ -10,8 +10,6 @@ import io.keelson.server.run.RunsTable.Accepted;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,9 +35,8 @@ final class ChangesWriter {
         AttemptsTable.upsert(c, changes.attempts());
         insertRows();
         AgentsTable.update(c, changes.agents());
-        TasksTable.update(c, changes.tasks(), now);
-        StepsTable.update(c, changes.steps());
-        outputs();
+        TasksTable.update(c, changes.tasks().stream().map(this::changed).toList(), now);
+        StepsTable.update(c, changes.steps().stream().map(this::changed).toList());
         EventsTable.insert(c, changes.events());
         work();
         ResultsTable.insert(c, changes.results(), now);
@@ -60,33 +57,20 @@ final class ChangesWriter {
         AgentsTable.insert(c, changes.newAgents().stream()
                 .map(agent -> new AgentsTable.New(changes.ownerOf(agent), agent)).toList(), now);
         TasksTable.insert(c, changes.newTasks().stream()
-                .map(task -> new TasksTable.New(changes.ownerOf(task), task)).toList(), now);
+                .map(task -> new TasksTable.New(changes.ownerOf(task), changed(task))).toList(), now);
         DependenciesTable.insert(c, changes.newTasks());
         StepsTable.insert(c, changes.newSteps().stream()
-                .map(step -> new StepsTable.New(changes.ownerOf(step), step)).toList(), now);
+                .map(step -> new StepsTable.New(changes.ownerOf(step), changed(step))).toList(), now);
     }
 
-    private void outputs() throws SQLException {
-        List<StepsTable.Output> steps = new ArrayList<>();
-        for (Collection<StepRow> rows : List.of(changes.newSteps(), changes.steps())) {
-            for (StepRow step : rows) {
-                String output = changes.outputOf(step);
-                String input = changes.resolvedInputOf(step);
-                if (output != null || input != null) {
-                    steps.add(new StepsTable.Output(step.id(), output, input));
-                }
-            }
-        }
-        StepsTable.outputs(c, steps);
-        List<TasksTable.Output> tasks = new ArrayList<>();
-        for (TaskRow task : changes.tasks()) {
-            String made = changes.outputOf(task);
-            String known = made == null ? lastOutput(task) : made;
-            if (known != null) {
-                tasks.add(new TasksTable.Output(task.id(), made, Texts.summary(known)));
-            }
-        }
-        TasksTable.outputs(c, tasks);
+    private StepsTable.Changed changed(StepRow step) {
+        return new StepsTable.Changed(step, changes.outputOf(step), changes.resolvedInputOf(step));
+    }
+
+    private TasksTable.Changed changed(TaskRow task) {
+        String made = changes.outputOf(task);
+        String known = made == null ? lastOutput(task) : made;
+        return new TasksTable.Changed(task, made, Texts.summary(known));
     }
 
     /** The output of a completed task's last step, if this batch brought it. */

@@ -25,65 +25,67 @@ import org.jspecify.annotations.Nullable;
 /** {@code orchestration_steps}. */
 final class StepsTable {
 
-    record New(Owner owner, StepRow row) {}
-
     /**
-     * JSON texts that a step got in this batch.
+     * A step and the JSON texts that it got in this batch.
      *
-     * @param input with its expressions resolved
+     * @param resolvedInput its input with expressions resolved
      */
-    record Output(UUID stepId, @Nullable String output, @Nullable String input) {}
+    record Changed(StepRow row, @Nullable String output, @Nullable String resolvedInput) {}
+
+    record New(Owner owner, Changed step) {
+        private StepRow row() {
+            return step.row;
+        }
+    }
 
     private static final SetStatement<New> INSERT = new SetStatement<>("""
             insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool,
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
-                started_at, completed_at, created_at)
+                started_at, completed_at, output, resolved_input, created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool, position, turn, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
-                error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, {now}
+                error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
+                resolved_input, {now}
               from {rows}""",
-            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.owner.run().id()),
-            uuid("task_id", n -> n.row.task().id()),
+            uuid("id", n -> n.row().id()), uuid("run_id", n -> n.owner.run().id()),
+            uuid("task_id", n -> n.row().task().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt_of_run", n -> n.owner.attempt()),
-            text("name", n -> n.row.spec().name()), text("kind", n -> n.row.spec().kind().wire()),
-            text("tool", n -> n.row.spec().tool()), integer("position", n -> n.row.position()),
-            integer("turn", n -> n.row.turn()), json("input", n -> n.row.spec().input()),
-            json("retry", n -> Texts.retry(n.row.spec().retry())),
-            bigint("timeout_ms", n -> n.row.spec().timeout().toMillis()),
-            text("state", n -> n.row.state().wire()), text("state_type", n -> n.row.state().type().wire()),
-            integer("attempt", n -> n.row.attempt()), integer("failures", n -> n.row.failures()),
-            integer("deliveries", n -> n.row.deliveries()), integer("lease_epoch", n -> n.row.leaseEpoch()),
-            integer("result_epoch", n -> n.row.resultEpoch()), text("error_code", 100, n -> n.row.errorCode()),
-            text("error_message", n -> n.row.errorMessage()), text("error_class", n -> n.row.errorClass()),
-            bigint("tokens", n -> n.row.tokens()), money("cost", n -> n.row.cost()),
-            time("next_run_at", n -> n.row.nextRunAt()), time("started_at", n -> n.row.startedAt()),
-            time("completed_at", n -> n.row.completedAt()));
+            text("name", n -> n.row().spec().name()), text("kind", n -> n.row().spec().kind().wire()),
+            text("tool", n -> n.row().spec().tool()), integer("position", n -> n.row().position()),
+            integer("turn", n -> n.row().turn()), json("input", n -> n.row().spec().input()),
+            json("retry", n -> Texts.retry(n.row().spec().retry())),
+            bigint("timeout_ms", n -> n.row().spec().timeout().toMillis()),
+            text("state", n -> n.row().state().wire()), text("state_type", n -> n.row().state().type().wire()),
+            integer("attempt", n -> n.row().attempt()), integer("failures", n -> n.row().failures()),
+            integer("deliveries", n -> n.row().deliveries()), integer("lease_epoch", n -> n.row().leaseEpoch()),
+            integer("result_epoch", n -> n.row().resultEpoch()), text("error_code", 100, n -> n.row().errorCode()),
+            text("error_message", n -> n.row().errorMessage()), text("error_class", n -> n.row().errorClass()),
+            bigint("tokens", n -> n.row().tokens()), money("cost", n -> n.row().cost()),
+            time("next_run_at", n -> n.row().nextRunAt()), time("started_at", n -> n.row().startedAt()),
+            time("completed_at", n -> n.row().completedAt()), json("output", n -> n.step.output),
+            json("resolved_input", n -> n.step.resolvedInput));
 
-    private static final SetStatement<StepRow> UPDATE = new SetStatement<>("""
+    private static final SetStatement<Changed> UPDATE = new SetStatement<>("""
             update orchestration_steps s
                set state = u.state, state_type = u.state_type, attempt = u.attempt, failures = u.failures,
                    deliveries = u.deliveries, lease_epoch = u.lease_epoch, result_epoch = u.result_epoch,
                    error_code = u.error_code, error_message = u.error_message, error_class = u.error_class,
                    tokens = u.tokens, cost = u.cost, next_run_at = u.next_run_at, started_at = u.started_at,
-                   completed_at = u.completed_at
+                   completed_at = u.completed_at, output = coalesce(u.output, s.output),
+                   resolved_input = coalesce(u.resolved_input, s.resolved_input)
               from {rows}
              where s.id = u.id""",
-            uuid("id", StepRow::id), text("state", s -> s.state().wire()),
-            text("state_type", s -> s.state().type().wire()), integer("attempt", StepRow::attempt),
-            integer("failures", StepRow::failures), integer("deliveries", StepRow::deliveries),
-            integer("lease_epoch", StepRow::leaseEpoch), integer("result_epoch", StepRow::resultEpoch),
-            text("error_code", 100, StepRow::errorCode), text("error_message", StepRow::errorMessage),
-            text("error_class", StepRow::errorClass), bigint("tokens", StepRow::tokens), money("cost", StepRow::cost),
-            time("next_run_at", StepRow::nextRunAt), time("started_at", StepRow::startedAt),
-            time("completed_at", StepRow::completedAt));
-
-    private static final SetStatement<Output> OUTPUTS = new SetStatement<>("""
-            update orchestration_steps s
-               set output = coalesce(u.output, s.output), resolved_input = coalesce(u.input, s.resolved_input)
-              from {rows}
-             where s.id = u.id""",
-            uuid("id", Output::stepId), json("output", Output::output), json("input", Output::input));
+            uuid("id", s -> s.row.id()), text("state", s -> s.row.state().wire()),
+            text("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
+            integer("failures", s -> s.row.failures()), integer("deliveries", s -> s.row.deliveries()),
+            integer("lease_epoch", s -> s.row.leaseEpoch()), integer("result_epoch", s -> s.row.resultEpoch()),
+            text("error_code", 100, s -> s.row.errorCode()), text("error_message", s -> s.row.errorMessage()),
+            text("error_class", s -> s.row.errorClass()), bigint("tokens", s -> s.row.tokens()),
+            money("cost", s -> s.row.cost()),
+            time("next_run_at", s -> s.row.nextRunAt()), time("started_at", s -> s.row.startedAt()),
+            time("completed_at", s -> s.row.completedAt()),
+            json("output", Changed::output), json("resolved_input", Changed::resolvedInput));
 
     /** The input of a step that is over is of no use to a decision. */
     private static final String LOAD = """
@@ -102,12 +104,8 @@ final class StepsTable {
         INSERT.execute(c, steps, now);
     }
 
-    static void update(Connection c, Collection<StepRow> steps) throws SQLException {
+    static void update(Connection c, Collection<Changed> steps) throws SQLException {
         UPDATE.executeAll(c, "orchestration_steps", steps, null);
-    }
-
-    static void outputs(Connection c, Collection<Output> outputs) throws SQLException {
-        OUTPUTS.executeAll(c, "orchestration_steps", outputs, null);
     }
 
     static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {

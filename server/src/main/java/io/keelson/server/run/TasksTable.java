@@ -29,73 +29,74 @@ import org.jspecify.annotations.Nullable;
 final class TasksTable {
     private static final int SUMMARY = 2_000;
 
-    record New(Owner owner, TaskRow row) {}
-
     /**
-     * A task's output as far as this batch made it.
+     * A task and its output as far as this batch made it.
      *
      * @param output JSON text that the task's template made; null when its last step's output serves
      * @param summary null when nothing is known of it
      */
-    record Output(UUID taskId, @Nullable String output, @Nullable String summary) {}
+    record Changed(TaskRow row, @Nullable String output, @Nullable String summary) {}
+
+    record New(Owner owner, Changed task) {
+        private TaskRow row() {
+            return task.row;
+        }
+    }
 
     private static final SetStatement<New> INSERT = new SetStatement<>("""
             insert into orchestration_tasks (id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number,
                 title, description, task_type, success_criteria, trigger_rule, when_expr, for_each, output_template,
                 parallel_steps, step_specs, group_id, item_index, item, state, state_type, attempt_number,
                 continuation_count, tokens_used, cost, queued_at, started_at, completed_at, duration_ms, error_code,
-                error_message, carried_from, created_at, updated_at)
+                error_message, carried_from, output, output_summary, created_at, updated_at)
             select id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number, title, description, task_type,
                 success_criteria, trigger_rule, when_expr, for_each, output_template, parallel_steps, step_specs,
                 group_id, item_index, item, state, state_type, attempt_number, continuation_count, tokens_used, cost,
                 queued_at, started_at, completed_at, keelson_duration_ms(started_at, completed_at), error_code,
-                error_message, carried_from, {now}, {now}
+                error_message, carried_from, output, output_summary, {now}, {now}
               from {rows}""",
-            uuid("id", n -> n.row.id()), uuid("run_id", n -> n.owner.run().id()),
+            uuid("id", n -> n.row().id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
-            uuid("run_agent_id", n -> n.row.agent().id()), text("key", n -> n.row.key()),
-            integer("sequence_number", n -> n.row.sequence()), text("title", 500, n -> n.row.spec().title()),
-            text("description", n -> n.row.spec().description()), text("task_type", n -> n.row.spec().taskType()),
-            text("success_criteria", n -> n.row.spec().successCriteria()),
-            text("trigger_rule", n -> n.row.spec().triggerRule().wire()),
-            text("when_expr", n -> n.row.group() == null ? n.row.spec().when() : null),
-            text("for_each", n -> n.row.group() == null ? n.row.spec().forEach() : null),
-            text("output_template", n -> n.row.spec().output()),
-            flag("parallel_steps", n -> n.row.spec().parallelSteps()),
-            json("step_specs", n -> n.row.isGroup() ? StepSpecs.write(n.row.spec().steps()) : null),
-            uuid("group_id", n -> idOf(n.row.group())),
-            integer("item_index", n -> n.row.group() == null ? null : n.row.itemIndex()),
-            json("item", n -> n.row.item()), text("state", n -> n.row.state().wire()),
-            text("state_type", n -> n.row.state().type().wire()), integer("attempt_number", n -> n.row.attempt()),
-            integer("continuation_count", n -> n.row.continuations()),
-            integer("tokens_used", n -> Texts.clamp(n.row.tokens())), money("cost", n -> n.row.cost()),
-            time("queued_at", n -> n.row.queuedAt()), time("started_at", n -> n.row.startedAt()),
-            time("completed_at", n -> n.row.completedAt()), text("error_code", 100, n -> n.row.errorCode()),
-            text("error_message", n -> n.row.errorMessage()), uuid("carried_from", n -> n.row.carriedFrom()));
+            uuid("run_agent_id", n -> n.row().agent().id()), text("key", n -> n.row().key()),
+            integer("sequence_number", n -> n.row().sequence()), text("title", 500, n -> n.row().spec().title()),
+            text("description", n -> n.row().spec().description()), text("task_type", n -> n.row().spec().taskType()),
+            text("success_criteria", n -> n.row().spec().successCriteria()),
+            text("trigger_rule", n -> n.row().spec().triggerRule().wire()),
+            text("when_expr", n -> n.row().group() == null ? n.row().spec().when() : null),
+            text("for_each", n -> n.row().group() == null ? n.row().spec().forEach() : null),
+            text("output_template", n -> n.row().spec().output()),
+            flag("parallel_steps", n -> n.row().spec().parallelSteps()),
+            json("step_specs", n -> n.row().isGroup() ? StepSpecs.write(n.row().spec().steps()) : null),
+            uuid("group_id", n -> idOf(n.row().group())),
+            integer("item_index", n -> n.row().group() == null ? null : n.row().itemIndex()),
+            json("item", n -> n.row().item()), text("state", n -> n.row().state().wire()),
+            text("state_type", n -> n.row().state().type().wire()), integer("attempt_number", n -> n.row().attempt()),
+            integer("continuation_count", n -> n.row().continuations()),
+            integer("tokens_used", n -> Texts.clamp(n.row().tokens())), money("cost", n -> n.row().cost()),
+            time("queued_at", n -> n.row().queuedAt()), time("started_at", n -> n.row().startedAt()),
+            time("completed_at", n -> n.row().completedAt()), text("error_code", 100, n -> n.row().errorCode()),
+            text("error_message", n -> n.row().errorMessage()), uuid("carried_from", n -> n.row().carriedFrom()),
+            json("output", n -> n.task.output),
+            text("output_summary", SUMMARY, n -> n.task.summary));
 
-    private static final SetStatement<TaskRow> UPDATE = new SetStatement<>("""
+    private static final SetStatement<Changed> UPDATE = new SetStatement<>("""
             update orchestration_tasks t
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    continuation_count = u.continuation_count, tokens_used = u.tokens_used, cost = u.cost,
                    queued_at = u.queued_at, started_at = u.started_at, completed_at = u.completed_at,
                    duration_ms = keelson_duration_ms(u.started_at, u.completed_at), error_code = u.error_code,
-                   error_message = u.error_message, version_id = t.version_id + 1, updated_at = {now}
+                   error_message = u.error_message, output = coalesce(u.output, t.output),
+                   output_summary = coalesce(u.output_summary, t.output_summary), version_id = t.version_id + 1, updated_at = {now}
               from {rows}
              where t.id = u.id""",
-            uuid("id", TaskRow::id), text("state", t -> t.state().wire()),
-            text("state_type", t -> t.state().type().wire()), integer("attempt_number", TaskRow::attempt),
-            integer("continuation_count", TaskRow::continuations),
-            integer("tokens_used", t -> Texts.clamp(t.tokens())), money("cost", TaskRow::cost),
-            time("queued_at", TaskRow::queuedAt), time("started_at", TaskRow::startedAt),
-            time("completed_at", TaskRow::completedAt), text("error_code", 100, TaskRow::errorCode),
-            text("error_message", TaskRow::errorMessage));
-
-    private static final SetStatement<Output> OUTPUTS = new SetStatement<>("""
-            update orchestration_tasks t
-               set output = coalesce(u.output, t.output), output_summary = coalesce(u.summary, t.output_summary)
-              from {rows}
-             where t.id = u.id""",
-            uuid("id", Output::taskId), json("output", Output::output), text("summary", SUMMARY, Output::summary));
+            uuid("id", t -> t.row.id()), text("state", t -> t.row.state().wire()),
+            text("state_type", t -> t.row.state().type().wire()), integer("attempt_number", t -> t.row.attempt()),
+            integer("continuation_count", t -> t.row.continuations()),
+            integer("tokens_used", t -> Texts.clamp(t.row.tokens())), money("cost", t -> t.row.cost()),
+            time("queued_at", t -> t.row.queuedAt()), time("started_at", t -> t.row.startedAt()),
+            time("completed_at", t -> t.row.completedAt()), text("error_code", 100, t -> t.row.errorCode()),
+            text("error_message", t -> t.row.errorMessage()), json("output", Changed::output),
+            text("output_summary", SUMMARY, Changed::summary));
 
     /** Texts that no decision reads are left out, but for groups: their children will have them. */
     private static final String LOAD = """
@@ -117,12 +118,8 @@ final class TasksTable {
         INSERT.execute(c, tasks, now);
     }
 
-    static void update(Connection c, Collection<TaskRow> tasks, Instant now) throws SQLException {
+    static void update(Connection c, Collection<Changed> tasks, Instant now) throws SQLException {
         UPDATE.executeAll(c, "orchestration_tasks", tasks, now);
-    }
-
-    static void outputs(Connection c, Collection<Output> outputs) throws SQLException {
-        OUTPUTS.executeAll(c, "orchestration_tasks", outputs, null);
     }
 
     private static @Nullable UUID idOf(@Nullable TaskRow task) {
