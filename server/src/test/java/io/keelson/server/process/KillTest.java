@@ -54,7 +54,7 @@ class KillTest {
     }
 
     private static void awaitSteps(Keelson client, String run, int steps) {
-        Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(20)).until(() -> {
+        Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(20)).until(() -> {
             Run now = client.runs().get(run);
             return now.stepsCompleted() >= steps || now.ended();
         });

@@ -49,7 +49,7 @@ final class ServerProcess implements AutoCloseable {
     }
 
     private void awaitReady() {
-        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(50)).until(() -> {
+        Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(50)).until(() -> {
             if (!process.isAlive()) {
                 throw new IllegalStateException("it ended with " + process.exitValue());
             }

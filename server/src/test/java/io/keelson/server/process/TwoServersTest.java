@@ -33,7 +33,7 @@ class TwoServersTest {
             awaitRunning(doomed.client(), run);
             doomed.kill();
             Keelson client = other.client();
-            Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(20))
+            Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(20))
                     .until(() -> client.runs().steps(run).stream().allMatch(step -> step.leaseEpoch() == 2));
             Run ended = client.runs().awaitEnd(run, Duration.ofMinutes(1));
             assertThat(ended.state()).isEqualTo("completed");
@@ -47,7 +47,7 @@ class TwoServersTest {
     }
 
     private static void awaitRunning(Keelson client, String run) {
-        Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(20))
+        Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(20))
                 .until(() -> client.runs().steps(run).stream().allMatch(step -> step.state().equals("running")));
     }
 
