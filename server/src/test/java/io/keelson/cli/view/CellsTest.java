@@ -1,0 +1,36 @@
+package io.keelson.cli.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CellsTest {
+
+    private static final Style COLORS = new Style(true, true);
+
+    @ParameterizedTest
+    @CsvSource({"abc, 3", "'', 0", "日本, 4", "é, 1", "👍, 2"})
+    void widths(String text, int columns) {
+        assertThat(Cells.width(text)).isEqualTo(columns);
+        assertThat(Cells.width(COLORS.red(text))).isEqualTo(columns);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"abcdef, 6, abcdef", "abcdef, 5, abcd…", "abcdef, 1, …", "abcdef, 0, ''", "日本語, 5, 日本…", "日本語, 4, 日…"})
+    void fitsAreNeverWider(String text, int columns, String fitted) {
+        assertThat(Cells.fit(text, columns, Style.PLAIN)).isEqualTo(fitted);
+        assertThat(Cells.width(Cells.fit(text, columns, Style.PLAIN))).isLessThanOrEqualTo(columns);
+    }
+
+    @Test
+    void aCutTextDoesNotBleedItsColor() {
+        assertThat(Cells.fit(COLORS.red("abcdef"), 3, COLORS)).isEqualTo("\u001b[31mab…\u001b[0m");
+    }
+
+    @Test
+    void foreignTextCannotReachTheTerminal() {
+        assertThat(Cells.clean("a\u001b[2Jb\r\nc\u202Ed\u0000\u009b31m")).isEqualTo("a [2Jb  c d  31m");
+    }
+}

@@ -1,0 +1,71 @@
+package io.keelson.cli.view;
+
+import io.keelson.client.Event;
+import io.keelson.client.Json;
+import io.keelson.client.Run;
+import io.keelson.client.Step;
+import io.keelson.client.Task;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Documents as the server would send them, with what a test is about and nothing else. */
+final class Documents {
+
+    static final Instant BEGIN = Instant.parse("2026-01-02T03:04:05Z");
+    static final String RUN = "r";
+
+    private long seq;
+
+    static Run run(String state, String type) {
+        Map<String, Object> run = new HashMap<>(Map.of("id", RUN, "name", "report", "state", state, "stateType", type,
+                "attemptNumber", 1, "maxAttempts", 3, "taskCount", 3, "tasksCompleted", 2, "startedAt", BEGIN,
+                "createdAt", BEGIN));
+        if (type.equals("terminal")) {
+            run.putAll(Map.of("completedAt", BEGIN.plusSeconds(9), "durationMs", 9_000));
+        }
+        return Json.to(Json.of(run), Run.class);
+    }
+
+    static Run running() {
+        return run("running", "running");
+    }
+
+    static Task task(String key, String... dependsOn) {
+        return Json.to(Json.of(Map.of("id", key, "key", key, "title", "Title of " + key, "state", "pending",
+                "dependsOn", List.of(dependsOn))), Task.class);
+    }
+
+    static Step step(String id, String taskId, String state, Map<String, ?> input) {
+        return Json.to(Json.of(Map.of("id", id, "taskId", taskId, "name", id, "tool", "echo", "state", state, "input",
+                input)), Step.class);
+    }
+
+    Event task(String key, String to) {
+        return event(key, null, "task_moved", Map.of("to", to));
+    }
+
+    Event step(String task, String id, String to) {
+        return event(task, id, "step_moved", Map.of("to", to));
+    }
+
+    Event failed(String key, String code, String message) {
+        return event(key, null, "task_failed", Map.of("to", "failed", "error_code", code, "error_message", message));
+    }
+
+    Event retried(String task, String id, String code) {
+        return event(task, id, "step_retrying", Map.of("to", "awaiting_retry", "error_code", code));
+    }
+
+    Event run(String to) {
+        return event(null, null, "run_moved", Map.of("to", to));
+    }
+
+    /** Each a second after the one before. */
+    private Event event(@Nullable String task, @Nullable String step, String type, Map<String, ?> payload) {
+        seq++;
+        return new Event(seq, seq, RUN, task, step, type, Json.of(payload), "system", null, BEGIN.plusSeconds(seq));
+    }
+}

@@ -1,0 +1,47 @@
+package io.keelson.cli.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.client.Event;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class EventLinesTest {
+
+    private final Documents documents = new Documents();
+
+    @Test
+    void tellsWhatIsWorthTelling() {
+        RunModel model = RunModelTest.model("a", "b");
+        List<Event> events = List.of(documents.run("running"), documents.task("a", "queued"),
+                documents.task("a", "running"), documents.step("a", "s", "running"),
+                documents.retried("a", "s", "NO_LUCK"), documents.step("a", "s", "waiting_approval"),
+                documents.task("a", "completed"), documents.failed("b", "BAD", "too\nbad"), documents.run("failed"));
+        assertThat(lines(events, model)).containsExactly(
+                "2026-01-02T03:04:06Z run running",
+                "2026-01-02T03:04:08Z a running",
+                "2026-01-02T03:04:10Z a tries again after NO_LUCK",
+                "2026-01-02T03:04:11Z a waiting_approval: Publish?",
+                "2026-01-02T03:04:12Z a completed (4.0s)",
+                "2026-01-02T03:04:13Z b failed: BAD: too bad",
+                "2026-01-02T03:04:14Z run failed");
+    }
+
+    @Test
+    void ofManyTasksOnlyTheExtraordinaryAndACount() {
+        RunModel model = RunModelTest.model(IntStream.range(0, 201).mapToObj(i -> "t" + i).toArray(String[]::new));
+        List<Event> events = List.of(documents.task("t1", "completed"), documents.failed("t2", "BAD", "bad"));
+        assertThat(lines(events, model)).containsExactly("2026-01-02T03:04:07Z t2 failed: BAD: bad");
+        assertThat(EventLines.progress(model)).isEqualTo("2 of 201 tasks ended, 0 at work, 1 failed");
+        assertThat(EventLines.progress(RunModelTest.model("a"))).isNull();
+    }
+
+    private static List<String> lines(List<Event> events, RunModel model) {
+        return events.stream().map(event -> {
+            model.apply(event);
+            return EventLines.line(event, model, Style.PLAIN);
+        }).filter(Objects::nonNull).toList();
+    }
+}
