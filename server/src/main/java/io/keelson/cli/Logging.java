@@ -60,6 +60,8 @@ public final class Logging extends ContextAwareBase implements Configurator {
                 "com.networknt"}) {
             context.getLogger(library).setLevel(Level.WARN);
         }
+        // a start that fails is told by whoever wanted it
+        context.getLogger("io.javalin.Javalin").setLevel(Level.OFF);
     }
 
     private static Encoder<ILoggingEvent> encoder(LoggerContext context, Settings.LogFormat format) {

@@ -1,0 +1,77 @@
+package io.keelson.cli;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The program in a process of its own, as a shell starts it in a pipe. */
+record Cmd(Process process, CompletableFuture<String> stdout, CompletableFuture<String> stderr) {
+
+    private static final long PATIENCE_SECONDS = 120;
+
+    /** What a process said when it had ended. */
+    record Result(int code, String out, String err) {
+
+        JsonNode json() {
+            return JsonMapper.shared().readTree(out);
+        }
+    }
+
+    static Cmd start(Path dataDir, Map<String, String> environment, String... arguments) throws IOException {
+        return start(dataDir, environment, command(arguments));
+    }
+
+    static Cmd start(Path dataDir, Map<String, String> environment, List<String> command) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command);
+        Map<String, String> variables = new HashMap<>(Map.of("KEELSON_DATA_DIR", dataDir.toString()));
+        variables.putAll(environment);
+        builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_"));
+        builder.environment().putAll(variables);
+        Process process = builder.start();
+        process.getOutputStream().close();
+        return new Cmd(process, read(process.getInputStream()), read(process.getErrorStream()));
+    }
+
+    static List<String> command(String... arguments) {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp", System.getProperty("java.class.path"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED", "io.keelson.cli.Main"));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    private static CompletableFuture<String> read(InputStream in) {
+        return CompletableFuture.supplyAsync(() -> {
+            try (in) {
+                return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            } catch (IOException e) {
+                return e.toString();
+            }
+        }, task -> Thread.ofVirtual().start(task));
+    }
+
+    Result end() throws InterruptedException {
+        try {
+            if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError("still running after " + PATIENCE_SECONDS + " s");
+            }
+            return new Result(process.exitValue(), stdout.join(), stderr.join());
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** As a terminal does at Ctrl-C. */
+    void interrupt() throws IOException, InterruptedException {
+        new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor();
+    }
+}

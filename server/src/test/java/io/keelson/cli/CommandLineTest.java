@@ -1,0 +1,241 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.Cmd.Result;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The program as a user has it, each command a process, all of them on one data folder with its embedded database. No
+ * server runs unless a test starts one.
+ */
+class CommandLineTest {
+
+    private static final Map<String, String> NOTHING = Map.of();
+
+    @TempDir
+    static Path folder;
+
+    @AfterEach
+    void nothingIsLeftRunning() {
+        String mark = data().toString();
+        Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(ProcessHandle.allProcesses()
+                .map(process -> process.info().commandLine().orElse("")).filter(line -> line.contains(mark))).isEmpty());
+    }
+
+    @Test
+    void aRunInAPipeTellsWhatHappensAndLeavesItsArtifacts() throws Exception {
+        Path out = folder.resolve("out");
+        Files.createDirectories(folder.resolve("some"));
+        Files.writeString(folder.resolve("some/a.txt"), "one\ntwo\n");
+        Result run = keelson("run", mission("""
+                inputs: {path: {type: string, format: path}}
+                plan:
+                  tasks:
+                    - id: list
+                      steps:
+                        - {tool: files.list, input: {path: "${ .inputs.path }", lines: true, entries: false}}
+                    - id: note
+                      depends_on: [list]
+                      steps:
+                        - {tool: artifact.write, input: {name: n.txt, content: "${ .tasks.list.output.summary.lines | tostring }"}}
+                """), "--input", "path=" + folder.resolve("some"), "--out", out.toString());
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out()).contains(" list running\n", " note completed (", " run completed\n", "n.txt")
+                .doesNotContain("\u001b").matches("(?s)\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ run .*");
+        assertThat(out.resolve("n.txt")).hasContent("2");
+    }
+
+    @Test
+    void aFailureIsExitCodeOneAndNamed() throws Exception {
+        String mission = mission("""
+                plan:
+                  tasks:
+                    - id: bad
+                      steps: [{tool: fail, input: {code: NO_LUCK, class: permanent, message: none today}}]
+                """);
+        Result plain = keelson("run", mission);
+        assertThat(plain.code()).isEqualTo(1);
+        assertThat(plain.out()).contains("bad failed: NO_LUCK: none today");
+        Result json = keelson("run", mission, "--json");
+        assertThat(json.code()).isEqualTo(1);
+        assertThat(json.json().at("/run/error_code").asString()).isEqualTo("NO_LUCK");
+        assertThat(json.err()).isEmpty();
+    }
+
+    @Test
+    void anApprovalWaitsWithoutAnyProcessAndGoesOnLater() throws Exception {
+        String mission = mission("""
+                plan:
+                  tasks:
+                    - id: gate
+                      steps: [{name: sign-off, kind: approval, input: {question: "Publish it?"}}, {tool: noop}]
+                """);
+        Result run = keelson("run", mission, "--json");
+        assertThat(run.code()).as(run.err()).isEqualTo(4);
+        String id = run.json().at("/run/id").asString();
+        assertThat(run.json().at("/waiting/0/input/question").asString()).isEqualTo("Publish it?");
+        Result plain = keelson("watch", id);
+        assertThat(plain.code()).isEqualTo(4);
+        assertThat(plain.out()).contains("Publish it?", "keelson approve " + id + " --watch");
+        Result wrong = keelson("approve", id, "--step", "other");
+        assertThat(wrong.code()).isEqualTo(1);
+        assertThat(wrong.err()).contains("[STEP_NOT_FOUND]").contains("sign-off");
+        Result approved = keelson("approve", id, "--step", "sign-off", "--watch", "--json");
+        assertThat(approved.code()).as(approved.err()).isZero();
+        assertThat(approved.json().at("/run/state").asString()).isEqualTo("completed");
+    }
+
+    @Test
+    void ctrlCKeepsTheRunWhichWatchCarriesOn() throws Exception {
+        String mission = mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 4}}]}]}");
+        Cmd run = Cmd.start(data(), NOTHING, "run", mission, "--name", "interrupted");
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> url() != null);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> keelson("runs").out().contains("interrupted"));
+        run.interrupt();
+        Result interrupted = run.end();
+        assertThat(interrupted.code()).isEqualTo(130);
+        assertThat(interrupted.err()).contains("the run is kept").contains("keelson watch ").doesNotContain("Exception");
+        String id = interrupted.err().replaceAll("(?s).*watch ([0-9a-f-]{36}).*", "$1");
+        assertThat(keelson("watch", id, "--timeout", "0").code()).isEqualTo(124);
+        assertThat(keelson("watch", id).code()).isZero();
+    }
+
+    @Test
+    void aServerIsFoundByTheOtherCommands() throws Exception {
+        Cmd server = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "0"), "server");
+        try {
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> url() != null);
+            String mission = mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 3600}}]}]}");
+            Result started = keelson("run", mission, "--detach");
+            assertThat(started.code()).as(started.err()).isZero();
+            String id = started.out().strip();
+            assertThat(keelson("pause", id).out()).contains("is paused");
+            Result paused = keelson("watch", id);
+            assertThat(paused.code()).isEqualTo(4);
+            assertThat(paused.out()).contains("keelson resume " + id);
+            assertThat(keelson("resume", id).out()).contains("is running");
+            assertThat(keelson("cancel", id, "--reason", "enough").out()).contains("is cancelled");
+            assertThat(keelson("watch", id).code()).isEqualTo(3);
+            assertThat(keelson("show", id, "--json").json().at("/steps/0/state").asString()).isEqualTo("cancelled");
+            assertThat(keelson("runs", "--state", "cancelled", "--json").json().at("/items/0/id").asString())
+                    .isEqualTo(id);
+            Result refused = keelson("pause", id);
+            assertThat(refused.code()).isEqualTo(1);
+            assertThat(refused.err()).contains("[INVALID_STATE_TRANSITION]").doesNotContain("\tat ");
+            assertThat(keelson("tools", "--server", "--json").json().get("items")).isNotEmpty();
+            Result second = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "0"), "server").end();
+            assertThat(second.code()).isEqualTo(1);
+            assertThat(second.err()).contains("[DATA_DIR_IN_USE]").hasLineCount(1);
+        } finally {
+            server.process().destroy();
+        }
+        Result ended = server.end();
+        assertThat(ended.code()).isEqualTo(143);
+        assertThat(ended.err()).contains("Keelson listens at http://127.0.0.1:", data().resolve("api-key").toString());
+        assertThat(keelson("run", mission("plan: {tasks: []}"), "--detach").err()).contains("[NO_SERVER]");
+        assertThat(keelson("run", "absent.yaml").err()).contains("[FILE_NOT_FOUND]");
+    }
+
+    @Test
+    void whatStandsInAServersWayIsOneLine() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = Integer.toString(taken.getLocalPort());
+            assertOneLine(Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", port, "KEELSON_LOG_LEVEL", "error"), "server").end(),
+                    1, "PORT_IN_USE");
+        }
+        assertOneLine(Cmd.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u:p@127.0.0.1:1/d"), "server").end(),
+                1, "DATABASE_UNREACHABLE");
+        Path file = Files.writeString(folder.resolve("file"), "");
+        assertOneLine(Cmd.start(file.resolve("data"), NOTHING, "runs").end(), 1, "DATA_DIR_NOT_WRITABLE");
+        Result settings = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "many", "KEELSON_LOG_LEVEL", "loud"), "server")
+                .end();
+        assertThat(settings.code()).isEqualTo(2);
+        assertThat(settings.err()).contains("[SETTING_INVALID]").contains("KEELSON_HTTP_PORT=many",
+                "KEELSON_LOG_LEVEL=loud");
+    }
+
+    @Test
+    void wrongUseIsExitCodeTwo() throws Exception {
+        assertThat(keelson("run").code()).isEqualTo(2);
+        assertThat(keelson("fly").err()).contains("[USAGE]");
+        Result invalid = keelson("validate", mission("plan:\n  tasks:\n    - id: a\n      steps: [{tool: nope}]\n"
+                + "      depends_on: [b]\n"));
+        assertThat(invalid.code()).isEqualTo(2);
+        assertThat(invalid.err()).contains("[INVALID_MISSION]").contains("(line 5)", "[UNKNOWN_TOOL]").contains("(line 6)",
+                "[DEPENDENCY_UNKNOWN]");
+        Result json = keelson("run", mission("plan: {tasks: [{id: a, stepz: 1}]}"), "--json");
+        assertThat(json.code()).isEqualTo(2);
+        assertThat(json.json().at("/problems/0/pointer").asString()).isEqualTo("/plan/tasks/0/stepz");
+        assertThat(keelson("show", "01a1fc1a-2040-79ed-8302-73f10cc0903c").err()).contains("[RUN_NOT_FOUND]");
+    }
+
+    @Test
+    void whatNeedsNoServerStartsNone() throws Exception {
+        Path untouched = folder.resolve("untouched");
+        for (List<String> arguments : List.of(List.of("--version"), List.of("--help"), List.of("tools", "echo"),
+                List.of("lifecycles", "run", "--format", "mermaid"), List.of("run", "--help"))) {
+            Result result = Cmd.start(untouched, NOTHING, Cmd.command(arguments.toArray(String[]::new))).end();
+            assertThat(result.code()).as(arguments + result.err()).isZero();
+            assertThat(result.out()).isNotBlank();
+        }
+        assertThat(untouched).doesNotExist();
+    }
+
+    @Test
+    void doctorLooksAtEverything() throws Exception {
+        Result well = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "0", "KEELSON_HTTP_PROT", "1"), "doctor", "--json")
+                .end();
+        assertThat(well.code()).as(well.out()).isZero();
+        assertThat(well.json().get("checks").findValuesAsString("check")).contains("Java", "data folder", "disk space",
+                "git", "port", "embedded PostgreSQL", "database", "clocks", "settings");
+        Result ill = Cmd.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u@127.0.0.1:1/d"), "doctor").end();
+        assertThat(ill.code()).isEqualTo(1);
+        assertThat(ill.out()).contains("fail  database", "DATABASE_UNREACHABLE");
+    }
+
+    @Test
+    void inATerminalTheTreeIsDrawn() throws Exception {
+        String mission = mission("plan: {tasks: [{id: nap, title: A nap, steps: [{tool: wait, input: {seconds: 1}}]}]}");
+        String line = String.join(" ", Arrays.stream(Cmd.command("run", mission).toArray(String[]::new))
+                .map(word -> "'" + word + "'").toList());
+        Result run = Cmd.start(data(), Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
+                List.of("script", "-qefc", "stty cols 60 rows 20; " + line, "/dev/null")).end();
+        assertThat(run.code()).as(run.out()).isZero();
+        assertThat(run.out()).contains("✓", "A nap", "━━━", "1/1 tasks", "\u001b[?25l", "\u001b[?25h");
+    }
+
+    private static void assertOneLine(Result result, int code, String name) {
+        assertThat(result.code()).as(result.err()).isEqualTo(code);
+        assertThat(result.err()).contains("[" + name + "]").hasLineCount(1);
+    }
+
+    private static Path data() {
+        return folder.resolve("data");
+    }
+
+    private static String url() throws IOException {
+        Path file = data().resolve("url");
+        return Files.exists(file) ? Files.readString(file) : null;
+    }
+
+    private static Result keelson(String... arguments) throws Exception {
+        return Cmd.start(data(), NOTHING, arguments).end();
+    }
+
+    private static String mission(String text) throws IOException {
+        return Files.writeString(Files.createTempFile(folder, "mission", ".yaml"), "name: test\n" + text).toString();
+    }
+}
