@@ -78,8 +78,8 @@ public final class Server implements AutoCloseable {
     private Server(Settings settings) throws IOException {
         try {
             DatabaseUrl url = databaseUrl(settings);
-            Migrations.migrate(url);
             Database database = closing(new Database(url, DatabaseOptions.DEFAULTS));
+            Migrations.migrate(url);
             Clock clock = Clock.systemUTC();
             Expressions expressions = new Expressions();
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));

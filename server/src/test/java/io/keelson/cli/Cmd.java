@@ -42,9 +42,10 @@ record Cmd(Process process, CompletableFuture<String> stdout, CompletableFuture<
     }
 
     static List<String> command(String... arguments) {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp", System.getProperty("java.class.path"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-                "--enable-native-access=ALL-UNNAMED", "io.keelson.cli.Main"));
+        List<String> command =
+                new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp", System.getProperty("java.class.path"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                        "--enable-native-access=ALL-UNNAMED", "io.keelson.cli.Main"));
         command.addAll(List.of(arguments));
         return command;
     }

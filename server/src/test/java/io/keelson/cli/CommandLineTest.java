@@ -32,7 +32,8 @@ class CommandLineTest {
     void nothingIsLeftRunning() {
         String mark = data().toString();
         Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(ProcessHandle.allProcesses()
-                .map(process -> process.info().commandLine().orElse("")).filter(line -> line.contains(mark))).isEmpty());
+                .map(process -> process.info().commandLine().orElse("")).filter(line -> line.contains(mark)))
+                .isEmpty());
     }
 
     @Test
@@ -107,7 +108,8 @@ class CommandLineTest {
         run.interrupt();
         Result interrupted = run.end();
         assertThat(interrupted.code()).isEqualTo(130);
-        assertThat(interrupted.err()).contains("the run is kept").contains("keelson watch ").doesNotContain("Exception");
+        assertThat(interrupted.err()).contains("the run is kept").contains("keelson watch ")
+                .doesNotContain("Exception");
         String id = interrupted.err().replaceAll("(?s).*watch ([0-9a-f-]{36}).*", "$1");
         assertThat(keelson("watch", id, "--timeout", "0").code()).isEqualTo(124);
         assertThat(keelson("watch", id).code()).isZero();
@@ -153,13 +155,15 @@ class CommandLineTest {
     void whatStandsInAServersWayIsOneLine() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String port = Integer.toString(taken.getLocalPort());
-            assertOneLine(Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", port, "KEELSON_LOG_LEVEL", "error"), "server").end(),
+            assertOneLine(
+                    Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", port, "KEELSON_LOG_LEVEL", "error"), "server").end(),
                     1, "PORT_IN_USE");
         }
-        assertOneLine(Cmd.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u:p@127.0.0.1:1/d"), "server").end(),
+        assertOneLine(
+                Cmd.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u:p@127.0.0.1:1/d"), "server").end(),
                 1, "DATABASE_UNREACHABLE");
         Path file = Files.writeString(folder.resolve("file"), "");
-        assertOneLine(Cmd.start(file.resolve("data"), NOTHING, "runs").end(), 1, "DATA_DIR_NOT_WRITABLE");
+        assertOneLine(Cmd.start(file.resolve("data"), NOTHING, "server").end(), 1, "DATA_DIR_NOT_WRITABLE");
         Result settings = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "many", "KEELSON_LOG_LEVEL", "loud"), "server")
                 .end();
         assertThat(settings.code()).isEqualTo(2);
@@ -174,7 +178,8 @@ class CommandLineTest {
         Result invalid = keelson("validate", mission("plan:\n  tasks:\n    - id: a\n      steps: [{tool: nope}]\n"
                 + "      depends_on: [b]\n"));
         assertThat(invalid.code()).isEqualTo(2);
-        assertThat(invalid.err()).contains("[INVALID_MISSION]").contains("(line 5)", "[UNKNOWN_TOOL]").contains("(line 6)",
+        assertThat(invalid.err()).contains("[INVALID_MISSION]").contains("(line 5)", "[UNKNOWN_TOOL]").contains(
+                "(line 6)",
                 "[DEPENDENCY_UNKNOWN]");
         Result json = keelson("run", mission("plan: {tasks: [{id: a, stepz: 1}]}"), "--json");
         assertThat(json.code()).isEqualTo(2);
@@ -208,7 +213,8 @@ class CommandLineTest {
 
     @Test
     void inATerminalTheTreeIsDrawn() throws Exception {
-        String mission = mission("plan: {tasks: [{id: nap, title: A nap, steps: [{tool: wait, input: {seconds: 1}}]}]}");
+        String mission =
+                mission("plan: {tasks: [{id: nap, title: A nap, steps: [{tool: wait, input: {seconds: 1}}]}]}");
         String line = String.join(" ", Arrays.stream(Cmd.command("run", mission).toArray(String[]::new))
                 .map(word -> "'" + word + "'").toList());
         Result run = Cmd.start(data(), Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),

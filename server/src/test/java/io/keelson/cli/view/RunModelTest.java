@@ -15,8 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class RunModelTest {
 
-    record Row(String name, boolean waits, Function<Documents, List<Event>> events) {
-    }
+    record Row(String name, boolean waits, Function<Documents, List<Event>> events) {}
 
     static Stream<Row> waiting() {
         return Stream.of(
