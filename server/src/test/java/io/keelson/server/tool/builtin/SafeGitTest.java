@@ -13,12 +13,14 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
+@Timeout(120)
 class SafeGitTest {
 
     @TempDir
@@ -96,8 +98,15 @@ class SafeGitTest {
                 "filter.evil.process", "filter.e=v il.clean", "merge.evil.driver", "gpg.program", "gpg.ssh.program",
                 "gpg.openpgp.program", "gpg.x509.program", "alias.log", "man.evil.cmd", "browser.evil.cmd"};
         for (String key : keys) {
-            git("config", key, "touch " + marks.resolve(key.replaceAll("\\W", "_")) + "; cat");
+            String mark = key.replaceAll("\\W", "_");
+            git("config", key, script(marks.resolveSibling(mark + ".sh"), "touch " + marks.resolve(mark)));
         }
+        shell(repository, """
+                signed=$(git cat-file commit HEAD | sed '/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\\
+                 \\
+                 x\\
+                 -----END PGP SIGNATURE-----' | git hash-object -t commit -w --stdin)
+                git update-ref HEAD $signed""");
         git("config", "log.showSignature", "true");
         git("config", "core.worktree", "/etc");
         Files.writeString(repository.resolve(".gitattributes"), "a.txt diff=evil filter=evil merge=evil\n"
@@ -106,9 +115,7 @@ class SafeGitTest {
         Files.writeString(repository.resolve("sub/b.txt"), "changed\n");
         Files.createDirectories(repository.resolve(".git/hooks"));
         for (String hook : List.of("post-index-change", "pre-auto-gc", "reference-transaction")) {
-            Path file = repository.resolve(".git/hooks/" + hook);
-            Files.writeString(file, "#!/bin/sh\ntouch " + marks.resolve(hook) + "\n");
-            assertThat(file.toFile().setExecutable(true)).isTrue();
+            script(repository.resolve(".git/hooks/" + hook), "touch " + marks.resolve(hook));
         }
         shell(repository, "git -c core.worktree=" + repository + " status >/dev/null 2>&1 || true");
         assertThat(marksIn(marks)).as("the trap works where nothing guards").isNotEmpty();
@@ -163,6 +170,12 @@ class SafeGitTest {
 
     private void pretend(String name, String content) throws IOException {
         Files.writeString(Files.createDirectories(base.resolve("allowed/" + name)).resolve(".git"), content);
+    }
+
+    private static String script(Path file, String command) throws IOException {
+        Files.writeString(file, "#!/bin/sh\n" + command + "\n");
+        assertThat(file.toFile().setExecutable(true)).isTrue();
+        return file.toString();
     }
 
     private static List<String> marksIn(Path marks) throws IOException {
