@@ -16,11 +16,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** kill -9 in the middle of work, on the embedded database: nothing is lost or done twice, nothing is left behind. */
+@Timeout(value = 20, unit = TimeUnit.MINUTES)
 class KillTest {
     private static final int TASKS = 200;
     private static final int KILLS = 10;

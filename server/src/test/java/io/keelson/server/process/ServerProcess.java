@@ -27,7 +27,8 @@ final class ServerProcess implements AutoCloseable {
         Files.createDirectories(dataDir);
         Files.deleteIfExists(dataDir.resolve("url"));
         List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1", "-cp",
                 System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED", "io.keelson.cli.Main",
                 "server"));
         ProcessBuilder builder = new ProcessBuilder(command);

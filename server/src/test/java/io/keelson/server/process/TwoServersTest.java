@@ -11,11 +11,14 @@ import io.keelson.server.db.TestDatabase;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two servers on one database: when one is killed in the middle of its work, the other takes it over. */
+@Timeout(value = 20, unit = TimeUnit.MINUTES)
 class TwoServersTest {
     private static final Duration LEASE = Duration.ofSeconds(3);
     private static final int TASKS = 12;
