@@ -26,6 +26,7 @@ public final class Summary {
         List<String> lines = new ArrayList<>();
         lines.add("");
         lines.add(headline(run, style));
+        lines.add(style.dim("run " + run.id()));
         if (run.errorCode() != null) {
             lines.add(style.red(Cells.clean(run.errorCode() + ": " + run.errorMessage())));
         }
@@ -49,8 +50,7 @@ public final class Summary {
         String attempt = run.attemptNumber() > 1 ? ", attempt " + run.attemptNumber() : "";
         return style.bold(Cells.clean(run.name())) + " " + style.state(run.state()) + time + ": "
                 + Amounts.count(run.tasksCompleted()) + " of " + Amounts.count(run.taskCount()) + " tasks completed"
-                + (run.tasksFailed() > 0 ? ", " + run.tasksFailed() + " failed" : "") + attempt + "  "
-                + style.dim("run " + run.id());
+                + (run.tasksFailed() > 0 ? ", " + run.tasksFailed() + " failed" : "") + attempt;
     }
 
     private static List<String> output(JsonNode output, String command, String id, Style style) {
