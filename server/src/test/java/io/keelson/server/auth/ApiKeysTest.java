@@ -63,7 +63,10 @@ class ApiKeysTest {
         String key = keys.create(Bootstrap.DEFAULT_WORKSPACE, "test");
         char other = key.charAt(20) == 'a' ? 'b' : 'a';
 
-        assertThat(keys.find(key.substring(0, 20) + other + key.substring(21))).isNull();
+        String mistyped = key.substring(0, 20) + other + key.substring(21);
+
+        assertThat(KeyText.wellFormed(mistyped)).isFalse();
+        assertThat(keys.find(mistyped)).isNull();
         assertThat(keys.find(key.substring(0, key.length() - 1))).isNull();
         assertThat(keys.find(KeyText.generate())).isNull();
         assertThat(keys.find("")).isNull();
