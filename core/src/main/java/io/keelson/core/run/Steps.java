@@ -6,11 +6,12 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.UUID;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What holders of leases report, and what becomes of the step and its task. */
@@ -295,9 +296,9 @@ final class Steps {
     }
 
     private static Reply.@Nullable Rejected artifactsTaken(Decision d, Result result) {
+        Set<String> own = new HashSet<>();
         for (NewArtifact artifact : result.artifacts()) {
-            UUID owner = d.view.artifacts.get(artifact.name());
-            if (owner != null) {
+            if (d.view.artifacts.containsKey(artifact.name()) || !own.add(artifact.name())) {
                 return Reply.rejected("ARTIFACT_NAME_TAKEN",
                         "the run already has an artifact named '" + artifact.name() + "'");
             }

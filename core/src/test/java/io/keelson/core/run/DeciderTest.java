@@ -13,6 +13,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,6 +71,19 @@ class DeciderTest {
         world.complete(world.step("a", "s4"));
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aResultWithTwoArtifactsOfOneNameIsAFailureAndKeepsNeither() {
+        world = World.start(plan(task("a")));
+        StepRow step = world.claimAll().getFirst();
+        NewArtifact artifact = new NewArtifact("x.txt", "text/plain", 1, "0".repeat(64), "key");
+        Result result = new Result("1", 0, BigDecimal.ZERO, List.of(artifact, artifact));
+        Reply.Rejected refused = world.refused(new Command.Complete(world.id(), step.id(), step.leaseEpoch(), result,
+                Actor.agent("w1")));
+        assertThat(refused.code()).isEqualTo("ARTIFACT_NAME_TAKEN");
+        assertThat(step.state).isEqualTo(StepState.FAILED);
+        assertThat(world.view.artifacts).isEmpty();
     }
 
     @Test
