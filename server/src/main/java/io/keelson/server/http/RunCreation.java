@@ -69,13 +69,16 @@ final class RunCreation {
 
     private boolean submit(Call call, UUID id, Mission mission) throws InterruptedException {
         NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()));
+        Command.Create create = new Command.Create(run, mission.start(), call.actor());
         try {
-            return submission.submit(new Command.Create(run, mission.start(), call.actor()));
+            return submission.submit(create);
         } catch (CompletionException e) {
-            if (e.getCause() instanceof SQLException sql && UNIQUE_VIOLATION.equals(sql.getSQLState())) {
-                refuseTakenExternalId(call.workspace(), id, mission.externalId());
+            if (!(e.getCause() instanceof SQLException sql) || !UNIQUE_VIOLATION.equals(sql.getSQLState())) {
+                throw e;
             }
-            throw e;
+            refuseTakenExternalId(call.workspace(), id, mission.externalId());
+            // Another server made this very run at the same moment: this time it is found.
+            return submission.submit(create);
         }
     }
 

@@ -3,13 +3,18 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.auth.ApiKeys;
+import io.keelson.server.auth.Bootstrap;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -247,6 +252,32 @@ class RunApiTest {
         assertThat(second.json().get("id")).isEqualTo(first.json().get("id"));
         assertThat(other.status()).isEqualTo(422);
         assertThat(other.json().get("code").stringValue()).isEqualTo("IDEMPOTENCY_KEY_CONFLICT");
+    }
+
+    @Test
+    void aRequestThatMeetsItselfHalfDoneOnAnotherServerMeetsItsRun() {
+        String twin = api.create(ApiServer.WAITS);
+        ApiServer.Answer answer = api.database().inTransaction(c -> {
+            UUID id = IdempotencyKey.runId(Bootstrap.DEFAULT_WORKSPACE, "k-race");
+            try (Statement other = c.createStatement()) {
+                other.execute("create temporary table other on commit drop as select * from orchestration_runs"
+                        + " where id = '" + twin + "'; update other set id = '" + id + "';"
+                        + " insert into orchestration_runs select * from other");
+                CompletableFuture<ApiServer.Answer> asked = CompletableFuture
+                        .supplyAsync(() -> api.post(RUNS, ApiServer.WAITS, "Idempotency-Key", "k-race"));
+                Awaitility.await().until(() -> waitsForALock(other));
+                return asked;
+            }
+        }).join();
+
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    }
+
+    private static boolean waitsForALock(Statement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery("select 1 from pg_stat_activity"
+                + " where datname = current_database() and wait_event_type = 'Lock'")) {
+            return row.next();
+        }
     }
 
     @Test
