@@ -69,7 +69,7 @@ final class Body {
         }
         String charset = request.getCharacterEncoding();
         if (charset != null && !charset.equalsIgnoreCase("utf-8")) {
-            throw unsupported("the body must be UTF-8, not " + Fields.shown(charset));
+            throw unsupported("the body must be UTF-8, not " + Shown.piece(charset));
         }
         String encoding = request.getHeader("Content-Encoding");
         if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
@@ -87,12 +87,12 @@ final class Body {
 
     private static Refusal malformed(JacksonException e) {
         if (e instanceof StreamConstraintsException) {
-            return Refusal.of(ErrorCode.BODY_TOO_LARGE, Fields.firstLine(e.getOriginalMessage()));
+            return Refusal.of(ErrorCode.BODY_TOO_LARGE, Shown.firstLine(e.getOriginalMessage()));
         }
         TokenStreamLocation at = e.getLocation();
         String place = at == null || at.getLineNr() < 1 ? ""
                 : " (line " + at.getLineNr() + ", column " + at.getColumnNr() + ")";
         return Refusal.of(ErrorCode.MALFORMED_JSON,
-                Fields.firstLine(SOURCE.matcher(e.getOriginalMessage()).replaceAll("")) + place);
+                Shown.firstLine(SOURCE.matcher(e.getOriginalMessage()).replaceAll("")) + place);
     }
 }

@@ -43,7 +43,7 @@ final class Call {
         String text = context.pathParam(name);
         UUID id = kind.parse(text);
         if (id == null) {
-            throw Refusal.of(ErrorCode.INVALID_ID, "'" + Fields.shown(text) + "' is not an id: a UUID, or "
+            throw Refusal.of(ErrorCode.INVALID_ID, "'" + Shown.piece(text) + "' is not an id: a UUID, or "
                     + kind.prefixed(new UUID(0, 0)));
         }
         return id;

@@ -23,8 +23,6 @@ import tools.jackson.databind.node.ObjectNode;
 final class Fields {
 
     private static final int MOST_PROBLEMS = 100;
-    private static final int SHOWN_LENGTH = 60;
-    private static final int MESSAGE_LENGTH = 200;
     private static final int MAX_SCALE = 400;
     private static final UUID NO_ID = new UUID(0, 0);
 
@@ -60,7 +58,7 @@ final class Fields {
         for (String key : object.propertyNames()) {
             if (!known.contains(key)) {
                 problem("UNKNOWN_KEY", key.replace("~", "~0").replace("/", "~1"),
-                        "there is no '" + shown(key) + "' here; known: "
+                        "there is no '" + Shown.piece(key) + "' here; known: "
                                 + (known.isEmpty() ? "none" : String.join(", ", known.stream().sorted().toList())));
             }
         }
@@ -203,7 +201,7 @@ final class Fields {
         String text = text(key, 100);
         UUID id = kind.parse(text);
         if (id == null && !text.isBlank()) {
-            problem("INVALID_ID", key, "'" + shown(text) + "' is not an id");
+            problem("INVALID_ID", key, "'" + Shown.piece(text) + "' is not an id");
         }
         return id == null ? NO_ID : id;
     }
@@ -378,16 +376,5 @@ final class Fields {
             case NULL, MISSING -> "nothing";
             case BINARY, POJO -> "something else";
         };
-    }
-
-    /** A piece of the request for a message: short and safe to send. */
-    static String shown(String text) {
-        return SafeText.clean(text.length() <= SHOWN_LENGTH ? text : text.substring(0, SHOWN_LENGTH) + "…");
-    }
-
-    /** The beginning of a parser's message, which may quote the document at length. */
-    static String firstLine(String message) {
-        String line = message.lines().findFirst().orElse("");
-        return SafeText.clean(line.length() <= MESSAGE_LENGTH ? line : line.substring(0, MESSAGE_LENGTH) + "…");
     }
 }

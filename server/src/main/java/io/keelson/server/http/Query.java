@@ -24,7 +24,7 @@ final class Query {
     void done() {
         for (String name : values.keySet()) {
             if (!known.contains(name)) {
-                throw refused(ErrorCode.UNKNOWN_PARAMETER, name, "there is no parameter '" + Fields.shown(name)
+                throw refused(ErrorCode.UNKNOWN_PARAMETER, name, "there is no parameter '" + Shown.piece(name)
                         + "' here").allowing(known.stream().sorted().toList());
             }
         }
@@ -56,7 +56,11 @@ final class Query {
     }
 
     int limit() {
-        return (int) integer("limit", 1, MAX_LIMIT, DEFAULT_LIMIT);
+        return limit(DEFAULT_LIMIT);
+    }
+
+    int limit(int absent) {
+        return (int) integer("limit", 1, MAX_LIMIT, absent);
     }
 
     long integer(String name, long min, long max, long absent) {
@@ -80,6 +84,6 @@ final class Query {
     }
 
     private static Refusal refused(ErrorCode code, String name, String detail) {
-        return Refusal.of(code, detail).with("parameter", Fields.shown(name));
+        return Refusal.of(code, detail).with("parameter", Shown.piece(name));
     }
 }

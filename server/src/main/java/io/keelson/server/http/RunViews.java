@@ -3,6 +3,8 @@ package io.keelson.server.http;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StateType;
 import io.keelson.server.run.RunReader;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -78,14 +80,37 @@ final class RunViews {
         return Answer.resource(reads.step(call.workspace(), call.id("id", IdKind.STEP)));
     }
 
+    /** Rows of an attempt after the row of that id. */
+    private interface Rows {
+        List<ObjectNode> read(RunReader runs, Connection c, @Nullable Integer attempt, @Nullable UUID after, int limit)
+                throws SQLException;
+    }
+
     private Answer tasks(Call call) {
-        Integer attempt = attempt(call);
-        return rows(call, (runs, c) -> runs.tasks(c, call.workspace(), call.id("id", IdKind.RUN), attempt));
+        UUID run = call.id("id", IdKind.RUN);
+        return ofAttempt(call, new Cursor("tasks " + run), (runs, c, attempt, after, limit) -> runs.tasks(c,
+                call.workspace(), run, attempt, after, limit));
     }
 
     private Answer steps(Call call) {
+        UUID run = call.id("id", IdKind.RUN);
+        return ofAttempt(call, new Cursor("steps " + run), (runs, c, attempt, after, limit) -> runs.steps(c,
+                call.workspace(), run, attempt, after, limit));
+    }
+
+    private Answer ofAttempt(Call call, Cursor cursor, Rows rows) {
+        Query query = call.query();
         Integer attempt = attempt(call);
-        return rows(call, (runs, c) -> runs.steps(c, call.workspace(), call.id("id", IdKind.RUN), attempt));
+        UUID after = cursor.read(query, UUID::fromString);
+        int limit = query.limit(Query.MAX_LIMIT);
+        query.done();
+        List<ObjectNode> found = reads.ofRun(call.workspace(), call.id("id", IdKind.RUN),
+                (runs, c) -> rows.read(runs, c, attempt, after, limit + 1));
+        if (found.size() <= limit) {
+            return Lists.whole(found);
+        }
+        List<ObjectNode> shown = found.subList(0, limit);
+        return Answer.ok(Lists.page(shown, cursor.write(shown.getLast().get("id").stringValue())));
     }
 
     private static @Nullable Integer attempt(Call call) {

@@ -46,7 +46,7 @@ final class WorkerActions {
         call.fields().done();
         String worker = call.pathText("id");
         if (!work.drain(call.workspace(), worker)) {
-            throw Refusal.of(ErrorCode.WORKER_NOT_FOUND, "no worker '" + Fields.shown(worker) + "'");
+            throw Refusal.of(ErrorCode.WORKER_NOT_FOUND, "no worker '" + Shown.piece(worker) + "'");
         }
         return Answer.empty(204);
     }

@@ -68,7 +68,11 @@ final class ReadSql {
               join orchestration_tasks t on t.run_id = r.id
               left join run_agents a on a.id = t.run_agent_id
              where r.workspace_id = ? and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
-             order by t.sequence_number, t.item_index nulls first""".formatted(TASK_COLUMNS);
+               and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1)) > (
+                   select last.sequence_number, coalesce(last.item_index, -1) from orchestration_tasks last
+                    where last.run_id = r.id and last.id = ?))
+             order by t.sequence_number, t.item_index nulls first
+             limit ?""".formatted(TASK_COLUMNS);
 
     static final String TASK = """
             select %s
@@ -90,7 +94,12 @@ final class ReadSql {
               join orchestration_tasks t on t.id = s.task_id
               left join step_progress p on p.step_id = s.id
              where r.workspace_id = ? and r.id = ? and s.attempt_of_run = coalesce(?::int, r.attempt_number)
-             order by t.sequence_number, t.item_index nulls first, s.position, s.turn""".formatted(STEP_COLUMNS);
+               and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1), s.position, s.turn) > (
+                   select task.sequence_number, coalesce(task.item_index, -1), last.position, last.turn
+                     from orchestration_steps last join orchestration_tasks task on task.id = last.task_id
+                    where last.run_id = r.id and last.id = ?))
+             order by t.sequence_number, t.item_index nulls first, s.position, s.turn
+             limit ?""".formatted(STEP_COLUMNS);
 
     static final String STEP = """
             select %s

@@ -106,20 +106,30 @@ public final class RunReader {
         return first(c, ReadSql.STATUS, ids(workspaceId, runId));
     }
 
-    /** @param attempt null for the current one */
-    public List<ObjectNode> tasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt)
-            throws SQLException {
-        return list(c, ReadSql.TASKS, ofAttempt(workspaceId, runId, attempt));
+    /**
+     * In plan order.
+     *
+     * @param attempt null for the current one
+     * @param after the task after which to go on; null to begin with the first
+     */
+    public List<ObjectNode> tasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
+            @Nullable UUID after, int limit) throws SQLException {
+        return list(c, ReadSql.TASKS, ofAttempt(workspaceId, runId, attempt, after, limit));
     }
 
     public Optional<ObjectNode> task(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
         return first(c, ReadSql.TASK, ids(workspaceId, taskId));
     }
 
-    /** @param attempt null for the current one */
-    public List<ObjectNode> steps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt)
-            throws SQLException {
-        return list(c, ReadSql.STEPS, ofAttempt(workspaceId, runId, attempt));
+    /**
+     * In plan order.
+     *
+     * @param attempt null for the current one
+     * @param after the step after which to go on; null to begin with the first
+     */
+    public List<ObjectNode> steps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
+            @Nullable UUID after, int limit) throws SQLException {
+        return list(c, ReadSql.STEPS, ofAttempt(workspaceId, runId, attempt, after, limit));
     }
 
     public Optional<ObjectNode> step(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
@@ -181,10 +191,14 @@ public final class RunReader {
         };
     }
 
-    private static Binder ofAttempt(UUID workspaceId, UUID runId, @Nullable Integer attempt) {
+    private static Binder ofAttempt(UUID workspaceId, UUID runId, @Nullable Integer attempt, @Nullable UUID after,
+            int limit) {
         return statement -> {
             ids(workspaceId, runId).bind(statement);
             statement.setObject(3, attempt);
+            statement.setObject(4, after);
+            statement.setObject(5, after);
+            statement.setInt(6, limit);
         };
     }
 

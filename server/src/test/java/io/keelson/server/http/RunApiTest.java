@@ -304,6 +304,35 @@ class RunApiTest {
         assertThat(items(RUNS + "?tag=page")).isEmpty();
     }
 
+    /** Children of a fan-out stand between the tasks of the plan, parallel steps beside each other. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tasks", "steps"})
+    void tasksAndStepsArePagedInPlanOrder(String what) {
+        String run = api.create("""
+                {"name": "many", "start": true, "plan": {"tasks": [
+                  {"id": "a", "title": "A", "for_each": "${ [1, 2, 3] }", "steps": [
+                    {"name": "x", "tool": "noop"}, {"name": "y", "tool": "noop"}]},
+                  {"id": "b", "title": "B", "depends_on": ["a"], "steps": [{"name": "z", "tool": "noop"}]}]}}""");
+        api.awaitState(run, "completed");
+        List<JsonNode> all = items(RUNS + "/" + run + "/" + what);
+
+        for (int limit = 1; limit <= all.size(); limit++) {
+            List<JsonNode> seen = new ArrayList<>();
+            String cursor = "";
+            do {
+                JsonNode page = api.get(RUNS + "/" + run + "/" + what + "?limit=" + limit + cursor).json();
+                page.get("items").forEach(seen::add);
+                cursor = page.get("next_cursor").isNull() ? null : "&cursor=" + page.get("next_cursor").stringValue();
+            } while (cursor != null);
+            assertThat(seen).as("limit " + limit).isEqualTo(all);
+        }
+        assertThat(all).hasSize(what.equals("tasks") ? 5 : 7);
+        String other = api.create(ApiServer.WAITS);
+        String cursor = api.get(RUNS + "/" + run + "/" + what + "?limit=1").json().get("next_cursor").stringValue();
+        assertThat(api.get(RUNS + "/" + other + "/" + what + "?cursor=" + cursor).json().get("code").stringValue())
+                .isEqualTo("INVALID_CURSOR");
+    }
+
     @Test
     void theEngineTellsAboutItself() {
         assertThat(items("/api/v1/tools")).extracting(tool -> tool.get("name").stringValue()).contains("echo", "wait");
