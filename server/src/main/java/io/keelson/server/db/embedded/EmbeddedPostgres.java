@@ -16,6 +16,8 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A PostgreSQL that this JVM started on a data directory of its own, on a free port of the loopback address. It stops
@@ -23,6 +25,7 @@ import java.util.function.IntSupplier;
  */
 public final class EmbeddedPostgres implements AutoCloseable {
 
+    private static final Logger LOG = LoggerFactory.getLogger(EmbeddedPostgres.class);
     private static final String DATABASE = "keelson";
     private static final int PORT_ATTEMPTS = 10;
 
@@ -31,6 +34,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     private final Cluster cluster;
     private final Postmaster postmaster;
     private final String secret;
+    private volatile boolean closing;
 
     private EmbeddedPostgres(EmbeddedPostgresOptions options, DataDirectory directory, Cluster cluster,
             Postmaster postmaster, String secret) {
@@ -71,6 +75,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
         var started = new EmbeddedPostgres(options, directory, cluster, postmaster, secret);
         try {
             started.requireOwnDataAndDatabase();
+            postmaster.onEnd(started::ended);
             return started;
         } catch (RuntimeException | Error failure) {
             postmaster.stop();
@@ -97,6 +102,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     /** Stops PostgreSQL, cutting off its clients, and gives the data directory free. */
     @Override
     public void close() {
+        closing = true;
         try (directory) {
             postmaster.stop();
             cluster.stopLeftover();
@@ -105,6 +111,16 @@ public final class EmbeddedPostgres implements AutoCloseable {
             }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot delete " + directory.path(), e);
+        }
+    }
+
+    /** It is not started again by itself: what ended it, such as a full disk, may need a human. */
+    private void ended() {
+        if (!closing) {
+            LOG.error(
+                    "The embedded PostgreSQL on {} has ended, and not because it was asked to; {} may say why. What was"
+                            + " committed is safe. Stop Keelson and start it again.",
+                    cluster.path(), cluster.logs());
         }
     }
 

@@ -70,6 +70,11 @@ final class Postmaster {
         return supervisor.isAlive();
     }
 
+    /** Has something done once PostgreSQL has ended, whoever ended it. */
+    void onEnd(Runnable what) {
+        var _ = supervisor.onExit().thenRun(what);
+    }
+
     /** Closes the pipe, at which the supervisor stops PostgreSQL, and waits for the end of both. */
     void stop() {
         try {

@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseException.Code;
 import io.keelson.server.db.DatabaseUrl;
@@ -14,9 +17,11 @@ import io.keelson.server.db.TestPostgres;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** What becomes of PostgreSQL when the JVM that runs it is killed, seen from other processes. */
 class SurvivalTest {
@@ -36,6 +41,23 @@ class SurvivalTest {
         try (var next = EmbeddedPostgres.start(options())) {
             assertThat(single(next.url(), "select id from kept")).isEqualTo("42");
         }
+    }
+
+    @Test
+    void aPostgresThatEndsByItselfIsReportedWithWhatToDo() throws Exception {
+        var log = new ListAppender<ILoggingEvent>();
+        log.list = new CopyOnWriteArrayList<>();
+        var logger = (Logger) LoggerFactory.getLogger(EmbeddedPostgres.class);
+        logger.addAppender(log);
+        log.start();
+        try (var postgres = EmbeddedPostgres.start(options())) {
+            postmaster(data()).destroyForcibly();
+            await().until(() -> !postgres.isAlive() && !log.list.isEmpty());
+        } finally {
+            logger.detachAppender(log);
+        }
+        assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage).singleElement().asString()
+                .contains("has ended", data().toString(), "start it again");
     }
 
     @Test
