@@ -3,6 +3,8 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.Cmd.Result;
+import io.keelson.client.Keelson;
+import io.keelson.client.RunQuery;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -101,18 +103,26 @@ class CommandLineTest {
 
     @Test
     void ctrlCKeepsTheRunWhichWatchCarriesOn() throws Exception {
-        String mission = mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 4}}]}]}");
+        String mission = mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 6}}]}]}");
         Cmd run = Cmd.start(data(), NOTHING, "run", mission, "--name", "interrupted");
-        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> url() != null);
-        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> keelson("runs").out().contains("interrupted"));
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(50))
+                .until(() -> url() != null && running("interrupted"));
         run.interrupt();
         Result interrupted = run.end();
-        assertThat(interrupted.code()).isEqualTo(130);
+        assertThat(interrupted.code()).as(interrupted.out()).isEqualTo(130);
         assertThat(interrupted.err()).contains("the run is kept").contains("keelson watch ")
                 .doesNotContain("Exception");
         String id = interrupted.err().replaceAll("(?s).*watch ([0-9a-f-]{36}).*", "$1");
-        assertThat(keelson("watch", id, "--timeout", "0").code()).isEqualTo(124);
         assertThat(keelson("watch", id).code()).isZero();
+    }
+
+    @Test
+    void aTimeoutKeepsTheRun() throws Exception {
+        String mission = mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 3600}}]}]}");
+        Result run = keelson("run", mission, "--timeout", "0", "--json");
+        assertThat(run.code()).isEqualTo(124);
+        assertThat(run.err()).contains("the run is kept");
+        assertThat(keelson("cancel", run.json().at("/run/id").asString()).out()).contains("is cancelled");
     }
 
     @Test
@@ -235,6 +245,13 @@ class CommandLineTest {
     private static String url() throws IOException {
         Path file = data().resolve("url");
         return Files.exists(file) ? Files.readString(file) : null;
+    }
+
+    private static boolean running(String name) throws IOException {
+        Keelson client = Keelson.builder().url(url().strip())
+                .apiKey(Files.readString(data().resolve("api-key")).strip()).build();
+        return client.runs().list(RunQuery.all().state("running")).items().stream()
+                .anyMatch(run -> run.name().equals(name));
     }
 
     private static Result keelson(String... arguments) throws Exception {
