@@ -88,7 +88,7 @@ final class CommitLoop implements Runnable {
                     return;
                 }
                 if (tried == TRIES || !lost && !transientRefusal(e)) {
-                    LOG.error("a command could not be committed", e);
+                    logRefusal(e);
                     batch.forEach(pending -> pending.failure = e);
                     return;
                 }
@@ -103,6 +103,16 @@ final class CommitLoop implements Runnable {
                 batch.forEach(pending -> pending.failure = e);
                 return;
             }
+        }
+    }
+
+    /** What breaks a constraint is the client's doing and answered to it; the rest is ours. */
+    private static void logRefusal(Exception e) {
+        if (e.getCause() instanceof SQLException sql && String.valueOf(sql.getSQLState()).startsWith("23")
+                || e instanceof SQLException own && String.valueOf(own.getSQLState()).startsWith("23")) {
+            LOG.debug("a command broke a constraint", e);
+        } else {
+            LOG.error("a command could not be committed", e);
         }
     }
 

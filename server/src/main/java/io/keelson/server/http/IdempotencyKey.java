@@ -56,6 +56,9 @@ final class IdempotencyKey {
         return run.path("name").asString("").equals(mission.name())
                 && run.path("goal").asString("").equals(mission.goal())
                 && run.path("plan").equals(BY_VALUE, mission.planJson())
-                && run.path("inputs").equals(BY_VALUE, mission.input());
+                && run.path("inputs").equals(BY_VALUE, mission.input())
+                && run.path("config").equals(BY_VALUE, mission.config())
+                && run.path("priority").asInt(0) == mission.priority()
+                && run.path("tags").values().stream().map(JsonNode::asString).toList().equals(mission.tags());
     }
 }

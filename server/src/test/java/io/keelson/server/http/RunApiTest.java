@@ -247,6 +247,10 @@ class RunApiTest {
         ApiServer.Answer second = api.post(RUNS, ApiServer.WAITS, "Idempotency-Key", "k-1");
         ApiServer.Answer other = api.post(RUNS, ApiServer.WAITS.replace("Ask", "Other"), "Idempotency-Key", "k-1");
 
+        ApiServer.Answer urgent = api.post(RUNS, ApiServer.WAITS.replaceFirst("\\{", "{\"priority\": 1,"),
+                "Idempotency-Key", "k-1");
+
+        assertThat(urgent.status()).as(urgent.text()).isEqualTo(422);
         assertThat(first.status()).isEqualTo(201);
         assertThat(second.status()).isEqualTo(200);
         assertThat(second.json().get("id")).isEqualTo(first.json().get("id"));

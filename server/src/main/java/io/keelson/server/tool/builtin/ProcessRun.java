@@ -28,7 +28,8 @@ import tools.jackson.databind.node.ObjectNode;
 final class ProcessRun implements Tool {
 
     private static final ToolSpec SPEC = Specs.spec("process.run",
-            "Runs an allowed program with a list of arguments; no shell. Nothing of it is left running afterwards.",
+            "Runs an allowed program with a list of arguments; no shell. Its process tree ends with it, but for a process"
+                    + " that both leaves the session and empties its environment.",
             Duration.ofSeconds(60), """
             {"type": "object", "additionalProperties": false, "required": ["argv"], "properties": {
               "argv": {"type": "array", "minItems": 1, "maxItems": 500,
