@@ -35,4 +35,9 @@ interface Display extends AutoCloseable {
     /** Leaves what is shown where it stands, so that other text can follow; may be shown on afterwards. */
     @Override
     void close();
+
+    /** Closes it for good: nothing is shown any more. */
+    default void end() {
+        close();
+    }
 }

@@ -132,7 +132,7 @@ final class Follow {
     /** Lists are read as often as they are cheap: the more tasks, the more rarely. */
     private void name(boolean caughtUp) {
         Instant begin = clock.instant();
-        boolean due = caughtUp && (!begin.isBefore(nextNaming) || model.run().ended());
+        boolean due = caughtUp && (!begin.isBefore(nextNaming) || model.run().ended() || model.asked());
         if (!model.unnamed() || !due) {
             return;
         }

@@ -1,6 +1,7 @@
 package io.keelson.cli;
 
 import io.keelson.client.Keelson;
+import io.keelson.server.DataFolder;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import io.keelson.server.StartupException;
@@ -148,8 +149,8 @@ final class Link implements AutoCloseable {
 
     private static void logToFile(Settings settings) throws StartupException {
         try {
-            Path folder = Files.createDirectories(settings.dataDir());
-            Logging.toFile(settings, folder.resolve("keelson-run.log"));
+            DataFolder.create(settings.dataDir());
+            Logging.toFile(settings, settings.dataDir().resolve("keelson-run.log"));
         } catch (IOException e) {
             throw new StartupException("DATA_DIR_NOT_WRITABLE", "cannot write to the data folder "
                     + settings.dataDir() + ": " + e.getMessage(), e);

@@ -6,6 +6,7 @@ import io.keelson.cli.view.Style;
 import io.keelson.cli.view.TreeView;
 import io.keelson.client.Event;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.time.Instant;
 import java.util.List;
@@ -13,7 +14,10 @@ import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
 
-/** The task tree of a run, redrawn in place. Safe for closing from another thread. */
+/**
+ * The task tree of a run, redrawn in place. Safe for closing from another thread. The terminal is only asked for its
+ * size: when the process is told to end, JLine closes it at a moment of its own, and what is written goes on.
+ */
 final class LiveDisplay implements Display {
 
     private static final String HIDE_CURSOR = "\u001b[?25l";
@@ -22,15 +26,22 @@ final class LiveDisplay implements Display {
     private static final int DEFAULT_ROWS = 24;
 
     private final Terminal terminal;
+    private final PrintWriter out;
     private final Style style;
+    private Size size = new Size(DEFAULT_COLUMNS, DEFAULT_ROWS);
     private List<String> shown = List.of();
     private int tick;
     private boolean ended;
 
-    LiveDisplay(Style style) {
+    LiveDisplay(Terminal terminal, PrintWriter out, Style style) {
+        this.terminal = terminal;
+        this.out = out;
         this.style = style;
+    }
+
+    static LiveDisplay onTerminal(PrintWriter out, Style style) {
         try {
-            this.terminal = TerminalBuilder.builder().system(true).dumb(true).build();
+            return new LiveDisplay(TerminalBuilder.builder().system(true).dumb(true).build(), out, style);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -46,25 +57,33 @@ final class LiveDisplay implements Display {
         if (ended) {
             return;
         }
-        Size size = terminal.getSize();
+        size = measure();
         int columns = size.getColumns() > 0 ? size.getColumns() : DEFAULT_COLUMNS;
         int rows = size.getRows() > 0 ? size.getRows() : DEFAULT_ROWS;
         // the last column stays free, for some terminals wrap as soon as it is written
         List<String> lines = TreeView.render(model, columns - 1, rows - 1, now, tick++, style);
-        terminal.writer().write(HIDE_CURSOR + Frame.redraw(shown, lines, columns));
-        terminal.flush();
+        out.write(HIDE_CURSOR + Frame.redraw(shown, lines, columns));
+        out.flush();
         shown = lines;
+    }
+
+    private Size measure() {
+        try {
+            return terminal.getSize();
+        } catch (IllegalStateException e) {
+            return size; // closed
+        }
     }
 
     @Override
     public synchronized void close() {
-        terminal.writer().write(SHOW_CURSOR);
-        terminal.flush();
+        out.write(SHOW_CURSOR);
+        out.flush();
         shown = List.of();
     }
 
-    /** Closes it for good. */
-    synchronized void end() {
+    @Override
+    public synchronized void end() {
         close();
         ended = true;
     }

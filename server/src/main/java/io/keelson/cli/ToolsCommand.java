@@ -43,7 +43,7 @@ final class ToolsCommand extends CliCommand {
             print(list);
         } else {
             Table table = new Table("TOOL", "WHAT IT DOES");
-            tools.forEach(tool -> table.row(tool.name(), String.valueOf(tool.description())));
+            tools.forEach(tool -> table.row(tool.name(), description(tool)));
             print(table.lines(0, style()));
         }
         return ExitCode.OK;
@@ -54,10 +54,15 @@ final class ToolsCommand extends CliCommand {
             print(document(tool));
             return;
         }
-        List<String> lines = new ArrayList<>(List.of(style().bold(tool.name()), String.valueOf(tool.description())));
+        List<String> lines = new ArrayList<>(List.of(style().bold(tool.name()), description(tool)));
         lines.addAll(List.of("", "input", tool.inputSchema().toPrettyString(), "", "output",
                 tool.outputSchema().toPrettyString()));
         print(lines);
+    }
+
+    /** A worker need not say more of its tool than the name. */
+    private static String description(ToolInfo tool) {
+        return tool.description() == null ? "" : tool.description();
     }
 
     private List<ToolInfo> builtIn() {

@@ -32,10 +32,10 @@ final class Watching {
         Clock clock = command.clock();
         boolean live = !command.json && Terminals.interactive();
         Display display = command.json ? Display.NONE
-                : live ? new LiveDisplay(command.style()) : new PlainDisplay(command.out());
+                : live ? LiveDisplay.onTerminal(command.out(), command.style()) : new PlainDisplay(command.out());
         Follow follow = new Follow(link, run, display, clock);
         link.whenInterrupted(() -> {
-            display.close();
+            display.end();
             command.note(interrupted(link, run.id()));
         });
         Instant deadline = timeoutSeconds == null ? null : clock.instant().plusSeconds(timeoutSeconds);

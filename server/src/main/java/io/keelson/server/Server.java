@@ -77,6 +77,7 @@ public final class Server implements AutoCloseable {
 
     private Server(Settings settings) throws IOException {
         try {
+            DataFolder.create(settings.dataDir());
             DatabaseUrl url = databaseUrl(settings);
             Database database = closing(new Database(url, DatabaseOptions.DEFAULTS));
             Migrations.migrate(url);

@@ -8,8 +8,10 @@ import io.keelson.client.RunQuery;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -59,6 +61,29 @@ class CommandLineTest {
         assertThat(run.out()).contains(" list running\n", " note completed (", " run completed\n", "n.txt")
                 .doesNotContain("\u001b").matches("(?s)\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ run .*");
         assertThat(out.resolve("n.txt")).hasContent("2");
+    }
+
+    @Test
+    void theFirstRunMakesADataFolderThatNobodyElseReads() throws Exception {
+        Path fresh = folder.resolve("deep/fresh");
+        Result run = Cmd.start(fresh, NOTHING, "run", mission("plan: {tasks: []}")).end();
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(fresh))).isEqualTo("rwx------");
+    }
+
+    @Test
+    void ctrlCWhileTheRunIsBeingMadeSaysWhereToLook() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Cmd run = Cmd.start(data(), Map.of("KEELSON_URL", "http://127.0.0.1:" + silent.getLocalPort()), "run",
+                    mission("plan: {tasks: []}"));
+            try (Socket request = silent.accept()) {
+                assertThat(request.getInputStream().read()).isEqualTo('P');
+                run.interrupt();
+                Result interrupted = run.end();
+                assertThat(interrupted.code()).isEqualTo(130);
+                assertThat(interrupted.err()).contains("interrupted", "keelson runs").doesNotContain("Exception");
+            }
+        }
     }
 
     @Test

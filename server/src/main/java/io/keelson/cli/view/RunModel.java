@@ -26,6 +26,7 @@ public final class RunModel {
     private List<TaskLine> ordered = List.of();
     private final Map<String, Step> steps = new HashMap<>();
     private boolean unnamed;
+    private boolean asked;
 
     public RunModel(Run run) {
         this.run = run;
@@ -42,6 +43,11 @@ public final class RunModel {
     /** True when events told of tasks or open steps whose names are not known yet. */
     public boolean unnamed() {
         return unnamed;
+    }
+
+    /** True when a step has asked a human since steps were listed, so that its question may have been a template then. */
+    public boolean asked() {
+        return asked;
     }
 
     /** Takes in the tasks of the current attempt. */
@@ -68,6 +74,7 @@ public final class RunModel {
             }
         }
         unnamed = false;
+        asked = false;
     }
 
     private TaskLine named(Task task) {
@@ -125,8 +132,11 @@ public final class RunModel {
         StepLine step = task.openSteps.computeIfAbsent(stepId, id -> new StepLine(to));
         step.state = to;
         step.error = error(event);
+        if (to.equals("waiting_approval")) {
+            asked = true;
+        }
         step.named = steps.get(stepId);
-        if (step.named == null || to.equals("waiting_approval")) {
+        if (step.named == null || asked) {
             unnamed = true;
         }
     }

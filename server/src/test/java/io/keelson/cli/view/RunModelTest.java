@@ -51,6 +51,18 @@ class RunModelTest {
         assertThat(model.waitsForHuman()).as(row.name()).isEqualTo(row.waits());
     }
 
+    @Test
+    void aQuestionIsListedAgainOnceItIsAsked() {
+        RunModel model = model("a");
+        Documents documents = new Documents();
+        model.apply(documents.step("a", "s", "running"));
+        assertThat(model.asked()).isFalse();
+        model.apply(documents.step("a", "s", "waiting_approval"));
+        assertThat(model.asked()).isTrue();
+        model.name(List.of(), List.of());
+        assertThat(model.asked()).isFalse();
+    }
+
     @ParameterizedTest
     @CsvSource({"awaiting_approval, pending, true", "paused, paused, true", "budget_exceeded, paused, true",
             "escalated, paused, true", "created, pending, false", "planning, pending, false",

@@ -1,0 +1,39 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.view.RunModel;
+import io.keelson.cli.view.Style;
+import io.keelson.client.Json;
+import io.keelson.client.Run;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Map;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.impl.DumbTerminal;
+import org.junit.jupiter.api.Test;
+
+class LiveDisplayTest {
+
+    private static final Instant NOW = Instant.parse("2026-01-02T03:04:05Z");
+
+    @Test
+    void goesOnAndLeavesTheCursorWhenTheTerminalWasClosedUnderIt() throws Exception {
+        StringWriter text = new StringWriter();
+        Terminal terminal = new DumbTerminal("test", "dumb", InputStream.nullInputStream(),
+                new ByteArrayOutputStream(), StandardCharsets.UTF_8);
+        LiveDisplay display = new LiveDisplay(terminal, new PrintWriter(text), Style.PLAIN);
+        RunModel model = new RunModel(Json.to(Json.of(Map.of("id", "r", "name", "report", "state", "running",
+                "stateType", "running", "createdAt", NOW, "startedAt", NOW)), Run.class));
+        display.show(model, NOW);
+        terminal.close();
+        display.show(model, NOW);
+        display.end();
+        display.show(model, NOW);
+        assertThat(text.toString()).contains("report").endsWith("\u001b[?25h");
+    }
+}
