@@ -65,8 +65,9 @@ final class RunCommand extends CliCommand {
             return detached(keelson, keelson.runs().create(request));
         }
         try (Link link = Link.open(allowing(settings, mission.folders()), Link.Work.ALL, this::news)) {
-            link.whenInterrupted(() -> note(System.lineSeparator() + "interrupted; whether the run was already made says: "
-                    + Cli.command() + " runs"));
+            link.whenInterrupted(
+                    () -> note(System.lineSeparator() + "interrupted; whether the run was already made says: "
+                            + Cli.command() + " runs"));
             return watching.watch(this, link, link.keelson().runs().create(request));
         }
     }

@@ -61,7 +61,7 @@ final class ToolsCommand extends CliCommand {
     }
 
     /** A worker need not say more of its tool than the name. */
-    private static String description(ToolInfo tool) {
+    static String description(ToolInfo tool) {
         return tool.description() == null ? "" : tool.description();
     }
 

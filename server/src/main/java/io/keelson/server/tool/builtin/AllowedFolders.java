@@ -88,6 +88,7 @@ final class AllowedFolders {
     }
 
     private static ToolFailure notAllowed(String text) {
-        return ToolFailure.permanent("PATH_NOT_ALLOWED", text + " is outside of the allowed folders (KEELSON_ALLOWED_FOLDERS of the server)");
+        return ToolFailure.permanent("PATH_NOT_ALLOWED",
+                text + " is outside of the allowed folders (KEELSON_ALLOWED_FOLDERS of the server)");
     }
 }
