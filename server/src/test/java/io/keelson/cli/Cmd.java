@@ -2,6 +2,8 @@ package io.keelson.cli;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,8 +15,12 @@ import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The program in a process of its own, as a shell starts it in a pipe. */
-record Cmd(Process process, CompletableFuture<String> stdout, CompletableFuture<String> stderr) {
+/**
+ * The program in a process of its own, as a shell starts it in a pipe.
+ *
+ * @param said its standard output so far
+ */
+record Cmd(Process process, StringBuffer said, CompletableFuture<String> stdout, CompletableFuture<String> stderr) {
 
     private static final long PATIENCE_SECONDS = 120;
 
@@ -38,7 +44,9 @@ record Cmd(Process process, CompletableFuture<String> stdout, CompletableFuture<
         builder.environment().putAll(variables);
         Process process = builder.start();
         process.getOutputStream().close();
-        return new Cmd(process, read(process.getInputStream()), read(process.getErrorStream()));
+        StringBuffer said = new StringBuffer();
+        return new Cmd(process, said, read(process.getInputStream(), said),
+                read(process.getErrorStream(), new StringBuffer()));
     }
 
     static List<String> command(String... arguments) {
@@ -50,13 +58,17 @@ record Cmd(Process process, CompletableFuture<String> stdout, CompletableFuture<
         return command;
     }
 
-    private static CompletableFuture<String> read(InputStream in) {
+    private static CompletableFuture<String> read(InputStream in, StringBuffer text) {
         return CompletableFuture.supplyAsync(() -> {
-            try (in) {
-                return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            try (Reader reader = new InputStreamReader(in, StandardCharsets.UTF_8)) {
+                char[] some = new char[4_096];
+                for (int count = reader.read(some); count >= 0; count = reader.read(some)) {
+                    text.append(some, 0, count);
+                }
             } catch (IOException e) {
-                return e.toString();
+                text.append(e);
             }
+            return text.toString();
         }, task -> Thread.ofVirtual().start(task));
     }
 

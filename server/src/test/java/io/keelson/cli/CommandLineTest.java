@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.Cmd.Result;
 import io.keelson.client.Keelson;
-import io.keelson.client.RunQuery;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -131,7 +130,7 @@ class CommandLineTest {
         String mission = mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 6}}]}]}");
         Cmd run = Cmd.start(data(), NOTHING, "run", mission, "--name", "interrupted");
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(50))
-                .until(() -> url() != null && running("interrupted"));
+                .until(() -> run.said().toString().contains("nap running"));
         run.interrupt();
         Result interrupted = run.end();
         assertThat(interrupted.code()).as(interrupted.out()).isEqualTo(130);
@@ -270,13 +269,6 @@ class CommandLineTest {
     private static String url() throws IOException {
         Path file = data().resolve("url");
         return Files.exists(file) ? Files.readString(file) : null;
-    }
-
-    private static boolean running(String name) throws IOException {
-        Keelson client = Keelson.builder().url(url().strip())
-                .apiKey(Files.readString(data().resolve("api-key")).strip()).build();
-        return client.runs().list(RunQuery.all().state("running")).items().stream()
-                .anyMatch(run -> run.name().equals(name));
     }
 
     private static Result keelson(String... arguments) throws Exception {
