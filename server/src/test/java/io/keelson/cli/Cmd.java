@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.Reader;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
  *
  * @param said its standard output so far
  */
-record Cmd(Process process, StringBuffer said, CompletableFuture<String> stdout, CompletableFuture<String> stderr) {
+record Cmd(Process process, StringWriter said, CompletableFuture<String> stdout, CompletableFuture<String> stderr) {
 
     private static final long PATIENCE_SECONDS = 120;
 
@@ -44,9 +45,9 @@ record Cmd(Process process, StringBuffer said, CompletableFuture<String> stdout,
         builder.environment().putAll(variables);
         Process process = builder.start();
         process.getOutputStream().close();
-        StringBuffer said = new StringBuffer();
+        StringWriter said = new StringWriter();
         return new Cmd(process, said, read(process.getInputStream(), said),
-                read(process.getErrorStream(), new StringBuffer()));
+                read(process.getErrorStream(), new StringWriter()));
     }
 
     static List<String> command(String... arguments) {
@@ -58,15 +59,15 @@ record Cmd(Process process, StringBuffer said, CompletableFuture<String> stdout,
         return command;
     }
 
-    private static CompletableFuture<String> read(InputStream in, StringBuffer text) {
+    private static CompletableFuture<String> read(InputStream in, StringWriter text) {
         return CompletableFuture.supplyAsync(() -> {
             try (Reader reader = new InputStreamReader(in, StandardCharsets.UTF_8)) {
                 char[] some = new char[4_096];
                 for (int count = reader.read(some); count >= 0; count = reader.read(some)) {
-                    text.append(some, 0, count);
+                    text.write(some, 0, count);
                 }
             } catch (IOException e) {
-                text.append(e);
+                text.append(e.toString());
             }
             return text.toString();
         }, task -> Thread.ofVirtual().start(task));

@@ -3,7 +3,6 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.Cmd.Result;
-import io.keelson.client.Keelson;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
