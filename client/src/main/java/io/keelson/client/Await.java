@@ -4,11 +4,15 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Waiting for one run: polls by ETag, quickly at first and while something happens, slower while nothing does. */
+/**
+ * Waiting for one run. Who listens to events polls by ETag, quickly at first and while something happens, slower while
+ * nothing does; who wants the end only lets the server hold the call open until then.
+ */
 final class Await {
 
     private static final Duration SHORTEST = Duration.ofMillis(50);
     private static final Duration LONGEST = Duration.ofSeconds(1);
+    private static final Duration HELD_OPEN = Duration.ofSeconds(10);
     private static final int EVENTS_AT_A_TIME = 500;
 
     private final Runs runs;
@@ -31,9 +35,11 @@ final class Await {
     Run untilEnd() {
         Backoff backoff = new Backoff(SHORTEST, LONGEST);
         while (true) {
+            long asked = System.nanoTime();
             if (look()) {
                 backoff.reset();
             }
+            boolean heldOpen = System.nanoTime() - asked > LONGEST.toNanos();
             if (latest != null && latest.ended()) {
                 return latest;
             }
@@ -42,8 +48,10 @@ final class Await {
                 throw KeelsonException.local("AWAIT_TIMEOUT", "run " + id + " has not ended within " + limit
                         + "; it is " + (latest == null ? "unknown" : latest.state()), null);
             }
-            Duration delay = backoff.next(null);
-            Api.pause(delay.toNanos() < left ? delay : Duration.ofNanos(left));
+            if (!heldOpen) {
+                Duration delay = backoff.next(null);
+                Api.pause(delay.toNanos() < left ? delay : Duration.ofNanos(left));
+            }
         }
     }
 
@@ -62,13 +70,18 @@ final class Await {
 
     /** The run is read before its events, so that an ended run's events are all told. */
     private boolean readRun() {
-        Reply reply = runs.getIfChanged(id, etag);
+        Reply reply = runs.getIfChanged(id, etag, listener == null ? patience() : Duration.ZERO);
         if (reply.status() == 304) {
             return false;
         }
         latest = Json.document(reply.body(), Run.class);
         etag = reply.etag();
         return etag != null;
+    }
+
+    private Duration patience() {
+        Duration left = Duration.ofNanos(Math.max(1_000_000, deadline - System.nanoTime()));
+        return left.compareTo(HELD_OPEN) < 0 ? left : HELD_OPEN;
     }
 
     private boolean tellEvents() {

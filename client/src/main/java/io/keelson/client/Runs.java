@@ -133,9 +133,14 @@ public final class Runs {
         return new Await(this, id, limit, listener).untilEnd();
     }
 
-    /** The run, unless it is still as the tag says: then 304. */
-    Reply getIfChanged(String id, @Nullable String etag) {
-        Call call = Call.get(Route.of("/runs/", id));
+    /**
+     * The run, unless it is still as the tag says: then 304.
+     *
+     * @param wait how long the server may hold the answer back while the run has not ended
+     */
+    Reply getIfChanged(String id, @Nullable String etag, Duration wait) {
+        Call call = wait.isZero() ? Call.get(Route.of("/runs/", id))
+                : Call.get(Route.of("/runs/", id).with("wait_ms", wait.toMillis())).within(wait.multipliedBy(3));
         return api.send(etag == null ? call : call.header("If-None-Match", etag));
     }
 

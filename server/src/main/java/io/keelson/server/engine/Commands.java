@@ -1,7 +1,9 @@
 package io.keelson.server.engine;
 
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
 /** The way in for everything that changes a run. */
@@ -15,6 +17,15 @@ public interface Commands {
      *         exception when the database could not be reached (the outcome is then unknown; commands are idempotent)
      */
     CompletableFuture<Reply> submit(Command command);
+
+    /**
+     * Waits for the run to end. Who wants to know of an end that may have come already asks for this first and looks at
+     * the run then.
+     *
+     * @return completes with the terminal state that the run enters next, whichever node committed it; never when it
+     *         does not end. Whoever gives up cancels it
+     */
+    CompletableFuture<RunState> ended(UUID runId);
 
     /** There is no run of that id. */
     final class RunNotFound extends RuntimeException {

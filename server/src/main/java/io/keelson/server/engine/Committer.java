@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** Group commit: all commands of a run go through the same loop, in the order in which they came. */
-final class Committer implements Commands, AutoCloseable {
+final class Committer implements AutoCloseable {
     private static final int MAX_WAITING = 20_000;
     private static final int VIEW_ROWS = 250_000;
 
@@ -26,11 +26,11 @@ final class Committer implements Commands, AutoCloseable {
         }
     }
 
-    @Override
-    public CompletableFuture<Reply> submit(Command command) {
+    /** As {@link Commands#submit}. */
+    CompletableFuture<Reply> submit(Command command) {
         CommitLoop loop = loopOf(command);
         if (loop.waiting() > MAX_WAITING / loops.size()) {
-            return CompletableFuture.failedFuture(new Overloaded());
+            return CompletableFuture.failedFuture(new Commands.Overloaded());
         }
         return enqueue(loop, command);
     }

@@ -1,6 +1,7 @@
 package io.keelson.server.engine;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
@@ -37,6 +38,7 @@ public final class Engine implements Commands, AutoCloseable {
     private final Upkeep upkeep;
     private final Timeouts timeouts = new Timeouts();
     private final RemoteWork remote;
+    private final RunEnds ends = new RunEnds();
 
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions,
             ArtifactStore artifacts, Clock clock, Options options) {
@@ -47,13 +49,13 @@ public final class Engine implements Commands, AutoCloseable {
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, expressions, this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), wakeUps::slotFreed);
         work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,
-                this::own, wakeUps);
+                this::own, wakeUps, ends);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS);
         List<String> tools = catalog.all().stream().filter(tool -> !tool.spec().engineOwned())
                 .map(tool -> tool.spec().name()).toList();
         claimer = new Claimer(database, store.runs(), work, wakeUps, this::own, tools, node, options.lease());
-        upkeep = new Upkeep(database, store, new Reconciler(database, store.runs(), this::own), executor, node,
-                options);
+        upkeep = new Upkeep(database, store, new Reconciler(database, store.runs(), this::own), executor, ends,
+                node, options);
         remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, this::own, options.lease());
         claiming = Thread.ofPlatform().name("claimer").start(claimer);
         upkeep.start();
@@ -62,6 +64,11 @@ public final class Engine implements Commands, AutoCloseable {
     @Override
     public CompletableFuture<Reply> submit(Command command) {
         return committer.submit(command);
+    }
+
+    @Override
+    public CompletableFuture<RunState> ended(UUID runId) {
+        return ends.next(runId);
     }
 
     private CompletableFuture<Reply> own(Command command) {

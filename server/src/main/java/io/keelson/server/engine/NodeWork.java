@@ -25,11 +25,12 @@ final class NodeWork implements Aftermath {
     private final Timeouts timeouts;
     private final Consumer<Command> commands;
     private final WakeUps wakeUps;
+    private final RunEnds ends;
     private int promised;
     private boolean closing;
 
     NodeWork(String node, int maxLanes, Duration lease, Predicate<String> localTools, LocalExecutor executor,
-            Evaluator evaluator, Timeouts timeouts, Consumer<Command> commands, WakeUps wakeUps) {
+            Evaluator evaluator, Timeouts timeouts, Consumer<Command> commands, WakeUps wakeUps, RunEnds ends) {
         this.node = node;
         this.maxLanes = maxLanes;
         this.lease = lease;
@@ -39,6 +40,7 @@ final class NodeWork implements Aftermath {
         this.timeouts = timeouts;
         this.commands = commands;
         this.wakeUps = wakeUps;
+        this.ends = ends;
     }
 
     /** Lanes that may be started now, those promised to commits under way taken off. */
@@ -77,6 +79,8 @@ final class NodeWork implements Aftermath {
         changes.evaluations().forEach(evaluator::evaluate);
         changes.timers().values().forEach(timer -> timer.ifPresent(t -> arm(t, now)));
         wake(changes);
+        changes.runs().stream().filter(run -> run.state().terminal())
+                .forEach(run -> ends.ended(run.id(), run.state()));
     }
 
     private void arm(Changes.Timer timer, Instant now) {

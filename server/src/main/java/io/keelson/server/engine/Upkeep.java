@@ -2,6 +2,8 @@ package io.keelson.server.engine;
 
 import io.keelson.server.db.Database;
 import java.time.Duration;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -19,17 +21,19 @@ final class Upkeep implements AutoCloseable {
     private final Store store;
     private final Reconciler reconciler;
     private final LocalExecutor executor;
+    private final RunEnds ends;
     private final String node;
     private final Engine.Options options;
     private final ScheduledThreadPoolExecutor ticker = new ScheduledThreadPoolExecutor(2,
             Thread.ofPlatform().daemon().name("upkeep-", 0).factory());
 
-    Upkeep(Database database, Store store, Reconciler reconciler, LocalExecutor executor, String node,
-            Engine.Options options) {
+    Upkeep(Database database, Store store, Reconciler reconciler, LocalExecutor executor, RunEnds ends,
+            String node, Engine.Options options) {
         this.database = database;
         this.store = store;
         this.reconciler = reconciler;
         this.executor = executor;
+        this.ends = ends;
         this.node = node;
         this.options = options;
     }
@@ -40,6 +44,7 @@ final class Upkeep implements AutoCloseable {
         every(beat, this::keepLeases);
         every(LEASE_TICK, reconciler::expiredLeases);
         every(TICK, reconciler::dueTimers);
+        every(TICK, this::endsElsewhere);
         every(RARELY, reconciler::stuckJoins);
     }
 
@@ -48,6 +53,13 @@ final class Upkeep implements AutoCloseable {
             store.fleet().beat(c, node, options.version());
             store.runs().extendLeases(c, node, executor.lanes());
         });
+    }
+
+    private void endsElsewhere() {
+        Set<UUID> awaited = ends.awaited();
+        if (!awaited.isEmpty()) {
+            database.withConnection(c -> store.runs().ended(c, awaited)).forEach(ends::ended);
+        }
     }
 
     private void every(Duration period, Runnable duty) {

@@ -2,6 +2,10 @@ package io.keelson.server.http;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** Holds a call open until there is something to answer, and no longer than asked, allowed, or the server lives. */
 final class LongPoll {
@@ -39,6 +43,18 @@ final class LongPoll {
                 return items;
             }
         }
+    }
+
+    /** Waits for something that will be told; false when it was not in time. */
+    boolean happens(CompletableFuture<?> event, Duration patience) throws InterruptedException {
+        return !take(patience, slice -> {
+            try {
+                event.get(slice.toNanos(), TimeUnit.NANOSECONDS);
+                return List.of(event);
+            } catch (TimeoutException | ExecutionException e) {
+                return List.of();
+            }
+        }).isEmpty();
     }
 
     /** Something that must be looked up. */

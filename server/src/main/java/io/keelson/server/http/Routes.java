@@ -12,7 +12,7 @@ final class Routes {
         Submission submission = new Submission(rooms.commands());
         Route.Table table = new Route.Table();
         new RunCreation(rooms.missions(), rooms.ids(), reads, submission).addTo(table);
-        new RunViews(reads, poll).addTo(table);
+        new RunViews(reads, poll, rooms.commands()).addTo(table);
         new RunActions(reads, submission).addTo(table);
         new ArtifactActions(reads, rooms.artifacts()).addTo(table);
         new StepActions(reads, submission).addTo(table);

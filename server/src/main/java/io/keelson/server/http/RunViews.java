@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StateType;
+import io.keelson.server.engine.Commands;
 import io.keelson.server.run.RunReader;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -9,6 +10,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -21,10 +23,12 @@ final class RunViews {
 
     private final Reads reads;
     private final LongPoll poll;
+    private final Commands commands;
 
-    RunViews(Reads reads, LongPoll poll) {
+    RunViews(Reads reads, LongPoll poll, Commands commands) {
         this.reads = reads;
         this.poll = poll;
+        this.commands = commands;
     }
 
     void addTo(Route.Table table) {
@@ -59,9 +63,23 @@ final class RunViews {
         }
     }
 
-    private Answer run(Call call) {
-        call.query().done();
-        return Answer.resource(reads.run(call.workspace(), call.id("id", IdKind.RUN)));
+    /** With {@code wait_ms} the answer is held back while the run has not ended. */
+    private Answer run(Call call) throws InterruptedException {
+        UUID id = call.id("id", IdKind.RUN);
+        Query query = call.query();
+        Duration wait = Duration.ofMillis(query.integer("wait_ms", 0, poll.longestMillis(), 0));
+        query.done();
+        if (wait.isZero()) {
+            return Answer.resource(reads.run(call.workspace(), id));
+        }
+        CompletableFuture<RunState> end = commands.ended(id);
+        try {
+            ObjectNode run = reads.run(call.workspace(), id);
+            boolean over = RunState.of(run.get("state").stringValue()).terminal();
+            return Answer.resource(over || !poll.happens(end, wait) ? run : reads.run(call.workspace(), id));
+        } finally {
+            end.cancel(false);
+        }
     }
 
     private Answer status(Call call) {

@@ -1,5 +1,6 @@
 package io.keelson.server.run;
 
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Changes.Lane;
@@ -119,6 +120,11 @@ public final class RunStore {
     /** Runs that are running, have no open task and have not been touched for a minute. */
     public List<UUID> stuckJoins(Connection c, int limit) throws SQLException {
         return due.stuckJoins(c, limit);
+    }
+
+    /** Those of the runs that have ended, each with the state that it ended in. */
+    public Map<UUID, RunState> ended(Connection c, Collection<UUID> runIds) throws SQLException {
+        return RunsTable.ended(c, runIds);
     }
 
     /**

@@ -123,6 +123,9 @@ final class RunsTable {
             select locked.id, locked.version_id, coalesce(?::timestamptz, clock_timestamp()) as now
               from (values (0)) as once left join locked on true""";
 
+    private static final String ENDED = """
+            select id, state from orchestration_runs where id = any (?) and state_type = 'terminal'""";
+
     private RunsTable() {}
 
     static Locked lock(Connection c, Collection<UUID> ids, DbClock clock) throws SQLException {
@@ -159,6 +162,12 @@ final class RunsTable {
             RunRow run = restored(row);
             loading.views.put(run.id(), new RunView(run, plan == null ? null : plans.apply(plan)));
         });
+    }
+
+    static Map<UUID, RunState> ended(Connection c, Collection<UUID> ids) throws SQLException {
+        Map<UUID, RunState> states = new LinkedHashMap<>();
+        Loading.each(c, ENDED, ids, row -> states.put(Loading.uuid(row, "id"), RunState.of(row.getString("state"))));
+        return states;
     }
 
     private static RunRow restored(ResultSet row) throws SQLException {

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.engine.RemoteWork.Answer;
@@ -109,6 +110,19 @@ class EngineTest {
         assertThat(nodes.count("SELECT count(*) FROM work_queue")).isZero();
         engine.submit(new Command.Resume(run, Nodes.WHO)).join();
         nodes.awaitState(run, "completed");
+    }
+
+    @Test
+    void whoeverWaitsForAnEndIsToldWhicheverNodeCommitsIt() throws Exception {
+        Engine one = nodes.node();
+        Engine other = nodes.node();
+        UUID run = nodes.submit(one, GATED);
+        gate.awaitEntered(1);
+        var ends = List.of(one.ended(run), other.ended(run), one.ended(run));
+        gate.open.release();
+        for (var end : ends) {
+            assertThat(end.get(20, TimeUnit.SECONDS)).isEqualTo(RunState.COMPLETED);
+        }
     }
 
     @Test

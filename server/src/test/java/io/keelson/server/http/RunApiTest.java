@@ -63,6 +63,20 @@ class RunApiTest {
     }
 
     @Test
+    void aCallThatWaitsForTheEndIsHeldOpenUntilThen() {
+        String run = waiting();
+        assertThat(api.get(RUNS + "/" + run + "?wait_ms=1").json().get("state").stringValue()).isEqualTo("running");
+
+        CompletableFuture<ApiServer.Answer> held = CompletableFuture
+                .supplyAsync(() -> api.get(RUNS + "/" + run + "?wait_ms=60000"));
+        act(run, "approve", "{}");
+
+        assertThat(held.join().json().get("state").stringValue()).isEqualTo("completed");
+        assertThat(api.get(RUNS + "/" + run + "?wait_ms=60000").json().get("state").stringValue())
+                .isEqualTo("completed");
+    }
+
+    @Test
     void aRunIsCreatedStartedApprovedAndCompleted() {
         ApiServer.Answer created = api.post(RUNS, ApiServer.WAITS);
         String run = created.json().get("id").stringValue();
