@@ -1,0 +1,135 @@
+package io.keelson.bench;
+
+import io.keelson.bench.contender.ContenderKind;
+import io.keelson.bench.lab.ContenderProcess.ContenderException;
+import io.keelson.bench.lab.Lab;
+import io.keelson.bench.report.Report;
+import io.keelson.bench.report.Results;
+import io.keelson.bench.scenario.Bench;
+import io.keelson.bench.scenario.Scenario;
+import io.keelson.bench.scenario.Scenarios;
+import io.keelson.bench.scenario.Sizes;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code ./benchmark}: lets the contenders take turns, scenario by scenario, and reports. */
+@Command(name = "benchmark", mixinStandardHelpOptions = true, sortOptions = false,
+        description = "Measures Keelson beside its peers on this machine. docs/benchmarks.md says what and how.")
+public final class Benchmark implements Callable<Integer> {
+
+    @Option(names = "--scenarios", split = ",", paramLabel = "NAME",
+            description = "Only these: ${COMPLETION-CANDIDATES}.",
+            completionCandidates = Names.class)
+    List<String> scenarios = new Names().list();
+
+    @Option(names = "--contenders", split = ",", paramLabel = "NAME",
+            description = "Only these: ${COMPLETION-CANDIDATES}.")
+    List<ContenderKind> contenders = List.of(ContenderKind.values());
+
+    @Option(names = "--rounds", description = "Turns of each contender; ${DEFAULT-VALUE} when not given.")
+    int rounds = 3;
+
+    @Option(names = "--seconds", description = "How long each load is measured; ${DEFAULT-VALUE} when not given.")
+    double seconds = 10;
+
+    @Option(names = "--warmup", description = "Seconds of load before that; ${DEFAULT-VALUE} when not given.")
+    double warmup = 8;
+
+    @Option(names = "--in-flight", split = ",", paramLabel = "N",
+            description = "Runs in flight; ${DEFAULT-VALUE} when not given.")
+    List<Integer> inFlight = List.of(1, 8, 32, 128);
+
+    @Option(names = "--heap", description = "Of each contender's JVM; ${DEFAULT-VALUE} when not given.")
+    String heap = "1g";
+
+    @Option(names = "--out", paramLabel = "FOLDER",
+            description = "For results.md, results.json and results.svg; ${DEFAULT-VALUE} when not given.")
+    Path out = Path.of("bench", "target", "results");
+
+    @Option(names = "--work", paramLabel = "FOLDER",
+            description = "For the database and the contenders' logs; ${DEFAULT-VALUE} when not given.")
+    Path work = Path.of("bench", "target", "work");
+
+    @Spec
+    @Nullable CommandSpec spec;
+
+    private final Clock clock = Clock.systemUTC();
+
+    /** What {@code --scenarios} takes. */
+    static final class Names implements Iterable<String> {
+        List<String> list() {
+            return Scenarios.ALL.stream().map(Scenario::name).toList();
+        }
+
+        @Override
+        public java.util.Iterator<String> iterator() {
+            return list().iterator();
+        }
+    }
+
+    public static void main(String[] args) {
+        System.exit(new CommandLine(new Benchmark()).setCaseInsensitiveEnumValuesAllowed(true).execute(args));
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        Results results = new Results();
+        Map<String, String> circumstances = new LinkedHashMap<>();
+        try (Lab lab = new Lab(work.toAbsolutePath().resolve(clock.instant().toString().replaceAll("\\W", "")),
+                work.toAbsolutePath(), heap)) {
+            circumstances.put("when", clock.instant().toString());
+            circumstances.put("rounds", Integer.toString(rounds));
+            circumstances.put("PostgreSQL", lab.settings().toString());
+            circumstances.put("JVM options", String.join(" ", lab.jvm()));
+            for (Scenario scenario : Scenarios.ALL) {
+                if (scenarios.contains(scenario.name())) {
+                    rounds(lab, scenario, results);
+                }
+            }
+        }
+        Report report = new Report(circumstances, results);
+        report.write(out);
+        say(report.markdown());
+        return results.samples().isEmpty() ? 1 : 0;
+    }
+
+    /** A, B, C; then B, C, A; and so on, so that nobody always comes after the same. */
+    private void rounds(Lab lab, Scenario scenario, Results results) throws Exception {
+        List<ContenderKind> order = new ArrayList<>(scenario.contenders());
+        order.retainAll(contenders);
+        for (int round = 1; round <= rounds; round++) {
+            for (ContenderKind kind : order) {
+                say(scenario.name() + " " + round + "/" + rounds + ": " + kind.title());
+                try (Lab.Turn turn = lab.turn()) {
+                    Sizes sizes = new Sizes(seconds, warmup, inFlight);
+                    scenario.measure(new Bench(scenario, kind, round, sizes, turn, results));
+                } catch (ContenderException e) {
+                    results.skip(scenario.title(), kind.title(), String.valueOf(e.getMessage()));
+                    say("  " + e.getMessage());
+                }
+            }
+            Collections.rotate(order, -1);
+        }
+    }
+
+    private void say(String text) {
+        if (spec != null) {
+            PrintWriter writer = spec.commandLine().getOut();
+            writer.println(text);
+            writer.flush();
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package io.keelson.bench.contender;
+
+/** One system under test. Its constructor starts it on an empty database; closing it stops all that it started. */
+public interface Contender extends AutoCloseable {
+
+    /** Does runs in a closed loop and measures them. */
+    Outcome load(Load load) throws Exception;
+
+    /** Accepts so many runs of one step that do not begin before {@link #drain}. */
+    default void preload(int count) throws Exception {
+        throw new UnsupportedOperationException("has no queue that can be filled beforehand");
+    }
+
+    /** Works off what was preloaded: until it is done, or so many seconds have gone. */
+    default Outcome drain(double seconds) throws Exception {
+        throw new UnsupportedOperationException("has no queue that can be filled beforehand");
+    }
+}

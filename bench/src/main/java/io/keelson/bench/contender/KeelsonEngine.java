@@ -1,0 +1,151 @@
+package io.keelson.bench.contender;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.server.Settings;
+import io.keelson.server.artifact.LocalArtifactStore;
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Migrations;
+import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.Store;
+import io.keelson.server.expr.Expressions;
+import io.keelson.server.outbound.OutboundClient;
+import io.keelson.server.plan.CatalogToolKnowledge;
+import io.keelson.server.plan.Format;
+import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.Reading;
+import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.tool.ToolPolicy;
+import io.keelson.server.tool.builtin.BuiltinTools;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** Keelson's engine in this process, wired as {@code Server} wires it, without HTTP. */
+final class KeelsonEngine implements Contender {
+    private static final Actor WHO = Actor.human("bench");
+    private static final int MOST_UNANSWERED = 500;
+
+    private final Settings settings;
+    private final Database database;
+    private final Expressions expressions = new Expressions();
+    private final OutboundClient outbound = new OutboundClient(false);
+    private final ToolCatalog catalog;
+    private final CatalogToolKnowledge knowledge;
+    private final Map<Work, Mission> missions = new ConcurrentHashMap<>(new EnumMap<>(Work.class));
+    private final List<UUID> preloaded = new ArrayList<>();
+    private final Engine engine;
+
+    KeelsonEngine(Place place) throws Exception {
+        Path folder = Path.of(place.folder());
+        settings = Settings.load(Map.of("KEELSON_DATA_DIR", place.folder()), folder, folder);
+        DatabaseUrl url = DatabaseUrl.parse(
+                "postgresql://" + place.user() + ":" + place.password() + "@" + place.jdbc().split("//", 2)[1]);
+        database = new Database(url, DatabaseOptions.DEFAULTS);
+        Migrations.migrate(url);
+        Bootstrap.ensureWorkspace(database);
+        catalog = new ToolCatalog(BuiltinTools.all(ToolPolicy.of(List.of(folder)), expressions, outbound,
+                Clock.systemUTC()));
+        knowledge = new CatalogToolKnowledge(catalog, expressions, () -> Set.of(Missions.REMOTE_TOOL));
+        engine = engine(place.option("executors", settings.executors()));
+    }
+
+    private Engine engine(int executors) throws IOException {
+        return new Engine(database, Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read), catalog,
+                expressions, new LocalArtifactStore(settings.dataDir().resolve("artifacts")), Clock.systemUTC(),
+                new Engine.Options(executors, settings.lease(), "bench"));
+    }
+
+    @Override
+    public Outcome load(Load load) throws Exception {
+        Mission mission = mission(load.work());
+        return Callers.measure(load, Thread.ofVirtual().factory(), () -> requireCompleted(submit(mission).get()));
+    }
+
+    /** Accepted when the answer is there; the future is its end. */
+    private CompletableFuture<RunState> submit(Mission mission) throws Exception {
+        UUID id = UuidCreator.getTimeOrderedEpoch();
+        CompletableFuture<RunState> end = engine.ended(id);
+        engine.submit(new Command.Create(mission.newRun(id, Bootstrap.DEFAULT_WORKSPACE, "bench"), true, WHO)).get();
+        return end;
+    }
+
+    /** Taken by a node that executes nothing: option {@code executors} is to be 0. */
+    @Override
+    public void preload(int count) throws Exception {
+        Mission mission = mission(Work.ONE_STEP);
+        Semaphore unanswered = new Semaphore(MOST_UNANSWERED);
+        for (int i = 0; i < count; i++) {
+            UUID id = UuidCreator.getTimeOrderedEpoch();
+            preloaded.add(id);
+            unanswered.acquire();
+            engine.submit(new Command.Create(mission.newRun(id, Bootstrap.DEFAULT_WORKSPACE, "bench"), true, WHO))
+                    .whenComplete((reply, failure) -> unanswered.release());
+        }
+        unanswered.acquire(MOST_UNANSWERED);
+    }
+
+    @Override
+    public Outcome drain(double seconds) throws Exception {
+        AtomicInteger ended = new AtomicInteger();
+        CountDownLatch all = new CountDownLatch(preloaded.size());
+        long start = System.nanoTime();
+        try (Engine executing = engine(settings.executors())) {
+            for (UUID id : preloaded) {
+                executing.ended(id).thenAccept(state -> {
+                    requireCompleted(state);
+                    ended.incrementAndGet();
+                    all.countDown();
+                });
+            }
+            all.await((long) (seconds * 1e9), TimeUnit.NANOSECONDS);
+            return Outcome.of(ended.get(), System.nanoTime() - start);
+        }
+    }
+
+    private Mission mission(Work work) {
+        return missions.computeIfAbsent(work, each -> {
+            MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
+            byte[] json = Missions.of(each).toString().getBytes(StandardCharsets.UTF_8);
+            if (reader.read(json, Format.JSON) instanceof Reading.Done<Mission> done) {
+                return done.value();
+            }
+            throw new IllegalStateException("the mission of " + each + " is refused");
+        });
+    }
+
+    private static void requireCompleted(@Nullable RunState state) {
+        if (state != RunState.COMPLETED) {
+            throw new IllegalStateException("a run ended " + state);
+        }
+    }
+
+    @Override
+    public void close() throws Exception {
+        engine.close();
+        outbound.close();
+        database.close();
+    }
+}

@@ -1,0 +1,63 @@
+package io.keelson.bench.contender;
+
+import io.keelson.client.plan.Mission;
+import io.keelson.client.plan.TaskBuilder;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** {@link Work} as Keelson's missions. */
+final class Missions {
+    static final String REMOTE_TOOL = "bench.remote";
+    private static final int STEPS = 10;
+    private static final int WIDTH = 99;
+    private static final int STAGES = 100;
+    private static final int ITEMS = 1_000;
+
+    private Missions() {}
+
+    static Mission of(Work work) {
+        Mission mission = Mission.named(work.name().toLowerCase(java.util.Locale.ROOT)).goal("be measured").start();
+        return switch (work) {
+            case TEN_STEPS -> mission.task("work", task -> steps(task, STEPS, "noop"));
+            case ONE_STEP -> mission.task("work", task -> steps(task, 1, "noop"));
+            case TEN_TASKS -> stage(mission, 0, STEPS - 1);
+            case TEN_THOUSAND_TASKS -> stages(mission);
+            case FAN_OUT -> fanOut(mission);
+            case TEN_REMOTE_STEPS -> mission.task("work", task -> steps(task, STEPS, REMOTE_TOOL));
+            case LONG_STEP -> mission.task("work", task -> task.step("sleep", "process.run",
+                    Map.of("command", "sleep", "args", List.of("30"))));
+        };
+    }
+
+    private static TaskBuilder steps(TaskBuilder task, int count, String tool) {
+        for (int i = 1; i <= count; i++) {
+            task.step("s" + i, tool, Map.of());
+        }
+        return task;
+    }
+
+    private static Mission stages(Mission mission) {
+        for (int stage = 0; stage < STAGES; stage++) {
+            stage(mission, stage, WIDTH);
+        }
+        return mission;
+    }
+
+    /** So many tasks after the join of the stage before, and one that joins them. */
+    private static Mission stage(Mission mission, int stage, int width) {
+        String[] all = IntStream.range(0, width).mapToObj(i -> "t" + stage + "-" + i).toArray(String[]::new);
+        for (String id : all) {
+            mission.task(id, task -> steps(stage == 0 ? task : task.dependsOn("j" + (stage - 1)), 1, "noop"));
+        }
+        return mission.task("j" + stage, task -> steps(task.dependsOn(all), 1, "noop"));
+    }
+
+    private static Mission fanOut(Mission mission) {
+        List<Integer> items = IntStream.range(0, ITEMS).boxed().toList();
+        return mission.task("one", task -> task.step("list", "noop", Map.of("output", items)))
+                .task("each", task -> steps(task.dependsOn("one").forEach(Mission.expr(".tasks.one.output")), 1,
+                        "noop"))
+                .task("join", task -> steps(task.dependsOn("each"), 1, "noop"));
+    }
+}

@@ -1,0 +1,39 @@
+package io.keelson.bench.report;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+
+/** Everything measured in one go, in the order in which it was. */
+public final class Results {
+    private final List<Sample> samples = new ArrayList<>();
+    private final Map<String, String> skipped = new LinkedHashMap<>();
+
+    public void add(Sample sample) {
+        samples.add(sample);
+    }
+
+    /** Notes that a contender was not measured in a scenario, and why. */
+    public void skip(String scenario, String contender, String why) {
+        skipped.putIfAbsent(scenario + ", " + contender, why);
+    }
+
+    public List<Sample> samples() {
+        return List.copyOf(samples);
+    }
+
+    /** What was not measured, with the reason. */
+    public Map<String, String> skipped() {
+        return skipped;
+    }
+
+    /** The median of all rounds; empty when it was not measured. */
+    public OptionalDouble median(String scenario, String variant, String contender, Metric metric) {
+        List<Sample> found = samples.stream().filter(s -> s.scenario().equals(scenario)
+                && s.variant().equals(variant) && s.contender().equals(contender) && s.metric().equals(metric))
+                .toList();
+        return found.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(Summary.of(found).median());
+    }
+}

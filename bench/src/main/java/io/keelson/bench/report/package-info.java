@@ -1,0 +1,5 @@
+/** What came of it: medians, tables, bars, JSON, a plot. */
+@NullMarked
+package io.keelson.bench.report;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,20 @@
+package io.keelson.bench.scenario;
+
+import io.keelson.bench.contender.ContenderKind;
+import java.util.List;
+
+/** One question to the contenders. */
+public interface Scenario {
+
+    /** As an option names it. */
+    String name();
+
+    /** As tables show it. */
+    String title();
+
+    /** Who can take part, in the order of the first round. */
+    List<ContenderKind> contenders();
+
+    /** One contender's turn in one round, on an empty database. */
+    void measure(Bench bench) throws Exception;
+}

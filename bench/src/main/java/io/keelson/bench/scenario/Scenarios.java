@@ -1,0 +1,10 @@
+package io.keelson.bench.scenario;
+
+import java.util.List;
+
+/** All there are, in the order of the report. */
+public final class Scenarios {
+    public static final List<Scenario> ALL = List.of(new TenSteps());
+
+    private Scenarios() {}
+}

@@ -1,0 +1,5 @@
+/** What is measured, one class each. */
+@NullMarked
+package io.keelson.bench.scenario;
+
+import org.jspecify.annotations.NullMarked;
