@@ -1,6 +1,8 @@
 package io.keelson.server.engine;
 
 import io.keelson.core.lifecycle.RunState;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -9,13 +11,13 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Those who wait for runs to end: told at once by the node's own commits, and by polling of what others committed. */
 final class RunEnds {
-    private final Map<UUID, Set<CompletableFuture<RunState>>> waiting = new ConcurrentHashMap<>();
+    private final Map<UUID, List<CompletableFuture<RunState>>> waiting = new ConcurrentHashMap<>();
 
     /** Completes with the state in which the run ends from now on; whoever gives up cancels it. */
     CompletableFuture<RunState> next(UUID run) {
         CompletableFuture<RunState> end = new CompletableFuture<>();
         waiting.compute(run, (id, others) -> {
-            Set<CompletableFuture<RunState>> all = others == null ? ConcurrentHashMap.newKeySet(1) : others;
+            List<CompletableFuture<RunState>> all = others == null ? new ArrayList<>(1) : new ArrayList<>(others);
             all.add(end);
             return all;
         });
@@ -25,13 +27,13 @@ final class RunEnds {
 
     private void forget(UUID run, CompletableFuture<RunState> end) {
         waiting.computeIfPresent(run, (id, all) -> {
-            all.remove(end);
-            return all.isEmpty() ? null : all;
+            List<CompletableFuture<RunState>> left = all.stream().filter(each -> each != end).toList();
+            return left.isEmpty() ? null : left;
         });
     }
 
     void ended(UUID run, RunState state) {
-        Set<CompletableFuture<RunState>> all = waiting.remove(run);
+        List<CompletableFuture<RunState>> all = waiting.remove(run);
         if (all != null) {
             all.forEach(end -> end.complete(state));
         }

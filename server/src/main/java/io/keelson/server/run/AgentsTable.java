@@ -4,13 +4,13 @@ import static io.keelson.server.run.Column.integer;
 import static io.keelson.server.run.Column.text;
 import static io.keelson.server.run.Column.time;
 import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.run.AgentRow;
 import io.keelson.core.run.Changes.Owner;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.UUID;
 
@@ -19,7 +19,7 @@ final class AgentsTable {
 
     record New(Owner owner, AgentRow row) {}
 
-    private static final SetStatement<New> INSERT = new SetStatement<>("""
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_agent_new", """
             insert into run_agents (id, run_id, workspace_id, attempt, number, name, state, state_type, started_at,
                 completed_at, created_at)
             select id, run_id, workspace_id, attempt, number, name, state, state_type, started_at, completed_at, {now}
@@ -27,16 +27,16 @@ final class AgentsTable {
             uuid("id", n -> n.row.id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
             integer("number", n -> n.row.number()), text("name", 255, n -> n.row.name()),
-            text("state", n -> n.row.state().wire()), text("state_type", n -> n.row.state().type().wire()),
+            word("state", n -> n.row.state().wire()), word("state_type", n -> n.row.state().type().wire()),
             time("started_at", n -> n.row.startedAt()), time("completed_at", n -> n.row.completedAt()));
 
-    private static final SetStatement<AgentRow> UPDATE = new SetStatement<>("""
+    static final SetStatement<AgentRow> UPDATE = new SetStatement<>("keelson_agent_change", """
             update run_agents a
                set state = u.state, state_type = u.state_type, started_at = u.started_at, completed_at = u.completed_at
               from {rows}
              where a.id = u.id""",
-            uuid("id", AgentRow::id), text("state", a -> a.state().wire()),
-            text("state_type", a -> a.state().type().wire()), time("started_at", AgentRow::startedAt),
+            uuid("id", AgentRow::id), word("state", a -> a.state().wire()),
+            word("state_type", a -> a.state().type().wire()), time("started_at", AgentRow::startedAt),
             time("completed_at", AgentRow::completedAt));
 
     private static final String LOAD = """
@@ -47,14 +47,6 @@ final class AgentsTable {
              order by a.run_id, a.number""";
 
     private AgentsTable() {}
-
-    static void insert(Connection c, Collection<New> agents, Instant now) throws SQLException {
-        INSERT.execute(c, agents, now);
-    }
-
-    static void update(Connection c, Collection<AgentRow> agents) throws SQLException {
-        UPDATE.executeAll(c, "run_agents", agents, null);
-    }
 
     static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
         Loading.each(c, LOAD, runIds, row -> {

@@ -8,13 +8,12 @@ import static io.keelson.server.run.Column.uuid;
 import io.keelson.core.run.Changes.Artifact;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.UUID;
 
 /** {@code artifacts}: what is known of files whose bytes the artifact store keeps. */
 final class ArtifactsTable {
-    private static final SetStatement<Artifact> INSERT = new SetStatement<>("""
+    static final SetStatement<Artifact> INSERT = new SetStatement<>("keelson_artifact_new", """
             insert into artifacts (id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256,
                 storage_key, created_at)
             select id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256, storage_key, {now}
@@ -32,10 +31,6 @@ final class ArtifactsTable {
              where a.run_id = any (?)""";
 
     private ArtifactsTable() {}
-
-    static void insert(Connection c, Collection<Artifact> artifacts, Instant now) throws SQLException {
-        INSERT.execute(c, artifacts, now);
-    }
 
     static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
         Loading.each(c, LOAD, runIds,

@@ -18,8 +18,19 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the changes of one batch: at most one statement per table and kind of change. */
+/**
+ * Writes the changes of one batch in at most three messages: what is new, what moves with every step, and what changes
+ * when tasks and runs begin or end.
+ */
 final class ChangesWriter {
+    private static final SetGroup NEW = new SetGroup(RunsTable.INSERT, AgentsTable.INSERT, TasksTable.INSERT,
+            DependenciesTable.INSERT, StepsTable.INSERT);
+    private static final SetGroup MOVES = new SetGroup(RunsTable.UPDATE, StepsTable.UPDATE, EventsTable.INSERT,
+            ResultsTable.INSERT);
+    private static final SetGroup TURNS = new SetGroup(TasksTable.UPDATE, AgentsTable.UPDATE, AttemptsTable.UPSERT,
+            QueueTable.CLEAR, QueueTable.REMOVE, QueueTable.PUT, TimersTable.CLEAR, TimersTable.DISARM,
+            TimersTable.ARM, ArtifactsTable.INSERT);
+
     private final Connection c;
     private final Changes changes;
     private final Instant now;
@@ -31,36 +42,38 @@ final class ChangesWriter {
     }
 
     void write() throws SQLException {
-        runs();
-        AttemptsTable.upsert(c, changes.attempts());
-        insertRows();
-        AgentsTable.update(c, changes.agents());
-        TasksTable.update(c, changes.tasks().stream().map(this::changed).toList(), now);
-        StepsTable.update(c, changes.steps().stream().map(this::changed).toList());
-        EventsTable.insert(c, changes.events());
-        work();
-        ResultsTable.insert(c, changes.results(), now);
-        ArtifactsTable.insert(c, changes.artifacts(), now);
+        try {
+            writeAll();
+        } catch (SQLException e) {
+            if (EventsTable.numberTaken(e)) {
+                throw new StaleViewException(e);
+            }
+            throw e;
+        }
     }
 
-    /** First, so that a view that is not current is found out before anything else is done. */
-    private void runs() throws SQLException {
-        Map<UUID, RunRow> touched = new LinkedHashMap<>();
-        changes.runs().forEach(run -> touched.put(run.id(), run));
+    private void writeAll() throws SQLException {
+        Map<UUID, RunRow> runs = new LinkedHashMap<>();
+        changes.runs().forEach(run -> runs.put(run.id(), run));
         List<Accepted> accepted = changes.newRuns().stream()
-                .map(run -> new Accepted(run, Objects.requireNonNull(touched.remove(run.id())))).toList();
-        RunsTable.update(c, touched.values(), now);
-        RunsTable.insert(c, accepted, now);
-    }
-
-    private void insertRows() throws SQLException {
-        AgentsTable.insert(c, changes.newAgents().stream()
-                .map(agent -> new AgentsTable.New(changes.ownerOf(agent), agent)).toList(), now);
-        TasksTable.insert(c, changes.newTasks().stream()
-                .map(task -> new TasksTable.New(changes.ownerOf(task), changed(task))).toList(), now);
-        DependenciesTable.insert(c, changes.newTasks());
-        StepsTable.insert(c, changes.newSteps().stream()
-                .map(step -> new StepsTable.New(changes.ownerOf(step), changed(step))).toList(), now);
+                .map(run -> new Accepted(run, Objects.requireNonNull(runs.remove(run.id())))).toList();
+        NEW.execute(c, now, RunsTable.INSERT.of(accepted),
+                AgentsTable.INSERT.of(changes.newAgents().stream()
+                        .map(agent -> new AgentsTable.New(changes.ownerOf(agent), agent)).toList()),
+                TasksTable.INSERT.of(changes.newTasks().stream()
+                        .map(task -> new TasksTable.New(changes.ownerOf(task), changed(task))).toList()),
+                DependenciesTable.insert(changes.newTasks()),
+                StepsTable.INSERT.of(changes.newSteps().stream()
+                        .map(step -> new StepsTable.New(changes.ownerOf(step), changed(step))).toList()));
+        MOVES.execute(c, now, RunsTable.UPDATE.ofAll(runs.values()),
+                StepsTable.UPDATE.ofAll(changes.steps().stream().map(this::changed).toList()),
+                EventsTable.INSERT.of(changes.events()), ResultsTable.INSERT.of(changes.results()));
+        TURNS.execute(c, now, TasksTable.UPDATE.ofAll(changes.tasks().stream().map(this::changed).toList()),
+                AgentsTable.UPDATE.ofAll(changes.agents()), AttemptsTable.UPSERT.of(changes.attempts()),
+                QueueTable.CLEAR.of(changes.clearedRuns()), QueueTable.REMOVE.of(absent(changes.queue())),
+                QueueTable.PUT.of(present(changes.queue())), TimersTable.CLEAR.of(changes.clearedRuns()),
+                TimersTable.DISARM.of(absent(changes.timers())), TimersTable.ARM.of(present(changes.timers())),
+                ArtifactsTable.INSERT.of(changes.artifacts()));
     }
 
     private StepsTable.Changed changed(StepRow step) {
@@ -80,15 +93,6 @@ final class ChangesWriter {
         }
         return task.steps().reversed().stream().filter(step -> step.state() == StepState.COMPLETED).findFirst()
                 .map(changes::outputOf).orElse(null);
-    }
-
-    private void work() throws SQLException {
-        QueueTable.clear(c, changes.clearedRuns());
-        TimersTable.clear(c, changes.clearedRuns());
-        QueueTable.remove(c, absent(changes.queue()));
-        QueueTable.put(c, present(changes.queue()), now);
-        TimersTable.disarm(c, absent(changes.timers()));
-        TimersTable.arm(c, present(changes.timers()));
     }
 
     private static <K, V> List<K> absent(Map<K, Optional<V>> operations) {

@@ -2,6 +2,7 @@ package io.keelson.server.run;
 
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -9,53 +10,76 @@ import org.jspecify.annotations.Nullable;
 /**
  * One column of the rows that a {@link SetStatement} takes.
  *
- * @param type the PostgreSQL type of an element
+ * @param type of an element
  */
-record Column<T>(String name, String type, Function<T, @Nullable Object> value) {
+record Column<T>(String name, Element type, Function<T, @Nullable Object> value) {
+
+    /** What a column may hold; a value is a UUID, String, Integer, Long, Double, BigDecimal, Boolean or Instant. */
+    enum Element {
+        UUID(2950), TEXT(25), JSONB(3802), INT4(23), INT8(20), FLOAT8(701), NUMERIC(1700), BOOL(16), TIMESTAMPTZ(1184);
+
+        private final int oid;
+
+        Element(int oid) {
+            this.oid = oid;
+        }
+
+        /** The number that PostgreSQL knows the type by, the same everywhere. */
+        int oid() {
+            return oid;
+        }
+
+        /** Its name in SQL. */
+        String sql() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
 
     static <T> Column<T> uuid(String name, Function<T, @Nullable UUID> value) {
-        return new Column<>(name, "uuid", value::apply);
+        return new Column<>(name, Element.UUID, value::apply);
     }
 
     /** Text with what the database cannot store replaced. */
     static <T> Column<T> text(String name, Function<T, @Nullable String> value) {
-        return new Column<>(name, "text", row -> Texts.storable(value.apply(row)));
+        return new Column<>(name, Element.TEXT, row -> Texts.storable(value.apply(row)));
+    }
+
+    /** A word of our own, such as a state, that needs no cleaning. */
+    static <T> Column<T> word(String name, Function<T, @Nullable String> value) {
+        return new Column<>(name, Element.TEXT, value::apply);
     }
 
     /** Text that is cut to what its column holds. */
     static <T> Column<T> text(String name, int most, Function<T, @Nullable String> value) {
-        return new Column<>(name, "text", row -> Texts.clip(Texts.storable(value.apply(row)), most));
+        return new Column<>(name, Element.TEXT, row -> Texts.clip(Texts.storable(value.apply(row)), most));
     }
 
     /** JSON text. */
     static <T> Column<T> json(String name, Function<T, @Nullable String> value) {
-        return new Column<>(name, "jsonb", row -> Texts.storableJson(value.apply(row)));
+        return new Column<>(name, Element.JSONB, row -> Texts.storableJson(value.apply(row)));
     }
 
     static <T> Column<T> integer(String name, Function<T, @Nullable Integer> value) {
-        return new Column<>(name, "int4", value::apply);
+        return new Column<>(name, Element.INT4, value::apply);
     }
 
     static <T> Column<T> bigint(String name, Function<T, @Nullable Long> value) {
-        return new Column<>(name, "int8", value::apply);
+        return new Column<>(name, Element.INT8, value::apply);
     }
 
     static <T> Column<T> real(String name, Function<T, @Nullable Double> value) {
-        return new Column<>(name, "float8", value::apply);
+        return new Column<>(name, Element.FLOAT8, value::apply);
     }
 
     static <T> Column<T> money(String name, Function<T, BigDecimal> value) {
-        return new Column<>(name, "numeric", value::apply);
+        return new Column<>(name, Element.NUMERIC, value::apply);
     }
 
     static <T> Column<T> flag(String name, Function<T, Boolean> value) {
-        return new Column<>(name, "bool", value::apply);
+        return new Column<>(name, Element.BOOL, value::apply);
     }
 
     static <T> Column<T> time(String name, Function<T, @Nullable Instant> value) {
-        return new Column<>(name, "timestamptz", row -> {
-            Instant instant = value.apply(row);
-            return instant == null ? null : instant.toString();
-        });
+        return new Column<>(name, Element.TIMESTAMPTZ, value::apply);
     }
 }

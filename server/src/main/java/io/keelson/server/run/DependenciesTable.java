@@ -1,10 +1,11 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.text;
 import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.run.TaskRow;
+import io.keelson.server.run.SetStatement.Part;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -20,11 +21,11 @@ final class DependenciesTable {
 
     private record Link(UUID taskId, UUID dependsOn, boolean data) {}
 
-    private static final SetStatement<Link> INSERT = new SetStatement<>("""
+    static final SetStatement<Link> INSERT = new SetStatement<>("keelson_dependency_new", """
             insert into orchestration_task_dependencies (task_id, depends_on_id, dependency_type)
             select task_id, depends_on_id, dependency_type from {rows}""",
             uuid("task_id", Link::taskId), uuid("depends_on_id", Link::dependsOn),
-            text("dependency_type", link -> link.data ? "data" : "ordering"));
+            word("dependency_type", link -> link.data ? "data" : "ordering"));
 
     /** In plan order, as the plan's own links were made, so that tasks of one moment are judged in the same order. */
     private static final String LOAD = """
@@ -38,7 +39,8 @@ final class DependenciesTable {
 
     private DependenciesTable() {}
 
-    static void insert(Connection c, Collection<TaskRow> newTasks) throws SQLException {
+    /** The links of new tasks to their upstreams. */
+    static Part<?> insert(Collection<TaskRow> newTasks) {
         List<Link> links = new ArrayList<>();
         for (TaskRow task : newTasks) {
             List<TaskRow> upstreams = task.upstreams();
@@ -49,7 +51,7 @@ final class DependenciesTable {
             task.spec().dependsOn().stream().filter(Dependency::data).forEach(each -> data.add(each.task()));
             upstreams.forEach(up -> links.add(new Link(task.id(), up.id(), data.contains(up.key()))));
         }
-        INSERT.execute(c, links, null);
+        return INSERT.of(links);
     }
 
     static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {

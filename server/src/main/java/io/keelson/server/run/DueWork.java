@@ -85,7 +85,7 @@ final class DueWork {
              limit ?""".replace("{now}", DbClock.SQL);
 
     /** Whoever writes a lane at this moment knows more of it than its holder's heartbeat: not waited for. */
-    private static final SetStatement<Held> EXTEND = new SetStatement<>("""
+    private static final SetStatement<Held> EXTEND = new SetStatement<>("keelson_lease_kept", """
             with mine as (
                 select q.task_id, q.lane
                   from {rows} join work_queue q on q.task_id = u.task_id and q.lane = u.lane and q.holder = u.holder
@@ -106,7 +106,7 @@ final class DueWork {
             statement.setObject(1, workspaceId);
             statement.setObject(2, workspaceId);
             statement.setObject(3, workspaceId);
-            statement.setArray(4, c.createArrayOf("text", tools.toArray()));
+            BinaryArray.bindTexts(statement, 4, tools);
             statement.setInt(5, limit);
             statement.setInt(6, limit);
             List<Candidate> found = new ArrayList<>();

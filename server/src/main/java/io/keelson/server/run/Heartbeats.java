@@ -51,7 +51,7 @@ public final class Heartbeats {
      * A lease is the holder's while the step runs under the very epoch; the holder's name is no fence. A row that a
      * commit or another heartbeat is working on is not waited for: its lease is then as it stands.
      */
-    private static final SetStatement<Sign> BEAT = new SetStatement<>("""
+    private static final SetStatement<Sign> BEAT = new SetStatement<>("keelson_beat", """
             with beats as materialized (select * from {rows}),
             live as materialized (
                 select b.step_id, q.task_id, q.lane, q.lease_expires_at
@@ -87,7 +87,7 @@ public final class Heartbeats {
             real("progress", Sign::progress), text("message", s -> s.beat.message),
             json("details", s -> s.beat.details));
 
-    private static final SetStatement<Line> LOG = new SetStatement<>("""
+    private static final SetStatement<Line> LOG = new SetStatement<>("keelson_log_line", """
             insert into step_logs (step_id, lease_epoch, line, attempt, message, at)
             select u.step_id, u.epoch, before.lines + u.ordinal,
                 coalesce(nullif(u.attempt, 0), (select s.attempt from orchestration_steps s where s.id = u.step_id), 0),

@@ -37,23 +37,12 @@ final class Loading {
     /** Runs a query whose only parameter is a set of ids. */
     static void each(Connection c, String sql, Collection<UUID> ids, Row row) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(sql)) {
-            statement.setArray(1, c.createArrayOf("uuid", ids.toArray()));
+            BinaryArray.bindIds(statement, 1, ids);
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {
                     row.take(rows);
                 }
             }
-        }
-    }
-
-    /** Runs a statement whose only parameter is a set of ids; none when the set is empty. */
-    static void execute(Connection c, String sql, Collection<UUID> ids) throws SQLException {
-        if (ids.isEmpty()) {
-            return;
-        }
-        try (PreparedStatement statement = c.prepareStatement(sql)) {
-            statement.setArray(1, c.createArrayOf("uuid", ids.toArray()));
-            statement.executeUpdate();
         }
     }
 

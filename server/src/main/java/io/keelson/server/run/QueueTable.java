@@ -11,14 +11,13 @@ import io.keelson.core.run.Changes.QueueItem;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** {@code work_queue} as commits write it. */
 final class QueueTable {
-    private static final SetStatement<QueueItem> PUT = new SetStatement<>("""
+    static final SetStatement<QueueItem> PUT = new SetStatement<>("keelson_queue_item", """
             insert into work_queue (task_id, lane, run_id, workspace_id, tool, priority, queued_at, holder, lease_ms,
                 lease_expires_at, deadline_at)
             select task_id, lane, run_id, workspace_id, tool, priority, queued_at, holder, lease_ms,
@@ -34,11 +33,12 @@ final class QueueTable {
             time("queued_at", QueueItem::queuedAt), text("holder", QueueItem::holder),
             bigint("lease_ms", q -> millis(q.lease())), bigint("timeout_ms", q -> millis(q.timeout())));
 
-    private static final SetStatement<Lane> REMOVE = new SetStatement<>("""
+    static final SetStatement<Lane> REMOVE = new SetStatement<>("keelson_queue_key", """
             delete from work_queue q using {rows} where q.task_id = u.task_id and q.lane = u.lane""",
             uuid("task_id", Lane::taskId), integer("lane", Lane::lane));
 
-    private static final String CLEAR = "delete from work_queue where run_id = any (?)";
+    static final SetStatement<UUID> CLEAR = new SetStatement<>("keelson_run_key", """
+            delete from work_queue q using {rows} where q.run_id = u.run_id""", uuid("run_id", id -> id));
 
     private static final String LOAD = """
             select run_id, task_id, lane, holder from work_queue where run_id = any (?)""";
@@ -47,18 +47,6 @@ final class QueueTable {
 
     private static @Nullable Long millis(@Nullable Duration duration) {
         return duration == null ? null : duration.toMillis();
-    }
-
-    static void clear(Connection c, Collection<UUID> runIds) throws SQLException {
-        Loading.execute(c, CLEAR, runIds);
-    }
-
-    static void remove(Connection c, Collection<Lane> lanes) throws SQLException {
-        REMOVE.execute(c, lanes, null);
-    }
-
-    static void put(Connection c, Collection<QueueItem> items, Instant now) throws SQLException {
-        PUT.execute(c, items, now);
     }
 
     static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {

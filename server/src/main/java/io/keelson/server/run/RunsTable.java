@@ -8,6 +8,7 @@ import static io.keelson.server.run.Column.money;
 import static io.keelson.server.run.Column.text;
 import static io.keelson.server.run.Column.time;
 import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.plan.Plan;
@@ -35,7 +36,7 @@ final class RunsTable {
     /** A run that was accepted, and its row as it stands at the end of the batch. */
     record Accepted(NewRun run, RunRow row) {}
 
-    private static final SetStatement<Accepted> INSERT = new SetStatement<>("""
+    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new", """
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
                 tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts, state,
                 state_type, attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed,
@@ -58,7 +59,7 @@ final class RunsTable {
             text("trigger", 50, a -> a.run.trigger()), text("agent_slug", 255, a -> a.run.agentSlug()),
             text("external_id", a -> a.run.externalId()), text("created_by", 255, a -> a.run.createdBy()),
             integer("max_attempts", a -> a.run.policy().maxAttempts()),
-            text("state", a -> a.row.state().wire()), text("state_type", a -> a.row.state().type().wire()),
+            word("state", a -> a.row.state().wire()), word("state_type", a -> a.row.state().type().wire()),
             integer("attempt_number", a -> a.row.attempt()),
             integer("effect_generation", a -> a.row.effectGeneration()), flag("failing", a -> a.row.failing()),
             integer("agent_count", a -> a.row.counts().agents()), integer("task_count", a -> a.row.counts().tasks()),
@@ -73,7 +74,7 @@ final class RunsTable {
             json("output", a -> a.row.output()), bigint("last_seq", a -> a.row.seq()),
             integer("version_id", a -> a.row.version()));
 
-    private static final SetStatement<RunRow> UPDATE = new SetStatement<>("""
+    static final SetStatement<RunRow> UPDATE = new SetStatement<>("keelson_run_change", """
             update orchestration_runs r
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    effect_generation = u.effect_generation, failing = u.failing, agent_count = u.agent_count,
@@ -88,8 +89,8 @@ final class RunsTable {
                    updated_at = {now}
               from {rows}
              where r.id = u.id and r.version_id = u.version_id - 1""",
-            uuid("id", RunRow::id), text("state", r -> r.state().wire()),
-            text("state_type", r -> r.state().type().wire()), integer("attempt_number", RunRow::attempt),
+            uuid("id", RunRow::id), word("state", r -> r.state().wire()),
+            word("state_type", r -> r.state().type().wire()), integer("attempt_number", RunRow::attempt),
             integer("effect_generation", RunRow::effectGeneration), flag("failing", RunRow::failing),
             integer("agent_count", r -> r.counts().agents()), integer("task_count", r -> r.counts().tasks()),
             integer("tasks_completed", r -> r.counts().tasksCompleted()),
@@ -130,7 +131,7 @@ final class RunsTable {
 
     static Locked lock(Connection c, Collection<UUID> ids, DbClock clock) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(LOCK)) {
-            statement.setArray(1, c.createArrayOf("uuid", ids.toArray()));
+            BinaryArray.bindIds(statement, 1, ids);
             clock.bind(statement, 2);
             try (ResultSet rows = statement.executeQuery()) {
                 Map<UUID, Integer> versions = new LinkedHashMap<>();
@@ -145,14 +146,6 @@ final class RunsTable {
                 return new Locked(versions, Objects.requireNonNull(now));
             }
         }
-    }
-
-    static void insert(Connection c, Collection<Accepted> runs, Instant now) throws SQLException {
-        INSERT.execute(c, runs, now);
-    }
-
-    static void update(Connection c, Collection<RunRow> runs, Instant now) throws SQLException {
-        UPDATE.executeAll(c, "orchestration_runs", runs, now);
     }
 
     static void load(Connection c, Collection<UUID> ids, Function<String, Plan> plans, Loading loading)

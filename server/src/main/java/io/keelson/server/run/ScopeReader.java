@@ -1,6 +1,5 @@
 package io.keelson.server.run;
 
-import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -140,7 +139,7 @@ public final class ScopeReader {
         try (PreparedStatement statement = c.prepareStatement(all ? ALL_TASKS : NAMED_TASKS)) {
             statement.setObject(1, runId);
             if (!all) {
-                statement.setArray(2, names(c, keys));
+                BinaryArray.bindTexts(statement, 2, keys);
             }
             states(statement, "key", into);
         }
@@ -151,7 +150,7 @@ public final class ScopeReader {
         try (PreparedStatement statement = c.prepareStatement(STEPS)) {
             statement.setObject(1, taskId);
             statement.setBoolean(2, all);
-            statement.setArray(3, names(c, names));
+            BinaryArray.bindTexts(statement, 3, names);
             states(statement, "name", into);
         }
     }
@@ -165,10 +164,6 @@ public final class ScopeReader {
                 each.set("output", json(row, "output"));
             }
         }
-    }
-
-    private static Array names(Connection c, Collection<String> names) throws SQLException {
-        return c.createArrayOf("text", names.toArray());
     }
 
     private static JsonNode json(ResultSet row, String column) throws SQLException {

@@ -11,33 +11,75 @@ import java.util.Collection;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One SQL statement over any number of rows, which it gets as one array per column. In its text {@code {rows}} stands for
- * those rows as a table {@code u}, {@code {now}} for the time: the one given, or the database's clock.
+ * One SQL statement over any number of rows, which it gets as one array of a row type that the migrations make. In its
+ * text {@code {rows}} stands for those rows as a table {@code u}, {@code {now}} for the time: the one given, or the
+ * database's clock.
  *
  * @param <T> a row
  */
 final class SetStatement<T> {
     private static final Pattern PLACE = Pattern.compile("\\{(rows|now)}");
 
+    private final String rowType;
     private final List<Column<T>> columns;
     private final String sql;
     private final List<String> places = new ArrayList<>();
 
+    /**
+     * @param rowType the name of the row type; its attributes are the columns, in their order
+     */
     @SafeVarargs
-    SetStatement(String template, Column<T>... columns) {
+    SetStatement(String rowType, String template, Column<T>... columns) {
+        this.rowType = rowType;
         this.columns = List.of(columns);
-        String rows = this.columns.stream().map(column -> "?::" + column.type() + "[]")
-                .collect(Collectors.joining(", ", "unnest(", ") as u("))
-                + this.columns.stream().map(Column::name).collect(Collectors.joining(", ")) + ")";
         this.sql = PLACE.matcher(template).replaceAll(place -> {
             places.add(place.group(1));
-            return Matcher.quoteReplacement(
-                    place.group(1).equals("rows") ? rows : "coalesce(?::timestamptz, clock_timestamp())");
+            return Matcher.quoteReplacement(place.group(1).equals("rows") ? "unnest(?::" + rowType + "[]) as u"
+                    : "coalesce(?::timestamptz, clock_timestamp())");
         });
+    }
+
+    /** Rows for this statement. */
+    Part<T> of(Collection<? extends T> rows) {
+        return new Part<>(this, rows, false);
+    }
+
+    /** Rows for this statement, every one of which must be touched. */
+    Part<T> ofAll(Collection<? extends T> rows) {
+        return new Part<>(this, rows, true);
+    }
+
+    /**
+     * A statement with its rows.
+     *
+     * @param all whether every row must be touched
+     */
+    record Part<T>(SetStatement<T> statement, Collection<? extends T> rows, boolean all) {
+
+        boolean empty() {
+            return rows.isEmpty();
+        }
+
+        void check(int touched) {
+            if (all && touched != rows.size()) {
+                throw new StaleViewException(statement.rowType, rows.size(), touched);
+            }
+        }
+    }
+
+    String sql() {
+        return sql;
+    }
+
+    String rowType() {
+        return rowType;
+    }
+
+    List<Column<T>> columns() {
+        return columns;
     }
 
     /** How many rows the database says it touched; 0 without asking it when there are none. */
@@ -50,33 +92,11 @@ final class SetStatement<T> {
         }
     }
 
-    /**
-     * As {@link #execute}, where every row must be touched.
-     *
-     * @throws StaleViewException when not
-     */
-    void executeAll(Connection c, String table, Collection<? extends T> rows, @Nullable Instant now)
-            throws SQLException {
-        int touched = execute(c, rows, now);
-        if (touched != rows.size()) {
-            throw new StaleViewException(table, rows.size(), touched);
-        }
-    }
-
     /** The statement with its parameters set, for queries; the caller closes it. */
     PreparedStatement prepare(Connection c, Collection<? extends T> rows, @Nullable Instant now) throws SQLException {
         PreparedStatement statement = c.prepareStatement(sql);
         try {
-            int position = 1;
-            for (String place : places) {
-                if (place.equals("now")) {
-                    bind(statement, position++, now);
-                } else {
-                    for (Column<T> column : columns) {
-                        statement.setArray(position++, c.createArrayOf(column.type(), values(column, rows)));
-                    }
-                }
-            }
+            bind(statement, 1, rows, now);
             return statement;
         } catch (SQLException | RuntimeException e) {
             statement.close();
@@ -84,20 +104,19 @@ final class SetStatement<T> {
         }
     }
 
-    private static <T> @Nullable Object[] values(Column<T> column, Collection<? extends T> rows) {
-        @Nullable Object[] values = new Object[rows.size()];
-        int i = 0;
-        for (T row : rows) {
-            values[i++] = column.value().apply(row);
+    /** Sets the parameters, the first at that position; returns the position after the last. */
+    int bind(PreparedStatement statement, int first, Collection<? extends T> rows, @Nullable Instant now)
+            throws SQLException {
+        int position = first;
+        for (String place : places) {
+            if (place.equals("rows")) {
+                BinaryArray.bind(statement, position++, rowType, columns, rows);
+            } else if (now == null) {
+                statement.setNull(position++, Types.TIMESTAMP_WITH_TIMEZONE);
+            } else {
+                statement.setObject(position++, now.atOffset(ZoneOffset.UTC));
+            }
         }
-        return values;
-    }
-
-    private static void bind(PreparedStatement statement, int position, @Nullable Instant now) throws SQLException {
-        if (now == null) {
-            statement.setNull(position, Types.TIMESTAMP_WITH_TIMEZONE);
-        } else {
-            statement.setObject(position, now.atOffset(ZoneOffset.UTC));
-        }
+        return position;
     }
 }

@@ -51,7 +51,7 @@ public final class StepWorkReader {
     public Map<UUID, UUID> runsOf(Connection c, UUID workspaceId, Collection<UUID> stepIds) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(RUNS)) {
             statement.setObject(1, workspaceId);
-            statement.setArray(2, c.createArrayOf("uuid", stepIds.toArray()));
+            BinaryArray.bindIds(statement, 2, stepIds);
             Map<UUID, UUID> runs = new HashMap<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {

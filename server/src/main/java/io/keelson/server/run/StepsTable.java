@@ -7,6 +7,7 @@ import static io.keelson.server.run.Column.money;
 import static io.keelson.server.run.Column.text;
 import static io.keelson.server.run.Column.time;
 import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepSpec;
@@ -16,7 +17,6 @@ import io.keelson.core.run.TaskRow;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.Objects;
 import java.util.UUID;
@@ -38,7 +38,7 @@ final class StepsTable {
         }
     }
 
-    private static final SetStatement<New> INSERT = new SetStatement<>("""
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_step_new", """
             insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool,
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
@@ -51,12 +51,12 @@ final class StepsTable {
             uuid("id", n -> n.row().id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("task_id", n -> n.row().task().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt_of_run", n -> n.owner.attempt()),
-            text("name", n -> n.row().spec().name()), text("kind", n -> n.row().spec().kind().wire()),
+            text("name", n -> n.row().spec().name()), word("kind", n -> n.row().spec().kind().wire()),
             text("tool", n -> n.row().spec().tool()), integer("position", n -> n.row().position()),
             integer("turn", n -> n.row().turn()), json("input", n -> n.row().spec().input()),
             json("retry", n -> Texts.retry(n.row().spec().retry())),
             bigint("timeout_ms", n -> n.row().spec().timeout().toMillis()),
-            text("state", n -> n.row().state().wire()), text("state_type", n -> n.row().state().type().wire()),
+            word("state", n -> n.row().state().wire()), word("state_type", n -> n.row().state().type().wire()),
             integer("attempt", n -> n.row().attempt()), integer("failures", n -> n.row().failures()),
             integer("deliveries", n -> n.row().deliveries()), integer("lease_epoch", n -> n.row().leaseEpoch()),
             integer("result_epoch", n -> n.row().resultEpoch()), text("error_code", 100, n -> n.row().errorCode()),
@@ -66,7 +66,7 @@ final class StepsTable {
             time("completed_at", n -> n.row().completedAt()), json("output", n -> n.step.output),
             json("resolved_input", n -> n.step.resolvedInput));
 
-    private static final SetStatement<Changed> UPDATE = new SetStatement<>("""
+    static final SetStatement<Changed> UPDATE = new SetStatement<>("keelson_step_change", """
             update orchestration_steps s
                set state = u.state, state_type = u.state_type, attempt = u.attempt, failures = u.failures,
                    deliveries = u.deliveries, lease_epoch = u.lease_epoch, result_epoch = u.result_epoch,
@@ -76,8 +76,8 @@ final class StepsTable {
                    resolved_input = coalesce(u.resolved_input, s.resolved_input)
               from {rows}
              where s.id = u.id""",
-            uuid("id", s -> s.row.id()), text("state", s -> s.row.state().wire()),
-            text("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
+            uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
+            word("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
             integer("failures", s -> s.row.failures()), integer("deliveries", s -> s.row.deliveries()),
             integer("lease_epoch", s -> s.row.leaseEpoch()), integer("result_epoch", s -> s.row.resultEpoch()),
             text("error_code", 100, s -> s.row.errorCode()), text("error_message", s -> s.row.errorMessage()),
@@ -99,14 +99,6 @@ final class StepsTable {
              order by s.task_id, s.position, s.turn""";
 
     private StepsTable() {}
-
-    static void insert(Connection c, Collection<New> steps, Instant now) throws SQLException {
-        INSERT.execute(c, steps, now);
-    }
-
-    static void update(Connection c, Collection<Changed> steps) throws SQLException {
-        UPDATE.executeAll(c, "orchestration_steps", steps, null);
-    }
 
     static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
         StepSpecs specs = new StepSpecs();

@@ -7,6 +7,7 @@ import static io.keelson.server.run.Column.money;
 import static io.keelson.server.run.Column.text;
 import static io.keelson.server.run.Column.time;
 import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.TaskSpec;
@@ -17,7 +18,6 @@ import io.keelson.core.run.TaskRow;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
@@ -43,7 +43,7 @@ final class TasksTable {
         }
     }
 
-    private static final SetStatement<New> INSERT = new SetStatement<>("""
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new", """
             insert into orchestration_tasks (id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number,
                 title, description, task_type, success_criteria, trigger_rule, when_expr, for_each, output_template,
                 parallel_steps, step_specs, group_id, item_index, item, state, state_type, attempt_number,
@@ -61,7 +61,7 @@ final class TasksTable {
             integer("sequence_number", n -> n.row().sequence()), text("title", 500, n -> n.row().spec().title()),
             text("description", n -> n.row().spec().description()), text("task_type", n -> n.row().spec().taskType()),
             text("success_criteria", n -> n.row().spec().successCriteria()),
-            text("trigger_rule", n -> n.row().spec().triggerRule().wire()),
+            word("trigger_rule", n -> n.row().spec().triggerRule().wire()),
             text("when_expr", n -> n.row().group() == null ? n.row().spec().when() : null),
             text("for_each", n -> n.row().group() == null ? n.row().spec().forEach() : null),
             text("output_template", n -> n.row().spec().output()),
@@ -69,8 +69,8 @@ final class TasksTable {
             json("step_specs", n -> n.row().isGroup() ? StepSpecs.write(n.row().spec().steps()) : null),
             uuid("group_id", n -> idOf(n.row().group())),
             integer("item_index", n -> n.row().group() == null ? null : n.row().itemIndex()),
-            json("item", n -> n.row().item()), text("state", n -> n.row().state().wire()),
-            text("state_type", n -> n.row().state().type().wire()), integer("attempt_number", n -> n.row().attempt()),
+            json("item", n -> n.row().item()), word("state", n -> n.row().state().wire()),
+            word("state_type", n -> n.row().state().type().wire()), integer("attempt_number", n -> n.row().attempt()),
             integer("continuation_count", n -> n.row().continuations()),
             integer("tokens_used", n -> Texts.clamp(n.row().tokens())), money("cost", n -> n.row().cost()),
             time("queued_at", n -> n.row().queuedAt()), time("started_at", n -> n.row().startedAt()),
@@ -79,7 +79,7 @@ final class TasksTable {
             json("output", n -> n.task.output),
             text("output_summary", SUMMARY, n -> n.task.summary));
 
-    private static final SetStatement<Changed> UPDATE = new SetStatement<>("""
+    static final SetStatement<Changed> UPDATE = new SetStatement<>("keelson_task_change", """
             update orchestration_tasks t
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    continuation_count = u.continuation_count, tokens_used = u.tokens_used, cost = u.cost,
@@ -89,8 +89,8 @@ final class TasksTable {
                    output_summary = coalesce(u.output_summary, t.output_summary), version_id = t.version_id + 1, updated_at = {now}
               from {rows}
              where t.id = u.id""",
-            uuid("id", t -> t.row.id()), text("state", t -> t.row.state().wire()),
-            text("state_type", t -> t.row.state().type().wire()), integer("attempt_number", t -> t.row.attempt()),
+            uuid("id", t -> t.row.id()), word("state", t -> t.row.state().wire()),
+            word("state_type", t -> t.row.state().type().wire()), integer("attempt_number", t -> t.row.attempt()),
             integer("continuation_count", t -> t.row.continuations()),
             integer("tokens_used", t -> Texts.clamp(t.row.tokens())), money("cost", t -> t.row.cost()),
             time("queued_at", t -> t.row.queuedAt()), time("started_at", t -> t.row.startedAt()),
@@ -113,14 +113,6 @@ final class TasksTable {
              order by t.run_id, t.sequence_number, t.item_index nulls first""";
 
     private TasksTable() {}
-
-    static void insert(Connection c, Collection<New> tasks, Instant now) throws SQLException {
-        INSERT.execute(c, tasks, now);
-    }
-
-    static void update(Connection c, Collection<Changed> tasks, Instant now) throws SQLException {
-        UPDATE.executeAll(c, "orchestration_tasks", tasks, now);
-    }
 
     private static @Nullable UUID idOf(@Nullable TaskRow task) {
         return task == null ? null : task.id();

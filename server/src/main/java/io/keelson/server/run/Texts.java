@@ -3,6 +3,7 @@ package io.keelson.server.run;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.server.json.SafeText;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -14,7 +15,25 @@ final class Texts {
     static final JsonMapper JSON = JsonMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
             .build();
 
+    private static final Memo<RunPolicy> POLICIES = new Memo<>();
+    private static final Memo<RetryPolicy> RETRIES = new Memo<>();
+
     private Texts() {}
+
+    /** The texts of values that come again and again. */
+    private static final class Memo<T> extends LinkedHashMap<T, String> {
+        private static final long serialVersionUID = 1L;
+        private static final int MOST = 200;
+
+        private synchronized String of(T value) {
+            return computeIfAbsent(value, JSON::writeValueAsString);
+        }
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<T, String> eldest) {
+            return size() > MOST;
+        }
+    }
 
     static @Nullable String storable(@Nullable String text) {
         return text == null ? null : SafeText.clean(text);
@@ -54,12 +73,8 @@ final class Texts {
         return JSON.readTree(json);
     }
 
-    static String payload(Map<String, Object> values) {
-        return JSON.writeValueAsString(values);
-    }
-
     static String policy(RunPolicy policy) {
-        return JSON.writeValueAsString(policy);
+        return POLICIES.of(policy);
     }
 
     static RunPolicy policy(String json) {
@@ -67,7 +82,7 @@ final class Texts {
     }
 
     static String retry(RetryPolicy policy) {
-        return JSON.writeValueAsString(policy);
+        return RETRIES.of(policy);
     }
 
     static RetryPolicy retry(String json) {

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** PRD-101's tables as it defines them (acceptance criteria AC-1 to AC-6, AC-8 to AC-10, AC-28 and AC-31). */
 class SchemaTest {
@@ -133,7 +134,7 @@ class SchemaTest {
         assertThat(foreignKeys("orchestration_events_archive")).isEmpty();
     }
 
-    /** AC-6. */
+    /** AC-6, but for the events: they refer to nothing, for each reference was a query per event (docs/adr/0010). */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
             orchestration_runs              | FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -144,30 +145,29 @@ class SchemaTest {
             orchestration_tasks             | FOREIGN KEY (board_task_id) REFERENCES board_tasks(id) ON DELETE SET NULL
             orchestration_task_dependencies | FOREIGN KEY (task_id) REFERENCES orchestration_tasks(id) ON DELETE CASCADE
             orchestration_task_dependencies | FOREIGN KEY (depends_on_id) REFERENCES orchestration_tasks(id) ON DELETE CASCADE
-            orchestration_events            | FOREIGN KEY (run_id) REFERENCES orchestration_runs(id) ON DELETE CASCADE
-            orchestration_events            | FOREIGN KEY (task_id) REFERENCES orchestration_tasks(id) ON DELETE CASCADE
             agent_reports                   | FOREIGN KEY (orchestration_task_id) REFERENCES orchestration_tasks(id) ON DELETE SET NULL
             """)
     void foreignKey(String table, String definition) {
         assertThat(foreignKeys(table)).contains(definition);
     }
 
-    /** AC-8 and AC-10. Two of them are longer than PRD-101 asks; the migration says why. */
+    /**
+     * AC-8 and AC-10. Two of them are longer than PRD-101 asks, as the migrations say. Three are left out: without
+     * ix_orch_events_task and ix_orch_events_type an event costs 4.9 instead of 6.9 µs, and with ix_orch_tasks_ws_state
+     * no change of a task is heap-only (docs/adr/0010).
+     */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
             ix_orch_runs_ws_created           | orchestration_runs USING btree (workspace_id, created_at DESC)
             ix_orch_runs_active               | orchestration_runs USING btree (workspace_id) WHERE ((state_type)::text <> 'terminal'::text)
             ix_orch_runs_created_by           | orchestration_runs USING btree (created_by)
             ix_orch_tasks_run                 | orchestration_tasks USING btree (run_id, attempt, key)
-            ix_orch_tasks_ws_state            | orchestration_tasks USING btree (workspace_id, state)
             ix_orch_tasks_agent               | orchestration_tasks USING btree (agent_id) WHERE (agent_id IS NOT NULL)
             ix_orch_tasks_board               | orchestration_tasks USING btree (board_task_id) WHERE (board_task_id IS NOT NULL)
             orchestration_task_dependencies_pkey | orchestration_task_dependencies USING btree (task_id, depends_on_id)
             ix_orch_deps_reverse              | orchestration_task_dependencies USING btree (depends_on_id)
             ix_orch_events_run                | orchestration_events USING btree (run_id, seq)
-            ix_orch_events_task               | orchestration_events USING btree (task_id) WHERE (task_id IS NOT NULL)
             ix_orch_events_created            | orchestration_events USING brin (created_at)
-            ix_orch_events_type               | orchestration_events USING btree (event_type)
             uq_board_tasks_orchestration_run  | board_tasks USING btree (source_id) WHERE ((source_type)::text = 'orchestration'::text)
             uq_board_tasks_orchestration_task | board_tasks USING btree (source_id) WHERE ((source_type)::text = 'orchestration_task'::text)
             ix_agent_reports_orch_task        | agent_reports USING btree (orchestration_task_id) WHERE (orchestration_task_id IS NOT NULL)
@@ -178,10 +178,12 @@ class SchemaTest {
     }
 
     /** HOT updates end where an index mentions a column that changes (engine §2). */
-    @Test
-    void noIndexOfStepsMentionsWhatChanges() {
-        assertThat(query("select indexdef from pg_indexes where tablename = 'orchestration_steps' order by 1"))
-                .allSatisfy(definition -> assertThat(definition).doesNotContain("state", "attempt", "epoch", "_at"));
+    @ParameterizedTest
+    @ValueSource(strings = {"orchestration_steps", "orchestration_tasks", "run_agents"})
+    void noIndexMentionsWhatChanges(String table) {
+        assertThat(query("select substring(indexdef from 'btree.*') from pg_indexes where tablename = ?", table))
+                .allSatisfy(definition -> assertThat(definition).isNotEmpty()
+                        .doesNotContain("state", "_number", "epoch", "_at"));
     }
 
     /** AC-28: a database of the current schema exists, or there would be no test; AC-31: every file can run again. */
@@ -195,7 +197,8 @@ class SchemaTest {
     }
 
     static Stream<String> files() {
-        return Stream.of("V1__neighbours.sql", "V2__orchestration.sql", "V3__execution.sql", "V4__work.sql");
+        return Stream.of("V1__neighbours.sql", "V2__orchestration.sql", "V3__execution.sql", "V4__work.sql",
+                "V5__lean_rows.sql", "V6__row_types.sql");
     }
 
     @Test
@@ -203,6 +206,34 @@ class SchemaTest {
         DatabaseUrl empty = TestDatabase.createEmptyUrl();
         assertThat(Migrations.migrate(empty)).isPositive();
         assertThat(Migrations.migrate(empty)).isZero();
+    }
+
+    /** A set statement sends its rows in the very form of the row type that the migrations make. */
+    @ParameterizedTest
+    @MethodSource("statements")
+    void rowType(SetStatement<?> statement) {
+        assertThat(query("""
+                select a.attname || ' ' || t.typname
+                  from pg_type row join pg_attribute a on a.attrelid = row.typrelid join pg_type t on t.oid = a.atttypid
+                 where row.typname = ? order by a.attnum""", statement.rowType()))
+                .isEqualTo(statement.columns().stream().map(c -> c.name() + " " + c.type().sql()).toList());
+    }
+
+    static Stream<SetStatement<?>> statements() {
+        return Stream.of(RunsTable.class, TasksTable.class, StepsTable.class, AgentsTable.class, AttemptsTable.class,
+                DependenciesTable.class, EventsTable.class, ResultsTable.class, QueueTable.class, TimersTable.class,
+                ArtifactsTable.class, DueWork.class, Heartbeats.class).flatMap(SchemaTest::statementsOf);
+    }
+
+    private static Stream<SetStatement<?>> statementsOf(Class<?> table) {
+        return Stream.of(table.getDeclaredFields()).filter(f -> f.getType() == SetStatement.class).map(field -> {
+            try {
+                field.setAccessible(true);
+                return (SetStatement<?>) field.get(null);
+            } catch (IllegalAccessException e) {
+                throw new AssertionError(e);
+            }
+        });
     }
 
     private static void assertColumn(String table, String name, String type, String nullability, String fallback) {

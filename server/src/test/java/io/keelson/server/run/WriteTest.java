@@ -98,8 +98,7 @@ class WriteTest {
         Changes changes = new Changes();
         Decider.decide(stale, new Command.Cancel(run, null, TESTER), changes, world.now, world.ids, Offer.none());
         Connection c = world.connection();
-        assertThatThrownBy(() -> world.store.write(c, changes, world.now)).isInstanceOf(StaleViewException.class)
-                .hasMessage("orchestration_runs: 1 rows to change, 0 found as expected");
+        assertThatThrownBy(() -> world.store.write(c, changes, world.now)).isInstanceOf(StaleViewException.class);
         c.rollback();
         assertThat(world.query("select state from orchestration_runs")).containsExactly("paused");
     }
@@ -144,12 +143,12 @@ class WriteTest {
         return planned;
     }
 
-    /** The number of statements depends on nothing but the kinds of change. */
+    /** The number of messages depends on nothing but the kinds of change. */
     @Test
-    void aBatchOfManyTakesAsManyStatementsAsABatchOfFew() throws SQLException {
+    void aBatchOfManyTakesAsManyMessagesAsABatchOfFew() throws SQLException {
         long few = statementsFor(2, 0);
         long many = statementsFor(40, 100);
-        assertThat(many).isEqualTo(few).isBetween(5L, 25L);
+        assertThat(many).isEqualTo(few).isBetween(2L, 4L);
     }
 
     private long statementsFor(int runs, long firstId) throws SQLException {

@@ -1,0 +1,133 @@
+-- What a hot row costs. Every foreign key is a query per row, every index a tree per row; a CHECK's text is read anew by
+-- each statement. Measured in docs/adr/0010. What goes here was either true by construction (one transaction writes a
+-- run's rows, under the run's lock) or is held at the rarer end, when something is deleted.
+
+alter table orchestration_events drop constraint if exists orchestration_events_run_id_fkey;
+alter table orchestration_events drop constraint if exists orchestration_events_task_id_fkey;
+alter table orchestration_steps drop constraint if exists orchestration_steps_run_id_fkey;
+alter table orchestration_steps drop constraint if exists orchestration_steps_task_id_fkey;
+alter table work_results drop constraint if exists work_results_step_id_fkey;
+
+-- A task's steps and their results go with it.
+create or replace function keelson_drop_steps() returns trigger language plpgsql as $$
+begin
+    delete from work_results where step_id in (
+        select s.id from orchestration_steps s join gone on gone.id = s.task_id);
+    delete from orchestration_steps where task_id in (select id from gone);
+    return null;
+end $$;
+
+create or replace trigger orchestration_tasks_drop_steps after delete on orchestration_tasks
+    referencing old table as gone for each statement execute function keelson_drop_steps();
+
+-- Runs do not go while their events are there: those are kept until they have been archived.
+create or replace function keelson_keep_history() returns trigger language plpgsql as $$
+begin
+    if exists (select from orchestration_events e where tg_op = 'TRUNCATE' or e.run_id = old.id) then
+        raise exception 'orchestration_events is append-only: % of % refused while their events are there', tg_op,
+            tg_table_name using errcode = 'restrict_violation';
+    end if;
+    return old;
+end $$;
+
+create or replace trigger orchestration_runs_keep_history before delete on orchestration_runs
+    for each row execute function keelson_keep_history();
+create or replace trigger orchestration_runs_no_truncate before truncate on orchestration_runs
+    for each statement execute function keelson_keep_history();
+
+-- A run's events are read by (run_id, seq), and a task's are among them.
+drop index if exists ix_orch_events_task;
+drop index if exists ix_orch_events_type;
+-- A run's steps are found by its tasks.
+drop index if exists ix_orch_steps_run;
+-- The index mentioned the state: no change of a task was heap-only.
+drop index if exists ix_orch_tasks_ws_state;
+
+-- The same pairs as before, and terminal if and only if completed, in terms that are quick to read.
+alter table orchestration_runs drop constraint if exists ck_orch_runs_state;
+alter table orchestration_runs drop constraint if exists ck_orch_runs_completed;
+alter table orchestration_runs add constraint ck_orch_runs_state check (case state_type
+    when 'terminal' then completed_at is not null and state = any ('{completed,failed,cancelled,skipped}')
+    when 'running' then completed_at is null and state = any ('{running,resuming}')
+    when 'pending' then completed_at is null
+        and state = any ('{created,pending,planning,awaiting_approval,retrying}')
+    when 'paused' then completed_at is null and state = any ('{paused,budget_exceeded,escalated}')
+    else false end);
+
+alter table orchestration_tasks drop constraint if exists ck_orch_tasks_state;
+alter table orchestration_tasks drop constraint if exists ck_orch_tasks_completed;
+alter table orchestration_tasks add constraint ck_orch_tasks_state check (case state_type
+    when 'terminal' then completed_at is not null and state = any ('{completed,failed,cancelled,skipped}')
+    when 'running' then completed_at is null and state = any ('{assigned,running,continuing}')
+    when 'pending' then completed_at is null and state = any ('{pending,queued,awaiting_retry}')
+    when 'paused' then completed_at is null and state = any ('{verifying,awaiting_human}')
+    else false end);
+
+alter table run_agents drop constraint if exists ck_run_agents_state;
+alter table run_agents drop constraint if exists ck_run_agents_completed;
+alter table run_agents add constraint ck_run_agents_state check (case state_type
+    when 'terminal' then completed_at is not null and state = any ('{completed,failed,cancelled,skipped}')
+    else completed_at is null and state = state_type and state = any ('{pending,running,paused}') end);
+
+alter table orchestration_steps drop constraint if exists ck_orch_steps_state;
+alter table orchestration_steps drop constraint if exists ck_orch_steps_completed;
+alter table orchestration_steps add constraint ck_orch_steps_state check (case state_type
+    when 'terminal' then completed_at is not null and state = any ('{completed,failed,cancelled,skipped}')
+    when 'running' then completed_at is null and state = 'running'
+    when 'pending' then completed_at is null and state = any ('{pending,awaiting_retry}')
+    when 'paused' then completed_at is null and state = any ('{waiting,waiting_approval}')
+    else false end);
+
+-- One check for the numbers of a row instead of one each.
+alter table orchestration_runs
+    drop constraint if exists orchestration_runs_total_tokens_check,
+    drop constraint if exists orchestration_runs_total_cost_check,
+    drop constraint if exists orchestration_runs_task_count_check,
+    drop constraint if exists orchestration_runs_tasks_completed_check,
+    drop constraint if exists orchestration_runs_tasks_failed_check,
+    drop constraint if exists orchestration_runs_duration_ms_check,
+    drop constraint if exists orchestration_runs_attempt_number_check,
+    drop constraint if exists orchestration_runs_max_attempts_check,
+    drop constraint if exists orchestration_runs_effect_generation_check,
+    drop constraint if exists orchestration_runs_last_seq_check,
+    drop constraint if exists orchestration_runs_agent_count_check,
+    drop constraint if exists orchestration_runs_tasks_skipped_check,
+    drop constraint if exists orchestration_runs_steps_total_check,
+    drop constraint if exists orchestration_runs_steps_completed_check;
+alter table orchestration_tasks
+    drop constraint if exists orchestration_tasks_attempt_number_check,
+    drop constraint if exists orchestration_tasks_continuation_count_check,
+    drop constraint if exists orchestration_tasks_tokens_used_check,
+    drop constraint if exists orchestration_tasks_cost_check,
+    drop constraint if exists orchestration_tasks_duration_ms_check,
+    drop constraint if exists orchestration_tasks_attempt_check,
+    drop constraint if exists orchestration_tasks_item_index_check;
+alter table orchestration_steps
+    drop constraint if exists orchestration_steps_attempt_check,
+    drop constraint if exists orchestration_steps_attempt_of_run_check,
+    drop constraint if exists orchestration_steps_position_check,
+    drop constraint if exists orchestration_steps_turn_check,
+    drop constraint if exists orchestration_steps_timeout_ms_check,
+    drop constraint if exists orchestration_steps_failures_check,
+    drop constraint if exists orchestration_steps_deliveries_check,
+    drop constraint if exists orchestration_steps_lease_epoch_check,
+    drop constraint if exists orchestration_steps_check,
+    drop constraint if exists orchestration_steps_tokens_check,
+    drop constraint if exists orchestration_steps_cost_check;
+alter table orchestration_runs drop constraint if exists ck_orch_runs_numbers;
+alter table orchestration_runs add constraint ck_orch_runs_numbers check (
+    least(total_tokens, task_count, tasks_completed, tasks_failed, tasks_skipped, agent_count, steps_total,
+        steps_completed, attempt_number - 1, max_attempts - 1, effect_generation - 1) >= 0
+    and least(last_seq, duration_ms) >= 0 and total_cost >= 0);
+alter table orchestration_tasks drop constraint if exists ck_orch_tasks_numbers;
+alter table orchestration_tasks add constraint ck_orch_tasks_numbers check (
+    least(attempt_number - 1, continuation_count, tokens_used, attempt - 1, item_index) >= 0
+    and least(0, duration_ms) >= 0 and cost >= 0);
+alter table orchestration_steps drop constraint if exists ck_orch_steps_numbers;
+alter table orchestration_steps add constraint ck_orch_steps_numbers check (
+    least(attempt, failures, deliveries, result_epoch, lease_epoch - result_epoch, attempt_of_run - 1, position - 1,
+        turn - 1) >= 0
+    and least(tokens, timeout_ms - 1) >= 0 and cost >= 0);
+
+-- What never changes once a run is accepted stands apart from what does, so that a change copies little.
+alter table orchestration_runs set (toast_tuple_target = 512);
