@@ -30,6 +30,9 @@ import picocli.CommandLine.Spec;
         description = "Measures Keelson beside its peers on this machine. docs/benchmarks.md says what and how.")
 public final class Benchmark implements Callable<Integer> {
 
+    /** For JVMs that shall start quickly and live shortly. */
+    private static final List<String> QUICK = List.of("-XX:TieredStopAtLevel=1", "-Xmx256m");
+
     @Option(names = "--scenarios", split = ",", paramLabel = "NAME",
             description = "Only these: ${COMPLETION-CANDIDATES}.",
             completionCandidates = Names.class)
@@ -51,6 +54,36 @@ public final class Benchmark implements Callable<Integer> {
     @Option(names = "--in-flight", split = ",", paramLabel = "N",
             description = "Runs in flight; ${DEFAULT-VALUE} when not given.")
     List<Integer> inFlight = List.of(1, 8, 32, 128);
+
+    @Option(names = "--drain", paramLabel = "N",
+            description = "Runs or jobs in the queue drain; ${DEFAULT-VALUE} when not given.")
+    int drain = 20_000;
+
+    @Option(names = "--stages", paramLabel = "N",
+            description = "Of 100 tasks each, in the big run; ${DEFAULT-VALUE} when not given.")
+    int stages = 100;
+
+    @Option(names = "--items", paramLabel = "N", description = "Of the fan-out; ${DEFAULT-VALUE} when not given.")
+    int items = 1_000;
+
+    @Option(names = "--history", paramLabel = "N",
+            description = "Ended steps in the tables; ${DEFAULT-VALUE} when not given.")
+    int history = 10_000_000;
+
+    @Option(names = "--queued", paramLabel = "N",
+            description = "Rows of the deep queue; ${DEFAULT-VALUE} when not given.")
+    int queued = 1_000_000;
+
+    @Option(names = "--recovered", paramLabel = "N",
+            description = "Runs in flight when a node is killed; ${DEFAULT-VALUE} when not given.")
+    int recovered = 10_000;
+
+    @Option(names = "--lease", paramLabel = "SECONDS",
+            description = "Of the node that is killed; ${DEFAULT-VALUE} when not given.")
+    int lease = 5;
+
+    @Option(names = "--smoke", description = "Everything tiny and quick: shows that it works, measures nothing.")
+    boolean smoke;
 
     @Option(names = "--heap", description = "Of each contender's JVM; ${DEFAULT-VALUE} when not given.")
     String heap = "1g";
@@ -89,11 +122,11 @@ public final class Benchmark implements Callable<Integer> {
         Results results = new Results();
         Map<String, String> circumstances = new LinkedHashMap<>();
         try (Lab lab = new Lab(work.toAbsolutePath().resolve(clock.instant().toString().replaceAll("\\W", "")),
-                work.toAbsolutePath(), heap)) {
+                work.toAbsolutePath(), jvm(), smoke ? QUICK : List.of())) {
             circumstances.put("when", clock.instant().toString());
             circumstances.put("rounds", Integer.toString(rounds));
             circumstances.put("PostgreSQL", lab.settings().toString());
-            circumstances.put("JVM options", String.join(" ", lab.jvm()));
+            circumstances.put("JVM options", String.join(" ", jvm()));
             for (Scenario scenario : Scenarios.ALL) {
                 if (scenarios.contains(scenario.name())) {
                     rounds(lab, scenario, results);
@@ -110,11 +143,12 @@ public final class Benchmark implements Callable<Integer> {
     private void rounds(Lab lab, Scenario scenario, Results results) throws Exception {
         List<ContenderKind> order = new ArrayList<>(scenario.contenders());
         order.retainAll(contenders);
-        for (int round = 1; round <= rounds; round++) {
+        Sizes sizes = sizes();
+        int turns = scenario.once() ? 1 : sizes.rounds();
+        for (int round = 1; round <= turns; round++) {
             for (ContenderKind kind : order) {
-                say(scenario.name() + " " + round + "/" + rounds + ": " + kind.title());
+                say(clock.instant() + " " + scenario.name() + " " + round + "/" + turns + ": " + kind.title());
                 try (Lab.Turn turn = lab.turn()) {
-                    Sizes sizes = new Sizes(seconds, warmup, inFlight);
                     scenario.measure(new Bench(scenario, kind, round, sizes, turn, results));
                 } catch (ContenderException e) {
                     results.skip(scenario.title(), kind.title(), String.valueOf(e.getMessage()));
@@ -123,6 +157,18 @@ public final class Benchmark implements Callable<Integer> {
             }
             Collections.rotate(order, -1);
         }
+    }
+
+    private List<String> jvm() {
+        List<String> options = new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders",
+                "--enable-native-access=ALL-UNNAMED"));
+        options.addAll(smoke ? QUICK : List.of("-Xms" + heap, "-Xmx" + heap));
+        return options;
+    }
+
+    private Sizes sizes() {
+        return smoke ? Sizes.smoke()
+                : new Sizes(rounds, seconds, warmup, inFlight, drain, stages, items, history, queued, recovered, lease);
     }
 
     private void say(String text) {

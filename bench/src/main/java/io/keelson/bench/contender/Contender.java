@@ -15,4 +15,9 @@ public interface Contender extends AutoCloseable {
     default Outcome drain(double seconds) throws Exception {
         throw new UnsupportedOperationException("has no queue that can be filled beforehand");
     }
+
+    /** Claims preloaded work as a worker does, so many times so much, and reports nothing: how long does a claim take? */
+    default Outcome claim(int claims, int each) throws Exception {
+        throw new UnsupportedOperationException("has no claims of its own");
+    }
 }

@@ -69,6 +69,7 @@ public final class ContenderMain {
                 yield null;
             }
             case DRAIN -> started().drain(order.seconds());
+            case CLAIM -> started().claim(order.count(), order.each());
             case STOP -> {
                 if (contender != null) {
                     contender.close();

@@ -13,6 +13,7 @@ import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Migrations;
 import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.RemoteWork;
 import io.keelson.server.engine.Store;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.outbound.OutboundClient;
@@ -29,6 +30,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -37,10 +39,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Keelson's engine in this process, wired as {@code Server} wires it, without HTTP. */
@@ -54,15 +53,16 @@ final class KeelsonEngine implements Contender {
     private final OutboundClient outbound = new OutboundClient(false);
     private final ToolCatalog catalog;
     private final CatalogToolKnowledge knowledge;
+    private final Missions bodies;
     private final Map<Work, Mission> missions = new ConcurrentHashMap<>(new EnumMap<>(Work.class));
     private final List<UUID> preloaded = new ArrayList<>();
     private final Engine engine;
 
     KeelsonEngine(Place place) throws Exception {
         Path folder = Path.of(place.folder());
+        bodies = new Missions(place);
         settings = Settings.load(Map.of("KEELSON_DATA_DIR", place.folder()), folder, folder);
-        DatabaseUrl url = DatabaseUrl.parse(
-                "postgresql://" + place.user() + ":" + place.password() + "@" + place.jdbc().split("//", 2)[1]);
+        DatabaseUrl url = DatabaseUrl.parse(place.postgresUrl());
         database = new Database(url, DatabaseOptions.DEFAULTS);
         Migrations.migrate(url);
         Bootstrap.ensureWorkspace(database);
@@ -109,26 +109,39 @@ final class KeelsonEngine implements Contender {
 
     @Override
     public Outcome drain(double seconds) throws Exception {
-        AtomicInteger ended = new AtomicInteger();
-        CountDownLatch all = new CountDownLatch(preloaded.size());
+        Tally tally = new Tally(preloaded.size());
         long start = System.nanoTime();
         try (Engine executing = engine(settings.executors())) {
             for (UUID id : preloaded) {
                 executing.ended(id).thenAccept(state -> {
                     requireCompleted(state);
-                    ended.incrementAndGet();
-                    all.countDown();
+                    tally.one();
                 });
             }
-            all.await((long) (seconds * 1e9), TimeUnit.NANOSECONDS);
-            return Outcome.of(ended.get(), System.nanoTime() - start);
+            return tally.since(start, seconds);
         }
+    }
+
+    @Override
+    public Outcome claim(int claims, int each) throws Exception {
+        long[] latencies = new long[claims];
+        long start = System.nanoTime();
+        for (int i = 0; i < claims; i++) {
+            long before = System.nanoTime();
+            int got = engine.remoteWork().claim(new RemoteWork.Claim(Bootstrap.DEFAULT_WORKSPACE, "bench",
+                    List.of("noop"), each, Duration.ZERO, null, null)).size();
+            latencies[i] = System.nanoTime() - before;
+            if (got != each) {
+                throw new IllegalStateException("a claim gave " + got + " of " + each);
+            }
+        }
+        return Outcome.of(claims, System.nanoTime() - start, latencies);
     }
 
     private Mission mission(Work work) {
         return missions.computeIfAbsent(work, each -> {
             MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
-            byte[] json = Missions.of(each).toString().getBytes(StandardCharsets.UTF_8);
+            byte[] json = bodies.of(each).toString().getBytes(StandardCharsets.UTF_8);
             if (reader.read(json, Format.JSON) instanceof Reading.Done<Mission> done) {
                 return done.value();
             }

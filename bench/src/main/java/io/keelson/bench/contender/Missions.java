@@ -11,22 +11,24 @@ final class Missions {
     static final String REMOTE_TOOL = "bench.remote";
     private static final int STEPS = 10;
     private static final int WIDTH = 99;
-    private static final int STAGES = 100;
-    private static final int ITEMS = 1_000;
 
-    private Missions() {}
+    private final int stages;
+    private final int items;
 
-    static Mission of(Work work) {
-        Mission mission = Mission.named(work.name().toLowerCase(java.util.Locale.ROOT)).goal("be measured").start();
+    Missions(Place place) {
+        stages = place.option("stages", 100);
+        items = place.option("items", 1_000);
+    }
+
+    Mission of(Work work) {
+        Mission mission = Mission.named(work.name()).goal("be measured").start();
         return switch (work) {
             case TEN_STEPS -> mission.task("work", task -> steps(task, STEPS, "noop"));
             case ONE_STEP -> mission.task("work", task -> steps(task, 1, "noop"));
             case TEN_TASKS -> stage(mission, 0, STEPS - 1);
-            case TEN_THOUSAND_TASKS -> stages(mission);
+            case BIG_RUN -> stages(mission);
             case FAN_OUT -> fanOut(mission);
             case TEN_REMOTE_STEPS -> mission.task("work", task -> steps(task, STEPS, REMOTE_TOOL));
-            case LONG_STEP -> mission.task("work", task -> task.step("sleep", "process.run",
-                    Map.of("command", "sleep", "args", List.of("30"))));
         };
     }
 
@@ -37,8 +39,8 @@ final class Missions {
         return task;
     }
 
-    private static Mission stages(Mission mission) {
-        for (int stage = 0; stage < STAGES; stage++) {
+    private Mission stages(Mission mission) {
+        for (int stage = 0; stage < stages; stage++) {
             stage(mission, stage, WIDTH);
         }
         return mission;
@@ -53,9 +55,10 @@ final class Missions {
         return mission.task("j" + stage, task -> steps(task.dependsOn(all), 1, "noop"));
     }
 
-    private static Mission fanOut(Mission mission) {
-        List<Integer> items = IntStream.range(0, ITEMS).boxed().toList();
-        return mission.task("one", task -> task.step("list", "noop", Map.of("output", items)))
+    private Mission fanOut(Mission mission) {
+        return mission
+                .task("one",
+                        task -> task.step("list", "noop", Map.of("output", IntStream.range(0, items).boxed().toList())))
                 .task("each", task -> steps(task.dependsOn("one").forEach(Mission.expr(".tasks.one.output")), 1,
                         "noop"))
                 .task("join", task -> steps(task.dependsOn("each"), 1, "noop"));

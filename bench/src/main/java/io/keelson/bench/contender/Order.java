@@ -7,33 +7,39 @@ import org.jspecify.annotations.Nullable;
  *
  * @param place for {@code start}
  * @param load for {@code load}
- * @param count for {@code preload}
+ * @param count for {@code preload} and {@code claim}
+ * @param each for {@code claim}
  * @param seconds for {@code drain}
  */
-public record Order(Verb verb, @Nullable Place place, @Nullable Load load, int count, double seconds) {
+public record Order(Verb verb, @Nullable Place place, @Nullable Load load, int count, int each,
+        double seconds) {
 
     /** What can be asked for. */
     public enum Verb {
-        START, LOAD, PRELOAD, DRAIN, STOP
+        START, LOAD, PRELOAD, DRAIN, CLAIM, STOP
     }
 
     public static Order start(Place place) {
-        return new Order(Verb.START, place, null, 0, 0);
+        return new Order(Verb.START, place, null, 0, 0, 0);
     }
 
     public static Order load(Load load) {
-        return new Order(Verb.LOAD, null, load, 0, 0);
+        return new Order(Verb.LOAD, null, load, 0, 0, 0);
     }
 
     public static Order preload(int count) {
-        return new Order(Verb.PRELOAD, null, null, count, 0);
+        return new Order(Verb.PRELOAD, null, null, count, 0, 0);
     }
 
     public static Order drain(double seconds) {
-        return new Order(Verb.DRAIN, null, null, 0, seconds);
+        return new Order(Verb.DRAIN, null, null, 0, 0, seconds);
+    }
+
+    public static Order claim(int count, int each) {
+        return new Order(Verb.CLAIM, null, null, count, each, 0);
     }
 
     public static Order stop() {
-        return new Order(Verb.STOP, null, null, 0, 0);
+        return new Order(Verb.STOP, null, null, 0, 0, 0);
     }
 }

@@ -8,12 +8,10 @@ public enum Work {
     ONE_STEP,
     /** Ten tasks of one step: nine side by side, then one that joins them. */
     TEN_TASKS,
-    /** Ten thousand tasks of one step: a hundred times ninety-nine side by side and one that joins them. */
-    TEN_THOUSAND_TASKS,
-    /** One task, a thousand made from its output, one that joins them. */
+    /** Option {@code stages} (100) times: ninety-nine tasks of one step side by side, and one that joins them. */
+    BIG_RUN,
+    /** One task, option {@code items} (1,000) made from its output, one that joins them. */
     FAN_OUT,
     /** Ten steps whose tool a remote worker serves. */
-    TEN_REMOTE_STEPS,
-    /** One step that holds its lease for half a minute. */
-    LONG_STEP
+    TEN_REMOTE_STEPS
 }

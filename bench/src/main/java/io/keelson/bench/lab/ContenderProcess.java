@@ -88,6 +88,10 @@ public final class ContenderProcess implements AutoCloseable {
         return outcome(ask(Order.drain(seconds), SLACK.plusSeconds((long) seconds)));
     }
 
+    public Outcome claim(int claims, int each) throws ContenderException, InterruptedException {
+        return outcome(ask(Order.claim(claims, each), SLACK));
+    }
+
     private static Outcome outcome(@Nullable Outcome outcome) {
         return Objects.requireNonNull(outcome, "an answer without an outcome");
     }

@@ -3,6 +3,7 @@ package io.keelson.bench.lab;
 import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.contender.Place;
 import io.keelson.bench.lab.ContenderProcess.ContenderException;
+import io.keelson.bench.server.KeelsonServer;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
@@ -24,24 +25,31 @@ public final class Lab implements AutoCloseable {
     private static final List<String> TOLD = List.of("server_version", "fsync", "synchronous_commit",
             "full_page_writes", "wal_compression", "shared_buffers", "max_wal_size", "checkpoint_timeout");
 
+    /** Where an embedded PostgreSQL of ours logs, below the data directory. */
+    private static final String POSTGRES_LOG = "postgres/postgres-log";
+
     private final Path folder;
+    private final Path cache;
     private final List<String> jvm;
+    private final List<String> serverJvm;
     private final EmbeddedPostgres postgres;
     private int turns;
 
     /**
      * @param folder for all that is left behind; its PostgreSQL data is deleted at the end
-     * @param binaries the unpacked programs of PostgreSQL, kept for the next time
-     * @param heap of each contender's JVM, such as {@code 1g}
+     * @param cache the programs of PostgreSQL and others, kept for the next time
+     * @param jvm options of each contender's JVM
+     * @param serverJvm options of servers that are looked at as users have them
      */
-    public Lab(Path folder, Path binaries, String heap) throws IOException {
+    public Lab(Path folder, Path cache, List<String> jvm, List<String> serverJvm) throws IOException {
         this.folder = folder;
-        this.jvm = List.of("-Xms" + heap, "-Xmx" + heap, "-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders",
-                "--enable-native-access=ALL-UNNAMED");
+        this.cache = cache;
+        this.jvm = List.copyOf(jvm);
+        this.serverJvm = List.copyOf(serverJvm);
         Files.createDirectories(folder);
-        Files.createDirectories(binaries);
+        Files.createDirectories(cache);
         // Durable as Keelson's own embedded database is; only the number of connections is above its default.
-        postgres = EmbeddedPostgres.start(new EmbeddedPostgresOptions(folder.resolve("postgres"), binaries,
+        postgres = EmbeddedPostgres.start(new EmbeddedPostgresOptions(folder.resolve("postgres"), cache,
                 Map.of("max_connections", "300"), true));
     }
 
@@ -70,8 +78,29 @@ public final class Lab implements AutoCloseable {
 
         public ContenderProcess start(ContenderKind kind, Map<String, String> options)
                 throws IOException, ContenderException, InterruptedException {
-            return ContenderProcess.start(kind, new Place(url.jdbc(), Objects.requireNonNull(url.user()),
-                    Objects.requireNonNull(url.password()), place.toString(), options), jvm);
+            return ContenderProcess.start(kind, placeWith(options), jvm);
+        }
+
+        /** Starts a server process on this turn's database, as its users start it. */
+        public KeelsonServer server(String node, Map<String, String> settings)
+                throws IOException, InterruptedException {
+            return KeelsonServer.start(place.resolve(node), placeWith(Map.of()).postgresUrl(), serverJvm, settings);
+        }
+
+        /** The same on an embedded PostgreSQL of its own. */
+        public KeelsonServer serverWithDatabase(String node) throws IOException, InterruptedException {
+            return KeelsonServer.start(place.resolve(node), null, serverJvm, Map.of());
+        }
+
+        /** From now on, statements on this turn's database are logged, for connections that are made later. */
+        public StatementLog logStatements() throws SQLException {
+            administer("alter database " + name + " set log_statement = 'all'");
+            return new StatementLog(folder.resolve(POSTGRES_LOG));
+        }
+
+        private Place placeWith(Map<String, String> options) {
+            return new Place(url.jdbc(), Objects.requireNonNull(url.user()), Objects.requireNonNull(url.password()),
+                    place.toString(), cache.toString(), jvm, options);
         }
 
         @Override
@@ -82,11 +111,6 @@ public final class Lab implements AutoCloseable {
 
     public Turn turn() throws IOException, SQLException {
         return new Turn("turn_" + ++turns);
-    }
-
-    /** How the contenders' JVMs are started. */
-    public List<String> jvm() {
-        return jvm;
     }
 
     /** The server's settings that matter, by name. */

@@ -12,7 +12,11 @@ import io.keelson.bench.report.Sample;
 import java.io.IOException;
 import java.util.Map;
 
-/** What a scenario has in a contender's turn. */
+/**
+ * What a scenario has in a contender's turn.
+ *
+ * @param round from 1
+ */
 public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes sizes, Lab.Turn turn, Results results) {
 
     /** Something whose time is taken. */
@@ -20,28 +24,42 @@ public record Bench(Scenario scenario, ContenderKind kind, int round, Sizes size
         Outcome run() throws ContenderException, InterruptedException;
     }
 
-    ContenderProcess start() throws IOException, ContenderException, InterruptedException {
-        return start(Map.of());
-    }
+    /** What was measured, and what others used of the processors meanwhile, in percent. */
+    record Watched(Outcome outcome, double others) {}
 
     ContenderProcess start(Map<String, String> options)
             throws IOException, ContenderException, InterruptedException {
         return turn.start(kind, options);
     }
 
-    /** Runs per second and, where they were timed, how long a run took. */
-    void rate(String variant, Metric perSecond, Measured measured) throws ContenderException, InterruptedException {
+    Watched watch(Measured measured) throws ContenderException, InterruptedException {
         Processors before = Processors.now();
         Outcome outcome = measured.run();
-        double others = Processors.now().othersSince(before);
-        record(variant, perSecond, outcome.perSecond(), others);
-        if (outcome.p99Ms() > 0) {
-            record(variant, Metric.P50, outcome.p50Ms(), others);
-            record(variant, Metric.P99, outcome.p99Ms(), others);
+        return new Watched(outcome, Processors.now().othersSince(before));
+    }
+
+    /** Records how many there were per second and, where they were timed, how long one took. */
+    void rate(String variant, Metric perSecond, Measured measured) throws ContenderException, InterruptedException {
+        Watched watched = watch(measured);
+        record(variant, perSecond, watched.outcome().perSecond(), watched.others());
+        if (watched.outcome().p99Ms() > 0) {
+            latency(variant, watched);
         }
     }
 
+    /** Records how long one took, the slowest hundredth apart. */
+    void latency(String variant, Watched watched) {
+        record(variant, Metric.P50, watched.outcome().p50Ms(), watched.others());
+        record(variant, Metric.P99, watched.outcome().p99Ms(), watched.others());
+    }
+
+    /** @param others percent of the processors; NaN where that says nothing */
     void record(String variant, Metric metric, double value, double others) {
         results.add(new Sample(scenario.title(), variant, kind.title(), metric, round, value, others));
+    }
+
+    /** The same turn, counted as another round of a scenario that has only one. */
+    Bench inRound(int number) {
+        return new Bench(scenario, kind, number, sizes, turn, results);
     }
 }

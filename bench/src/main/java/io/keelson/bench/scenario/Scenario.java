@@ -13,7 +13,14 @@ public interface Scenario {
     String title();
 
     /** Who can take part, in the order of the first round. */
-    List<ContenderKind> contenders();
+    default List<ContenderKind> contenders() {
+        return List.of(ContenderKind.KEELSON);
+    }
+
+    /** Whether a turn is so dear that there is only one, which repeats its loads instead. */
+    default boolean once() {
+        return false;
+    }
 
     /** One contender's turn in one round, on an empty database. */
     void measure(Bench bench) throws Exception;

@@ -6,9 +6,11 @@ import io.keelson.bench.contender.Work;
 import io.keelson.bench.lab.ContenderProcess;
 import io.keelson.bench.report.Metric;
 import java.util.List;
+import java.util.Map;
 
 /** Runs of ten trivial steps, with more and more of them in flight. */
-final class TenSteps implements Scenario {
+public final class TenSteps implements Scenario {
+    public static final String TITLE = "Runs of ten trivial steps";
     private static final int WARMING_CALLERS = 32;
 
     @Override
@@ -18,25 +20,31 @@ final class TenSteps implements Scenario {
 
     @Override
     public String title() {
-        return "Runs of ten trivial steps";
+        return TITLE;
     }
 
     @Override
     public List<ContenderKind> contenders() {
-        return List.of(ContenderKind.KEELSON, ContenderKind.DBOS, ContenderKind.SQL_LIMIT);
+        return List.of(ContenderKind.KEELSON, ContenderKind.KEELSON_HTTP, ContenderKind.DBOS, ContenderKind.RESTATE,
+                ContenderKind.SQL_LIMIT);
+    }
+
+    /** As tables show the variant. */
+    public static String inFlight(int callers) {
+        return callers + " in flight";
     }
 
     @Override
     public void measure(Bench bench) throws Exception {
-        try (ContenderProcess contender = bench.start()) {
-            contender.load(Load.during(Work.TEN_STEPS, WARMING_CALLERS, bench.sizes().warmup()));
+        try (ContenderProcess contender = bench.start(Map.of())) {
+            contender.load(Load.during(Work.TEN_STEPS, bench.sizes().callers(WARMING_CALLERS), bench.sizes().warmup()));
             if (bench.kind() == ContenderKind.SQL_LIMIT) {
                 bench.rate("two connections", Metric.TRANSITIONS_PER_SECOND,
                         () -> contender.load(Load.during(Work.TEN_STEPS, 2, bench.sizes().seconds())));
                 return;
             }
             for (int callers : bench.sizes().inFlight()) {
-                bench.rate(callers + " in flight", Metric.RUNS_PER_SECOND,
+                bench.rate(inFlight(callers), Metric.RUNS_PER_SECOND,
                         () -> contender.load(Load.during(Work.TEN_STEPS, callers, bench.sizes().seconds())));
             }
         }

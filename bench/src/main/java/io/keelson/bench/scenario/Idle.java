@@ -1,0 +1,83 @@
+package io.keelson.bench.scenario;
+
+import io.keelson.bench.contender.ContenderKind;
+import io.keelson.bench.lab.StatementLog;
+import io.keelson.bench.report.Metric;
+import io.keelson.bench.server.KeelsonServer;
+import io.keelson.bench.server.Poll;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** What a server costs that has nothing to do, and how long it takes to be ready. */
+public final class Idle implements Scenario {
+    public static final String TITLE = "Idle";
+    public static final String STARTED = "server with its embedded database";
+    public static final String WATCHED = "server on a database of ours";
+    private static final double KILOBYTES_OF_A_MEGABYTE = 1_024;
+
+    @Override
+    public String name() {
+        return "idle";
+    }
+
+    @Override
+    public String title() {
+        return TITLE;
+    }
+
+    @Override
+    public List<ContenderKind> contenders() {
+        return List.of(ContenderKind.KEELSON_HTTP);
+    }
+
+    @Override
+    public void measure(Bench bench) throws Exception {
+        statements(bench);
+        startup(bench);
+    }
+
+    /** Every statement that PostgreSQL executes for the node is in its log, BEGIN and COMMIT included. */
+    private static void statements(Bench bench) throws Exception {
+        StatementLog log = bench.turn().logStatements();
+        try (KeelsonServer server = bench.turn().server("node", Map.of())) {
+            rest(bench);
+            long before = log.count();
+            long start = System.nanoTime();
+            rest(bench);
+            double seconds = (System.nanoTime() - start) / 1e9;
+            bench.record(WATCHED, Metric.STATEMENTS_PER_SECOND, (log.count() - before) / seconds, Double.NaN);
+            bench.record(WATCHED, Metric.RESIDENT_MB, residentMegabytes(server.pid()), Double.NaN);
+        }
+    }
+
+    /** The first start makes the data folder; the second is the one that counts. */
+    private static void startup(Bench bench) throws Exception {
+        String node = "embedded";
+        bench.turn().serverWithDatabase(node).close();
+        try (KeelsonServer server = bench.turn().serverWithDatabase(node)) {
+            bench.record(STARTED, Metric.READY_SECONDS, server.startup().toMillis() / 1e3, Double.NaN);
+            rest(bench);
+            bench.record(STARTED, Metric.RESIDENT_MB, residentMegabytes(server.pid()), Double.NaN);
+        }
+    }
+
+    private static void rest(Bench bench) throws InterruptedException {
+        long end = System.nanoTime() + (long) (bench.sizes().seconds() * 1e9);
+        Poll.until(Duration.ofDays(1), () -> System.nanoTime() >= end);
+    }
+
+    /** Of the server's JVM alone; NaN where there is no {@code /proc}. */
+    private static double residentMegabytes(long pid) throws IOException {
+        Path status = Path.of("/proc", Long.toString(pid), "status");
+        if (!Files.exists(status)) {
+            return Double.NaN;
+        }
+        return Files.readAllLines(status).stream().filter(line -> line.startsWith("VmRSS:"))
+                .mapToDouble(line -> Double.parseDouble(line.replaceAll("\\D", "")) / KILOBYTES_OF_A_MEGABYTE)
+                .findFirst().orElse(Double.NaN);
+    }
+}

@@ -1,0 +1,40 @@
+package io.keelson.bench.scenario;
+
+import io.keelson.bench.contender.ContenderKind;
+import io.keelson.bench.contender.Load;
+import io.keelson.bench.contender.Work;
+import io.keelson.bench.lab.ContenderProcess;
+import io.keelson.bench.report.Metric;
+import java.util.List;
+import java.util.Map;
+
+/** Ten-step runs whose steps a worker of the SDK claims over HTTP, many at a time, and reports in batches. */
+final class RemoteWorkers implements Scenario {
+    private static final int SLOTS = 64;
+
+    @Override
+    public String name() {
+        return "remote-workers";
+    }
+
+    @Override
+    public String title() {
+        return "Runs of ten steps on a remote worker of " + SLOTS + " slots";
+    }
+
+    @Override
+    public List<ContenderKind> contenders() {
+        return List.of(ContenderKind.KEELSON_HTTP);
+    }
+
+    @Override
+    public void measure(Bench bench) throws Exception {
+        try (ContenderProcess contender = bench.start(Map.of("slots", Integer.toString(SLOTS)))) {
+            contender.load(Load.during(Work.TEN_REMOTE_STEPS, bench.sizes().callers(SLOTS), bench.sizes().warmup()));
+            for (int callers : bench.sizes().inFlight()) {
+                bench.rate(TenSteps.inFlight(callers), Metric.RUNS_PER_SECOND,
+                        () -> contender.load(Load.during(Work.TEN_REMOTE_STEPS, callers, bench.sizes().seconds())));
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package io.keelson.bench.server;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** How a server is started: by the product's own launcher, or from this class path where there is none. */
+final class Launcher {
+    /** Path of {@code ./keelson}; set by {@code ./benchmark}, absent in tests. */
+    private static final String PROPERTY = "keelson.launcher";
+
+    private Launcher() {}
+
+    static List<String> command(List<String> jvm) {
+        String launcher = System.getProperty(PROPERTY);
+        if (launcher != null) {
+            return List.of(launcher, "server");
+        }
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(jvm);
+        command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"), "io.keelson.cli.Main", "server"));
+        return command;
+    }
+}
