@@ -9,6 +9,7 @@ import io.keelson.bench.scenario.Bench;
 import io.keelson.bench.scenario.Scenario;
 import io.keelson.bench.scenario.Scenarios;
 import io.keelson.bench.scenario.Sizes;
+import io.keelson.bench.scenario.TenSteps;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -133,8 +134,8 @@ public final class Benchmark implements Callable<Integer> {
                 }
             }
         }
-        Report report = new Report(circumstances, results);
-        report.write(out);
+        Report report = new Report(circumstances, results, new Bars(results, sizes()).all());
+        report.write(out, TenSteps.TITLE, sizes().inFlight().stream().map(TenSteps::inFlight).toList());
         say(report.markdown());
         return results.samples().isEmpty() ? 1 : 0;
     }
@@ -150,6 +151,7 @@ public final class Benchmark implements Callable<Integer> {
                 say(clock.instant() + " " + scenario.name() + " " + round + "/" + turns + ": " + kind.title());
                 try (Lab.Turn turn = lab.turn()) {
                     scenario.measure(new Bench(scenario, kind, round, sizes, turn, results));
+                    turn.done();
                 } catch (ContenderException e) {
                     results.skip(scenario.title(), kind.title(), String.valueOf(e.getMessage()));
                     say("  " + e.getMessage());

@@ -2,7 +2,6 @@ package io.keelson.bench.contender;
 
 import io.keelson.client.plan.Mission;
 import io.keelson.client.plan.TaskBuilder;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
@@ -10,6 +9,7 @@ import java.util.stream.IntStream;
 final class Missions {
     static final String REMOTE_TOOL = "bench.remote";
     private static final int STEPS = 10;
+    private static final Map<String, Object> CHARGE = Map.of("tokens", 100, "cost", 0.002);
     private static final int WIDTH = 99;
 
     private final int stages;
@@ -24,6 +24,7 @@ final class Missions {
         Mission mission = Mission.named(work.name()).goal("be measured").start();
         return switch (work) {
             case TEN_STEPS -> mission.task("work", task -> steps(task, STEPS, "noop"));
+            case TEN_CHARGED_STEPS -> mission.task("work", task -> steps(task, STEPS, "noop", CHARGE));
             case ONE_STEP -> mission.task("work", task -> steps(task, 1, "noop"));
             case TEN_TASKS -> stage(mission, 0, STEPS - 1);
             case BIG_RUN -> stages(mission);
@@ -33,8 +34,12 @@ final class Missions {
     }
 
     private static TaskBuilder steps(TaskBuilder task, int count, String tool) {
+        return steps(task, count, tool, Map.of());
+    }
+
+    private static TaskBuilder steps(TaskBuilder task, int count, String tool, Map<String, Object> input) {
         for (int i = 1; i <= count; i++) {
-            task.step("s" + i, tool, Map.of());
+            task.step("s" + i, tool, input);
         }
         return task;
     }

@@ -4,6 +4,8 @@ package io.keelson.bench.contender;
 public enum Work {
     /** Ten steps, one after the other. */
     TEN_STEPS,
+    /** The same, and each reports what it cost. */
+    TEN_CHARGED_STEPS,
     /** One step: the nearest there is to a job without steps. */
     ONE_STEP,
     /** Ten tasks of one step: nine side by side, then one that joins them. */

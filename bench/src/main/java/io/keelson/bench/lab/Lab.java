@@ -34,6 +34,7 @@ public final class Lab implements AutoCloseable {
     private final List<String> serverJvm;
     private final EmbeddedPostgres postgres;
     private int turns;
+    private boolean closed;
 
     /**
      * @param folder for all that is left behind; its PostgreSQL data is deleted at the end
@@ -51,6 +52,7 @@ public final class Lab implements AutoCloseable {
         // Durable as Keelson's own embedded database is; only the number of connections is above its default.
         postgres = EmbeddedPostgres.start(new EmbeddedPostgresOptions(folder.resolve("postgres"), cache,
                 Map.of("max_connections", "300"), true));
+        Runtime.getRuntime().addShutdownHook(new Thread(this::close));
     }
 
     /** One contender's turn: a folder, an empty database and, once started, its process; closing ends all three. */
@@ -58,6 +60,7 @@ public final class Lab implements AutoCloseable {
         private final String name;
         private final DatabaseUrl url;
         private final Path place;
+        private boolean done;
 
         private Turn(String name) throws IOException, SQLException {
             this.name = name;
@@ -66,10 +69,6 @@ public final class Lab implements AutoCloseable {
             administer("create database " + name);
             // What the one before left to be written is not for this one to wait for.
             administer("checkpoint");
-        }
-
-        public Path folder() {
-            return place;
         }
 
         public DatabaseUrl url() {
@@ -103,9 +102,17 @@ public final class Lab implements AutoCloseable {
                     place.toString(), cache.toString(), jvm, options);
         }
 
+        /** All went well: nobody will want to read what lies in the folder. */
+        public void done() {
+            done = true;
+        }
+
         @Override
-        public void close() throws SQLException {
+        public void close() throws SQLException, IOException {
             administer("drop database " + name + " with (force)");
+            if (done) {
+                Folders.delete(place);
+            }
         }
     }
 
@@ -135,8 +142,12 @@ public final class Lab implements AutoCloseable {
         }
     }
 
+    /** May be called again, and is when the JVM is told to end. */
     @Override
-    public void close() {
-        postgres.close();
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            postgres.close();
+        }
     }
 }

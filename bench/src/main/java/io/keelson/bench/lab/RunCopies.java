@@ -10,6 +10,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fills Keelson's tables with copies of one run that was really done, set-wise: every row of every table that belongs to
@@ -17,14 +22,15 @@ import java.util.Map;
  * database.
  */
 public final class RunCopies {
-    private static final int AT_ONCE = 20_000;
+    private static final int AT_ONCE = 10_000;
+    private static final int CONNECTIONS = 2;
 
-    /** Tables that name a run, and the one that they refer to, with the column that holds the run's id. */
+    /** Tables that name a run, and the one that they refer to. */
     private static final String TABLES = """
-            select c.table_name, 'run_id' as run_column from information_schema.columns c
+            select c.table_name from information_schema.columns c
              where c.table_schema = 'public' and c.column_name = 'run_id'
             union
-            select k.confrelid::regclass::text, 'id' from pg_constraint k
+            select k.confrelid::regclass::text from pg_constraint k
               join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any (k.conkey)
              where k.contype = 'f' and a.attname = 'run_id'""";
 
@@ -33,6 +39,11 @@ public final class RunCopies {
             select column_name, data_type from information_schema.columns
              where table_schema = 'public' and table_name = ? and coalesce(column_default, '') not like 'nextval%'
              order by ordinal_position""";
+
+    /** Indexes that only make reading faster; made anew, they cost a fraction of being kept up to date. */
+    private static final String INDEXES = """
+            select i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid) from pg_index i
+             where i.indrelid = ?::regclass and not i.indisunique""";
 
     private final DatabaseUrl url;
     private final Map<String, String> inserts;
@@ -46,51 +57,95 @@ public final class RunCopies {
     public static RunCopies ofTheOnlyRun(DatabaseUrl url) throws SQLException {
         Map<String, String> inserts = new LinkedHashMap<>();
         try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
-            Map<String, String> tables = new LinkedHashMap<>();
-            try (ResultSet row = statement.executeQuery(TABLES)) {
-                while (row.next()) {
-                    tables.put(row.getString(1), row.getString(2));
-                }
-            }
-            for (String table : tables.keySet()) {
-                String kept = "copied_" + table;
-                statement.execute("create table " + kept + " as table " + table);
-                inserts.put(table, insert(connection, table, kept));
+            for (String table : pairs(connection, TABLES, null, 1).keySet()) {
+                inserts.put(table, keep(connection, statement, table));
             }
         }
         return new RunCopies(url, inserts);
     }
 
-    private static String insert(Connection connection, String table, String kept) throws SQLException {
+    /** Keeps a table's rows aside, ids without their time, and says how copies of them are inserted. */
+    private static String keep(Connection connection, Statement statement, String table) throws SQLException {
         List<String> names = new ArrayList<>();
-        List<String> values = new ArrayList<>();
+        List<String> kept = new ArrayList<>();
+        List<String> copied = new ArrayList<>();
         try (PreparedStatement columns = connection.prepareStatement(COLUMNS)) {
             columns.setString(1, table);
             try (ResultSet row = columns.executeQuery()) {
                 while (row.next()) {
-                    names.add(row.getString(1));
-                    values.add(value(row.getString(1), row.getString(2)));
+                    String name = row.getString(1);
+                    boolean id = row.getString(2).equals("uuid") && !name.equals("workspace_id");
+                    names.add(name);
+                    kept.add(id ? "substr(replace(" + name + "::text, '-', ''), 13) as " + name : name);
+                    copied.add(id ? "(time || " + name + ")::uuid"
+                            : name.equals("queued_at") ? name + " + n * interval '1 microsecond'" : name);
                 }
             }
         }
-        return "insert into " + table + " (" + String.join(", ", names) + ") select " + String.join(", ", values)
-                + " from generate_series(?, ?) n cross join " + kept;
+        statement.execute("create table copied_" + table + " as select " + String.join(", ", kept) + " from " + table);
+        // Ids are ordered by time: the copy's number takes the time's place, the rest tells a run's rows apart.
+        return "insert into " + table + " (" + String.join(", ", names) + ") select " + String.join(", ", copied)
+                + " from (select n, lpad(to_hex(n), 12, '0') as time from generate_series(?, ?) n) each"
+                + " cross join copied_" + table;
     }
 
-    /** Ids are ordered by time: the copy's number takes the place of the time, the rest tells a run's rows apart. */
-    private static String value(String column, String type) {
-        if (type.equals("uuid") && !column.equals("workspace_id")) {
-            return "(lpad(to_hex(n), 12, '0') || substr(replace(" + column + "::text, '-', ''), 13))::uuid";
+    /** The first column's values, each with what stands in the other column. */
+    private static Map<String, String> pairs(Connection connection, String sql, @Nullable String parameter,
+            int other) throws SQLException {
+        Map<String, String> found = new LinkedHashMap<>();
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            if (parameter != null) {
+                statement.setString(1, parameter);
+            }
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.put(row.getString(1), row.getString(other));
+                }
+            }
         }
-        return column.equals("queued_at") ? column + " + n * interval '1 microsecond'" : column;
+        return found;
     }
 
     /** Adds so many copies, then looks after the tables as autovacuum would in time. */
-    public void insert(int count) throws SQLException {
+    public void insert(int count) throws Exception {
+        try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
+            Map<String, String> indexes = new LinkedHashMap<>();
+            for (String table : inserts.keySet()) {
+                indexes.putAll(pairs(connection, INDEXES, table, 2));
+            }
+            for (String index : indexes.keySet()) {
+                statement.execute("drop index " + index);
+            }
+            insertAll(count);
+            for (String index : indexes.values()) {
+                statement.execute(index);
+            }
+            statement.execute("vacuum analyze");
+            statement.execute("checkpoint");
+        }
+    }
+
+    private void insertAll(int count) throws Exception {
+        AtomicInteger next = new AtomicInteger(1);
+        try (ExecutorService writers = Executors.newFixedThreadPool(CONNECTIONS)) {
+            List<Future<?>> ends = new ArrayList<>();
+            for (int i = 0; i < CONNECTIONS; i++) {
+                ends.add(writers.submit(() -> {
+                    write(next, count);
+                    return null;
+                }));
+            }
+            for (Future<?> end : ends) {
+                end.get();
+            }
+        }
+    }
+
+    private void write(AtomicInteger next, int count) throws SQLException {
         try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
             // Neither foreign keys nor the guards of append-only tables: what is copied has passed them.
-            statement.execute("set session_replication_role = replica");
-            for (int from = 1; from <= count; from += AT_ONCE) {
+            statement.execute("set session_replication_role = replica; set synchronous_commit = off");
+            for (int from = next.getAndAdd(AT_ONCE); from <= count; from = next.getAndAdd(AT_ONCE)) {
                 for (String insert : inserts.values()) {
                     try (PreparedStatement copy = connection.prepareStatement(insert)) {
                         copy.setInt(1, from);
@@ -99,8 +154,6 @@ public final class RunCopies {
                     }
                 }
             }
-            statement.execute("vacuum analyze");
-            statement.execute("checkpoint");
         }
     }
 }

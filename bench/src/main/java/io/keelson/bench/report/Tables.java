@@ -1,12 +1,14 @@
 package io.keelson.bench.report;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /** A table in Markdown for each scenario: a row per variant and contender, a column per metric. */
 final class Tables {
@@ -46,7 +48,14 @@ final class Tables {
                 lines.add(line(row, of, metrics));
             }
         }));
-        return Markdown.table(lines);
+        return Markdown.table(withoutEmptyColumns(lines));
+    }
+
+    /** Where nobody was compared, or nobody looked at what others used. */
+    private static List<List<String>> withoutEmptyColumns(List<List<String>> lines) {
+        int[] kept = IntStream.range(0, lines.getFirst().size())
+                .filter(i -> lines.stream().skip(1).anyMatch(line -> !line.get(i).isEmpty())).toArray();
+        return lines.stream().map(line -> Arrays.stream(kept).mapToObj(line::get).toList()).toList();
     }
 
     private List<String> line(Row row, List<Sample> samples, Set<Metric> metrics) {
@@ -73,7 +82,7 @@ final class Tables {
     }
 
     private static String others(List<Sample> samples) {
-        double most = samples.stream().mapToDouble(Sample::others).max().orElse(Double.NaN);
-        return Double.isNaN(most) ? "?" : Math.round(most) + " %";
+        double most = samples.stream().mapToDouble(Sample::others).filter(Double::isFinite).max().orElse(Double.NaN);
+        return Double.isNaN(most) ? "" : Math.round(most) + " %";
     }
 }

@@ -5,12 +5,15 @@ import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Work;
 import io.keelson.bench.lab.ContenderProcess;
 import io.keelson.bench.report.Metric;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 
 /** Runs of ten trivial steps, with more and more of them in flight. */
 public final class TenSteps implements Scenario {
     public static final String TITLE = "Runs of ten trivial steps";
+    /** The variant of the SQL limit. */
+    public static final String LIMIT = "two connections";
     private static final int WARMING_CALLERS = 32;
 
     @Override
@@ -34,18 +37,28 @@ public final class TenSteps implements Scenario {
         return callers + " in flight";
     }
 
+    /** The same with tokens and cost reported by each step. */
+    public static String charged(int callers) {
+        return inFlight(callers) + ", each step charged";
+    }
+
     @Override
     public void measure(Bench bench) throws Exception {
         try (ContenderProcess contender = bench.start(Map.of())) {
             contender.load(Load.during(Work.TEN_STEPS, bench.sizes().callers(WARMING_CALLERS), bench.sizes().warmup()));
             if (bench.kind() == ContenderKind.SQL_LIMIT) {
-                bench.rate("two connections", Metric.TRANSITIONS_PER_SECOND,
+                bench.rate(LIMIT, Metric.TRANSITIONS_PER_SECOND,
                         () -> contender.load(Load.during(Work.TEN_STEPS, 2, bench.sizes().seconds())));
                 return;
             }
             for (int callers : bench.sizes().inFlight()) {
                 bench.rate(inFlight(callers), Metric.RUNS_PER_SECOND,
                         () -> contender.load(Load.during(Work.TEN_STEPS, callers, bench.sizes().seconds())));
+            }
+            if (bench.kind() == ContenderKind.KEELSON) {
+                int most = Collections.max(bench.sizes().inFlight());
+                bench.rate(charged(most), Metric.RUNS_PER_SECOND,
+                        () -> contender.load(Load.during(Work.TEN_CHARGED_STEPS, most, bench.sizes().seconds())));
             }
         }
     }

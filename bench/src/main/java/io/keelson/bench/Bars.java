@@ -1,0 +1,104 @@
+package io.keelson.bench;
+
+import io.keelson.bench.contender.ContenderKind;
+import io.keelson.bench.report.Bar;
+import io.keelson.bench.report.Metric;
+import io.keelson.bench.report.Results;
+import io.keelson.bench.scenario.BigRun;
+import io.keelson.bench.scenario.DeepQueue;
+import io.keelson.bench.scenario.History;
+import io.keelson.bench.scenario.Idle;
+import io.keelson.bench.scenario.Recovery;
+import io.keelson.bench.scenario.Sizes;
+import io.keelson.bench.scenario.TenSteps;
+import java.util.Collections;
+import java.util.List;
+import java.util.OptionalDouble;
+
+/** What the specification asks for (engine.md §2), against what was measured; ratios are of medians of the same go. */
+final class Bars {
+    /** A ten-step run is twenty transitions: each step is begun and ended. Those of tasks and runs come free. */
+    private static final int TRANSITIONS_OF_A_RUN = 20;
+
+    private final Results results;
+    private final Sizes sizes;
+
+    Bars(Results results, Sizes sizes) {
+        this.results = results;
+        this.sizes = sizes;
+    }
+
+    List<Bar> all() {
+        int most = Collections.max(sizes.inFlight());
+        OptionalDouble ours = ten(ContenderKind.KEELSON, most, Metric.RUNS_PER_SECOND);
+        OptionalDouble alone = ten(ContenderKind.KEELSON, 1, Metric.P50);
+        OptionalDouble limit = results.median(TenSteps.TITLE, TenSteps.LIMIT, ContenderKind.SQL_LIMIT.title(),
+                Metric.TRANSITIONS_PER_SECOND);
+        return List.of(
+                atLeast("runs/s with " + most + " in flight ÷ DBOS at its best: at least 8", 8,
+                        ratio(ours, best(ContenderKind.DBOS))),
+                atLeast("runs/s with " + most + " in flight ÷ Restate at its best: at least 10", 10,
+                        ratio(ours, best(ContenderKind.RESTATE))),
+                atLeast("its transitions/s ÷ set-wise SQL limit: at least 0.5", 0.5,
+                        times(ratio(ours, limit), TRANSITIONS_OF_A_RUN)),
+                atLeast("runs/s with a charge per step ÷ without: at least 0.8", 0.8,
+                        ratio(keelson(TenSteps.TITLE, TenSteps.charged(most), Metric.RUNS_PER_SECOND), ours)),
+                atMost("p50 alone, ms: at most 6", 6, alone),
+                atMost("p50 alone ÷ DBOS: at most 1", 1, ratio(alone, ten(ContenderKind.DBOS, 1, Metric.P50))),
+                atMost("p50 with 32 in flight, ms: at most 15", 15, ten(ContenderKind.KEELSON, 32, Metric.P50)),
+                atMost("p99 with 32 in flight, ms: at most 80", 80, ten(ContenderKind.KEELSON, 32, Metric.P99)),
+                atMost("cost per step in the big run ÷ in runs of 10 tasks: at most 1.5", 1.5,
+                        ratio(keelson(BigRun.TITLE, BigRun.big(sizes.stages()), Metric.MICROS_PER_STEP),
+                                keelson(BigRun.TITLE, BigRun.SMALL, Metric.MICROS_PER_STEP))),
+                atMost("cost of a run with history in the tables ÷ without: at most 1.2", 1.2,
+                        ratio(keelson(History.TITLE, History.EMPTY, Metric.RUNS_PER_SECOND),
+                                keelson(History.TITLE, History.full(sizes.history()), Metric.RUNS_PER_SECOND))),
+                atMost("claim from a deep queue ÷ from a nearly empty one: at most 2", 2,
+                        ratio(keelson(DeepQueue.TITLE, DeepQueue.deep(sizes.queued()), Metric.P50),
+                                keelson(DeepQueue.TITLE, DeepQueue.SHALLOW, Metric.P50))),
+                atMost("idle statements/s: at most 2", 2, server(Idle.TITLE, Idle.WATCHED,
+                        Metric.STATEMENTS_PER_SECOND)),
+                atMost("idle resident MB of the server's JVM: at most 200", 200,
+                        server(Idle.TITLE, Idle.STARTED, Metric.RESIDENT_MB)),
+                atMost("s until ready, warm, with the embedded database: at most 3", 3,
+                        server(Idle.TITLE, Idle.STARTED, Metric.READY_SECONDS)),
+                atMost("s from kill -9 until claimed again: at most lease + 1", sizes.leaseSeconds() + 1,
+                        server(Recovery.TITLE, Recovery.held(sizes.leaseSeconds()), Metric.CLAIMED_SECONDS)),
+                atMost("runs in flight at kill -9 that did not complete: none", 0,
+                        server(Recovery.TITLE, Recovery.inFlight(sizes.recovered()), Metric.FAILED_RUNS)));
+    }
+
+    private static Bar atLeast(String text, double bound, OptionalDouble measured) {
+        return new Bar(text, measured, false, bound);
+    }
+
+    private static Bar atMost(String text, double bound, OptionalDouble measured) {
+        return new Bar(text, measured, true, bound);
+    }
+
+    private OptionalDouble best(ContenderKind kind) {
+        return sizes.inFlight().stream().map(callers -> ten(kind, callers, Metric.RUNS_PER_SECOND))
+                .flatMapToDouble(OptionalDouble::stream).max();
+    }
+
+    private OptionalDouble ten(ContenderKind kind, int callers, Metric metric) {
+        return results.median(TenSteps.TITLE, TenSteps.inFlight(callers), kind.title(), metric);
+    }
+
+    private OptionalDouble keelson(String scenario, String variant, Metric metric) {
+        return results.median(scenario, variant, ContenderKind.KEELSON.title(), metric);
+    }
+
+    private OptionalDouble server(String scenario, String variant, Metric metric) {
+        return results.median(scenario, variant, ContenderKind.KEELSON_HTTP.title(), metric);
+    }
+
+    private static OptionalDouble ratio(OptionalDouble one, OptionalDouble other) {
+        return one.isPresent() && other.isPresent() ? OptionalDouble.of(one.getAsDouble() / other.getAsDouble())
+                : OptionalDouble.empty();
+    }
+
+    private static OptionalDouble times(OptionalDouble value, double factor) {
+        return value.isPresent() ? OptionalDouble.of(value.getAsDouble() * factor) : value;
+    }
+}
