@@ -15,11 +15,11 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Takes work for this node's executors from the queue: when woken, when a slot is free, and by polling. */
+/** Takes work for this node's executors from the queue whenever woken; the lookout wakes it while anything is queued. */
 final class Claimer implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Claimer.class);
     private static final int MOST_AT_ONCE = 200;
-    private static final long POLL_MS = 1_000;
+    private static final long PAUSE_MS = 1_000;
 
     private final Database database;
     private final RunStore store;
@@ -55,7 +55,7 @@ final class Claimer implements Runnable {
             long seen = wakeUps.tick();
             try {
                 if (!claim(seen)) {
-                    wakeUps.await(seen, POLL_MS);
+                    wakeUps.await(seen);
                 }
             } catch (InterruptedException e) {
                 return;
@@ -90,7 +90,7 @@ final class Claimer implements Runnable {
 
     private void pause() {
         try {
-            wakeUps.await(wakeUps.tick(), POLL_MS);
+            wakeUps.await(wakeUps.tick(), PAUSE_MS);
         } catch (InterruptedException e) {
             closing = true;
         }

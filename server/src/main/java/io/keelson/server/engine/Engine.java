@@ -54,8 +54,9 @@ public final class Engine implements Commands, AutoCloseable {
         List<String> tools = catalog.all().stream().filter(tool -> !tool.spec().engineOwned())
                 .map(tool -> tool.spec().name()).toList();
         claimer = new Claimer(database, store.runs(), work, wakeUps, this::own, tools, node, options.lease());
-        upkeep = new Upkeep(database, store, new Reconciler(database, store.runs(), this::own), executor, ends,
-                node, options);
+        Reconciler reconciler = new Reconciler(database, store.runs(), this::own);
+        upkeep = new Upkeep(database, store, reconciler, new Lookout(database, store.runs(), reconciler, wakeUps),
+                executor, ends, node, options);
         remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, this::own, options.lease());
         claiming = Thread.ofPlatform().name("claimer").start(claimer);
         upkeep.start();

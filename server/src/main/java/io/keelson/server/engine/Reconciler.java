@@ -18,7 +18,7 @@ import java.util.function.Function;
  * upon meanwhile. Any number of nodes may do so at once. Each duty is a step that a test can call.
  */
 final class Reconciler {
-    private static final int MOST_AT_ONCE = 500;
+    static final int MOST_AT_ONCE = 500;
 
     private final Database database;
     private final RunStore store;

@@ -38,7 +38,6 @@ import tools.jackson.databind.JsonNode;
 
 /** The way of remote workers to the same commands that this node's own executors use. */
 final class RemoteDispatch implements RemoteWork {
-    private static final long POLL_MS = 500;
     private static final int SPARE = 2;
 
     private final Database database;
@@ -81,7 +80,7 @@ final class RemoteDispatch implements RemoteWork {
             if (!items.isEmpty() || left <= 0) {
                 return items;
             }
-            wakeUps.await(seen, Math.min(left, POLL_MS));
+            wakeUps.await(seen, left);
         }
     }
 

@@ -9,17 +9,16 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The node's ticker: keeps its leases and its sign of life, and calls the reconciler's duties. */
+/** The node's ticker: keeps its leases and its sign of life, has the lookout look, and calls the rarer duties. */
 final class Upkeep implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Upkeep.class);
-    /** Short enough that work is claimed again within a second after its lease. */
-    private static final Duration LEASE_TICK = Duration.ofMillis(500);
     private static final Duration TICK = Duration.ofSeconds(1);
     private static final Duration RARELY = Duration.ofSeconds(20);
 
     private final Database database;
     private final Store store;
     private final Reconciler reconciler;
+    private final Lookout lookout;
     private final LocalExecutor executor;
     private final RunEnds ends;
     private final String node;
@@ -27,25 +26,40 @@ final class Upkeep implements AutoCloseable {
     private final ScheduledThreadPoolExecutor ticker = new ScheduledThreadPoolExecutor(2,
             Thread.ofPlatform().daemon().name("upkeep-", 0).factory());
 
-    Upkeep(Database database, Store store, Reconciler reconciler, LocalExecutor executor, RunEnds ends,
-            String node, Engine.Options options) {
+    Upkeep(Database database, Store store, Reconciler reconciler, Lookout lookout, LocalExecutor executor,
+            RunEnds ends, String node, Engine.Options options) {
         this.database = database;
         this.store = store;
         this.reconciler = reconciler;
+        this.lookout = lookout;
         this.executor = executor;
         this.ends = ends;
         this.node = node;
         this.options = options;
+        ticker.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
     void start() {
         database.runInTransaction(c -> store.fleet().beat(c, node, options.version()));
         Duration beat = options.lease().dividedBy(3);
         every(beat, this::keepLeases);
-        every(LEASE_TICK, reconciler::expiredLeases);
-        every(TICK, reconciler::dueTimers);
         every(TICK, this::endsElsewhere);
         every(RARELY, reconciler::stuckJoins);
+        lookAfter(TICK);
+    }
+
+    private void lookAfter(Duration pause) {
+        ticker.schedule(() -> {
+            Duration next = TICK;
+            try {
+                next = lookout.look();
+            } catch (RuntimeException e) {
+                LOG.warn("looking for what is due failed and is tried again", e);
+            }
+            if (!ticker.isShutdown()) {
+                lookAfter(next);
+            }
+        }, pause.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private void keepLeases() {
@@ -76,6 +90,7 @@ final class Upkeep implements AutoCloseable {
     public void close() throws InterruptedException {
         ticker.shutdown();
         ticker.awaitTermination(5, TimeUnit.SECONDS);
+        lookout.close();
         database.runInTransaction(c -> store.fleet().leave(c, node));
     }
 }

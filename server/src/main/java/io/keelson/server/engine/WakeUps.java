@@ -7,8 +7,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * Tells those who wait for work that there may be some. Only a hint: a wake-up may be lost or come for nothing, and
- * polling the queue is the truth.
+ * Tells those who wait for work that there may be some. Only a hint, which may come for nothing. What other nodes put in
+ * the queue is told by the {@link Lookout}, for as long as it is there.
  */
 final class WakeUps {
     private final Predicate<String> localTools;
@@ -75,7 +75,12 @@ final class WakeUps {
         }
     }
 
-    /** Waits until something has been queued since {@code seen}, at most so long. */
+    /** Waits until something has been queued since {@code seen}. */
+    void await(long seen) throws InterruptedException {
+        await(seen, Long.MAX_VALUE);
+    }
+
+    /** The same, at most so long. */
     void await(long seen, long millis) throws InterruptedException {
         lock.lock();
         try {

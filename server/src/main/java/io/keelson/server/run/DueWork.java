@@ -8,6 +8,7 @@ import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.run.RunStore.Candidate;
+import io.keelson.server.run.RunStore.Due;
 import io.keelson.server.run.RunStore.DueTimer;
 import io.keelson.server.run.RunStore.Expired;
 import java.sql.Connection;
@@ -55,6 +56,16 @@ final class DueWork {
             select run_id, task_id, lane, tool from ready
              order by priority, turn, queued_at, task_id, lane
              limit ?""";
+
+    private static final String DUE = """
+            with clock as materialized (select {now} as now)
+            select (select task_id from work_queue where holder is null order by workspace_id limit 1) is not null as ready,
+                   (select min(lease_expires_at) from work_queue where holder is not null) < now as lapsed,
+                   (select min(deadline_at) from work_queue) < now - ? * interval '1 millisecond' as late,
+                   (select min(due_at) from timers) <= now as timers,
+                   (select ceil(extract(epoch from min(lease_expires_at) - now) * 1000)::bigint from work_queue
+                     where holder is not null and lease_expires_at >= now) as next_lease_ms
+              from clock""".replace("{now}", DbClock.SQL);
 
     private static final String EXPIRED = """
             with lapsed as (
@@ -117,6 +128,20 @@ final class DueWork {
                 }
             }
             return found;
+        }
+    }
+
+    /** A subquery that finds nothing gives null, which reads as false. */
+    Due due(Connection c, Duration grace) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(DUE)) {
+            clock.bind(statement, 1);
+            statement.setLong(2, grace.toMillis());
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                Long nextLease = row.getObject("next_lease_ms", Long.class);
+                return new Due(row.getBoolean("ready"), row.getBoolean("lapsed") || row.getBoolean("late"),
+                        row.getBoolean("timers"), nextLease == null ? null : Duration.ofMillis(nextLease));
+            }
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The engine's face of the store. Every method is a fixed number of statements, however many rows it concerns. A method
@@ -44,6 +45,16 @@ public final class RunStore {
     public record Expired(UUID runId, UUID taskId, int lane, UUID stepId, int epoch, boolean timedOut) {}
 
     public record DueTimer(UUID runId, TimerKind kind, UUID subject) {}
+
+    /**
+     * What wants to be done at this moment.
+     *
+     * @param ready something is queued that nobody holds, for whatever tool
+     * @param lapsed a lease ran out, or an execution is past its deadline and the grace
+     * @param timers a timer is due
+     * @param nextLease how long until the next lease ends; null where there is none
+     */
+    public record Due(boolean ready, boolean lapsed, boolean timers, @Nullable Duration nextLease) {}
 
     private final DbClock clock;
     private final Function<String, Plan> plans;
@@ -101,6 +112,11 @@ public final class RunStore {
     public List<Candidate> candidates(Connection c, UUID workspaceId, Collection<String> tools, int limit)
             throws SQLException {
         return due.candidates(c, workspaceId, tools, limit);
+    }
+
+    /** Whether there is anything to be done: one statement, to be asked often. */
+    public Due due(Connection c) throws SQLException {
+        return due.due(c, GRACE);
     }
 
     /** Leases that ran out, and executions past their deadline by more than the grace. */

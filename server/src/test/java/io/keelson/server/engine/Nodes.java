@@ -41,14 +41,19 @@ final class Nodes implements AutoCloseable {
     static final UUID WORKSPACE = Bootstrap.DEFAULT_WORKSPACE;
     static final Actor WHO = Actor.human("ann");
 
-    final Database database = TestDatabase.create();
+    final Database database;
     final Expressions expressions = new Expressions();
     final ToolCatalog catalog;
     private final Path folder;
     private final List<Engine> engines = new ArrayList<>();
 
     Nodes(Path folder, Tool... own) throws IOException {
+        this(folder, TestDatabase.create(), own);
+    }
+
+    Nodes(Path folder, Database database, Tool... own) throws IOException {
         this.folder = folder;
+        this.database = database;
         List<Tool> tools = new ArrayList<>(BuiltinTools.all(ToolPolicy.of(List.of(folder)), expressions,
                 new OutboundClient(false), Clock.systemUTC()));
         tools.addAll(List.of(own));

@@ -18,6 +18,7 @@ import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepRow;
 import io.keelson.server.run.Heartbeats.Beat;
 import io.keelson.server.run.RunStore.Candidate;
+import io.keelson.server.run.RunStore.Due;
 import io.keelson.server.run.RunStore.Expired;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -84,6 +85,27 @@ class DueWorkTest {
         expire(expired().getFirst());
         assertThat(candidates(10)).hasSize(1);
         assertThat(expired()).isEmpty();
+    }
+
+    @Test
+    void oneLookTellsWhatWantsToBeDone() throws SQLException {
+        assertThat(due()).isEqualTo(new Due(false, false, false, null));
+        UUID run = start(world.workspace, 100);
+        assertThat(due()).isEqualTo(new Due(true, false, false, null));
+        StepRow step = claim(run, "worker");
+        world.tick(Duration.ofSeconds(20));
+        assertThat(due()).isEqualTo(new Due(false, false, false, Duration.ofSeconds(10)));
+        world.tick(Duration.ofMillis(10_001));
+        assertThat(due()).isEqualTo(new Due(false, true, false, null));
+
+        beat(step, "worker", 1);
+        world.tick(Duration.ofSeconds(6));
+        assertThat(due()).as("past its deadline and the grace")
+                .isEqualTo(new Due(false, true, false, Duration.ofSeconds(24)));
+        world.send(new Command.Fail(run, step.id(), 1, new StepError("BROKE", ErrorClass.INFRASTRUCTURE, "broke"),
+                Result.of("null"), Actor.agent("worker")));
+        world.tick(Duration.ofSeconds(1));
+        assertThat(due()).isEqualTo(new Due(false, false, true, null));
     }
 
     @Test
@@ -231,6 +253,7 @@ class DueWorkTest {
                 world.store.candidates(c, List.of("common", "echo"), 100);
                 world.store.expired(c, 100);
                 world.store.dueTimers(c, 100);
+                world.store.due(c);
             }
             fill();
             assertThat(rowsRead(c, () -> world.store.candidates(c, List.of("common", "echo"), 100)))
@@ -238,9 +261,11 @@ class DueWorkTest {
             assertThat(rowsRead(c, () -> world.store.candidates(c, world.workspace, List.of("rare"), 100))).isZero();
             assertThat(rowsRead(c, () -> world.store.expired(c, 100))).isZero();
             assertThat(rowsRead(c, () -> world.store.dueTimers(c, 100))).isZero();
+            assertThat(rowsRead(c, () -> world.store.due(c))).isLessThan(10);
             world.now = Instant.parse("2031-01-01T00:00:00Z");
             assertThat(rowsRead(c, () -> world.store.expired(c, 100))).isLessThan(210);
             assertThat(rowsRead(c, () -> world.store.dueTimers(c, 100))).isBetween(100L, 110L);
+            assertThat(rowsRead(c, () -> world.store.due(c))).isLessThan(10);
         }
     }
 
@@ -298,6 +323,12 @@ class DueWorkTest {
 
     private List<Candidate> candidates(int limit) throws SQLException {
         return world.store.candidates(world.connection(), ECHO, limit);
+    }
+
+    private Due due() throws SQLException {
+        Due due = world.store.due(world.connection());
+        world.connection().commit();
+        return due;
     }
 
     private List<Expired> expired() throws SQLException {

@@ -1,0 +1,84 @@
+package io.keelson.server.engine;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.run.RunStore;
+import io.keelson.server.run.RunStore.Due;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks the database whether anything wants to be done and has it done: one statement, once a second and at the moment
+ * when the next lease ends, is all that an idle node polls. The connection is its own, as a pool proves each one that
+ * has been idle by a statement more. For one thread at a time.
+ */
+final class Lookout implements AutoCloseable {
+    private static final Duration PERIOD = Duration.ofSeconds(1);
+    private static final Duration SOON = Duration.ofMillis(100);
+    /** So that not all nodes go for the same lease at the same moment. */
+    private static final long SPREAD_MS = 200;
+
+    private final Database database;
+    private final RunStore store;
+    private final Reconciler reconciler;
+    private final WakeUps wakeUps;
+    private @Nullable Connection connection;
+
+    Lookout(Database database, RunStore store, Reconciler reconciler, WakeUps wakeUps) {
+        this.database = database;
+        this.store = store;
+        this.reconciler = reconciler;
+        this.wakeUps = wakeUps;
+    }
+
+    /**
+     * Looks, and returns when what was due has been acted upon.
+     *
+     * @return how long until the next look
+     * @throws SqlFailure where the database cannot be asked; the next look connects anew
+     */
+    Duration look() {
+        Due due = ask();
+        if (due.ready()) {
+            wakeUps.nudge();
+        }
+        if (due.timers()) {
+            reconciler.dueTimers();
+        }
+        if (due.lapsed() && reconciler.expiredLeases() == Reconciler.MOST_AT_ONCE) {
+            return SOON;
+        }
+        return pause(due.nextLease());
+    }
+
+    private static Duration pause(@Nullable Duration nextLease) {
+        if (nextLease == null || nextLease.compareTo(PERIOD) >= 0) {
+            return PERIOD;
+        }
+        return nextLease.plusMillis(ThreadLocalRandom.current().nextLong(1, SPREAD_MS));
+    }
+
+    private Due ask() {
+        try {
+            if (connection == null) {
+                connection = database.dedicatedConnection();
+            }
+            return store.due(connection);
+        } catch (SQLException e) {
+            close();
+            throw new SqlFailure(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        try (Connection _ = connection) {
+            connection = null;
+        } catch (SQLException e) {
+            throw new SqlFailure(e);
+        }
+    }
+}

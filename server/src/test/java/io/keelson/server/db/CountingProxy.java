@@ -1,0 +1,110 @@
+package io.keelson.server.db;
+
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * Stands between a {@link Database} and PostgreSQL and notes every statement that is executed, also those of which
+ * PostgreSQL's own figures say nothing, such as the empty one by which a pool proves a connection.
+ */
+public final class CountingProxy implements AutoCloseable {
+    private static final int STARTUP_MESSAGE = 196_608;
+
+    private final DatabaseUrl target;
+    private final ServerSocket door;
+    private final List<String> executed = new CopyOnWriteArrayList<>();
+
+    public CountingProxy(DatabaseUrl target) throws IOException {
+        this.target = target;
+        this.door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        Thread.ofVirtual().start(this::accept);
+    }
+
+    /** The way through this proxy. */
+    public DatabaseUrl url() {
+        return new DatabaseUrl("127.0.0.1:" + door.getLocalPort(), target.database(), target.user(),
+                target.password(), target.parameters());
+    }
+
+    /** The text of each statement executed so far, in order. */
+    public List<String> executed() {
+        return List.copyOf(executed);
+    }
+
+    private void accept() {
+        String[] address = target.hosts().split(":");
+        try {
+            while (true) {
+                Socket client = door.accept();
+                Socket server = new Socket(address[0], Integer.parseInt(address[1]));
+                Thread.ofVirtual().start(() -> carry(client, server, this::requests));
+                Thread.ofVirtual().start(() -> carry(server, client, DataInputStream::transferTo));
+            }
+        } catch (IOException e) {
+            // closed
+        }
+    }
+
+    private interface Way {
+        void go(DataInputStream from, DataOutputStream to) throws IOException;
+    }
+
+    private static void carry(Socket from, Socket to, Way way) {
+        try (from; to) {
+            way.go(new DataInputStream(from.getInputStream()), new DataOutputStream(to.getOutputStream()));
+        } catch (IOException e) {
+            // one of the two has hung up
+        }
+    }
+
+    /** What a client says: first messages without a type, then those that PostgreSQL's protocol lists. */
+    private void requests(DataInputStream from, DataOutputStream to) throws IOException {
+        int code;
+        do {
+            byte[] body = body(from);
+            code = ByteBuffer.wrap(body).getInt();
+            pass(body, to);
+        } while (code != STARTUP_MESSAGE);
+        Map<String, String> statements = new HashMap<>();
+        Map<String, String> portals = new HashMap<>();
+        while (true) {
+            char type = (char) from.readByte();
+            byte[] body = body(from);
+            String[] texts = new String(body, StandardCharsets.ISO_8859_1).split("\0", 3);
+            switch (type) {
+                case 'P' -> statements.put(texts[0], texts[1]);
+                case 'B' -> portals.put(texts[0], statements.get(texts[1]));
+                case 'E' -> executed.add(portals.get(texts[0]));
+                case 'Q' -> executed.add(texts[0]);
+                default -> {
+                }
+            }
+            to.writeByte(type);
+            pass(body, to);
+        }
+    }
+
+    private static byte[] body(DataInputStream from) throws IOException {
+        return from.readNBytes(from.readInt() - Integer.BYTES);
+    }
+
+    private static void pass(byte[] body, DataOutputStream to) throws IOException {
+        to.writeInt(body.length + Integer.BYTES);
+        to.write(body);
+    }
+
+    @Override
+    public void close() throws IOException {
+        door.close();
+    }
+}

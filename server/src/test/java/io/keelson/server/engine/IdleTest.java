@@ -1,0 +1,72 @@
+package io.keelson.server.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.db.CountingProxy;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.TestDatabase;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a node asks of the database while there is nothing to do (engine.md §2: at most 2 statements a second). */
+class IdleTest {
+    private static final int LOOKS = 5;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void anIdleNodeAsksOnceASecondAndLittleBesides() throws Exception {
+        try (var proxy = new CountingProxy(TestDatabase.createUrl());
+                var nodes = new Nodes(folder, new Database(proxy.url(), DatabaseOptions.DEFAULTS))) {
+            Engine engine = nodes.node();
+            UUID run = nodes.submit(engine, """
+                    name: before
+                    goal: g
+                    plan: {tasks: [{id: a, steps: [{tool: noop}]}]}
+                    """);
+            nodes.awaitState(run, "completed");
+            List<String> asked = whileLookingAround(proxy);
+            assertThat(asked).as(String.join("\n\n", asked)).hasSizeLessThanOrEqualTo(2 * LOOKS);
+        }
+    }
+
+    @Test
+    void workersThatWaitAskNothing() throws Exception {
+        try (var proxy = new CountingProxy(TestDatabase.createUrl());
+                var nodes = new Nodes(folder, new Database(proxy.url(), DatabaseOptions.DEFAULTS));
+                var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+            RemoteWork remote = nodes.node().remoteWork();
+            for (int i = 0; i < 10; i++) {
+                var claim = new RemoteWork.Claim(Nodes.WORKSPACE, "worker" + i, List.of("far.away"), 1,
+                        Duration.ofSeconds(20), null, "test");
+                workers.submit(() -> remote.claim(claim));
+            }
+            Awaitility.await().until(() -> nodes.count("select count(*) from workers") == 10);
+            List<String> asked = whileLookingAround(proxy);
+            workers.shutdownNow();
+            assertThat(asked).as(String.join("\n\n", asked)).hasSizeLessThanOrEqualTo(2 * LOOKS);
+        }
+    }
+
+    /** From the second look from now on, so that what was under way is over. */
+    private static List<String> whileLookingAround(CountingProxy proxy) {
+        int first = looks(proxy.executed()).length + 1;
+        Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> looks(proxy.executed()).length > first + LOOKS);
+        List<String> executed = proxy.executed();
+        int[] looks = looks(executed);
+        return executed.subList(looks[first], looks[first + LOOKS]);
+    }
+
+    private static int[] looks(List<String> executed) {
+        return IntStream.range(0, executed.size()).filter(i -> executed.get(i).contains("next_lease_ms")).toArray();
+    }
+}
