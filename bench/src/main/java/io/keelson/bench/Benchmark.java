@@ -10,15 +10,24 @@ import io.keelson.bench.scenario.Scenario;
 import io.keelson.bench.scenario.Scenarios;
 import io.keelson.bench.scenario.Sizes;
 import io.keelson.bench.scenario.TenSteps;
+import io.keelson.server.KeelsonVersion;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Clock;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -40,8 +49,9 @@ public final class Benchmark implements Callable<Integer> {
     List<String> scenarios = new Names().list();
 
     @Option(names = "--contenders", split = ",", paramLabel = "NAME",
-            description = "Only these: ${COMPLETION-CANDIDATES}.")
-    List<ContenderKind> contenders = List.of(ContenderKind.values());
+            description = "Only these: ${COMPLETION-CANDIDATES}. All when not given; RESTATE, which npm has to bring,"
+                    + " not in a smoke run.")
+    List<ContenderKind> contenders = List.of();
 
     @Option(names = "--rounds", description = "Turns of each contender; ${DEFAULT-VALUE} when not given.")
     int rounds = 3;
@@ -121,16 +131,17 @@ public final class Benchmark implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Results results = new Results();
-        Map<String, String> circumstances = new LinkedHashMap<>();
+        Map<String, String> circumstances;
         try (Lab lab = new Lab(work.toAbsolutePath().resolve(clock.instant().toString().replaceAll("\\W", "")),
                 work.toAbsolutePath(), jvm(), smoke ? QUICK : List.of())) {
-            circumstances.put("when", clock.instant().toString());
-            circumstances.put("rounds", Integer.toString(rounds));
-            circumstances.put("PostgreSQL", lab.settings().toString());
-            circumstances.put("JVM options", String.join(" ", jvm()));
-            for (Scenario scenario : Scenarios.ALL) {
-                if (scenarios.contains(scenario.name())) {
-                    rounds(lab, scenario, results);
+            circumstances = circumstances(lab);
+            List<Callable<Void>> turns = new ArrayList<>();
+            Scenarios.ALL.stream().filter(scenario -> scenarios.contains(scenario.name()))
+                    .forEach(scenario -> turns.addAll(turns(lab, scenario, results)));
+            // Whoever measures does so alone; where nothing is measured, time is saved.
+            try (ExecutorService taking = Executors.newFixedThreadPool(smoke ? 2 : 1)) {
+                for (Future<Void> turn : taking.invokeAll(turns)) {
+                    turn.get();
                 }
             }
         }
@@ -141,24 +152,48 @@ public final class Benchmark implements Callable<Integer> {
     }
 
     /** A, B, C; then B, C, A; and so on, so that nobody always comes after the same. */
-    private void rounds(Lab lab, Scenario scenario, Results results) throws Exception {
+    private List<Callable<Void>> turns(Lab lab, Scenario scenario, Results results) {
         List<ContenderKind> order = new ArrayList<>(scenario.contenders());
-        order.retainAll(contenders);
-        Sizes sizes = sizes();
-        int turns = scenario.once() ? 1 : sizes.rounds();
-        for (int round = 1; round <= turns; round++) {
+        order.retainAll(taking());
+        int rounds = scenario.once() ? 1 : sizes().rounds();
+        List<Callable<Void>> turns = new ArrayList<>();
+        for (int round = 1; round <= rounds; round++) {
             for (ContenderKind kind : order) {
-                say(clock.instant() + " " + scenario.name() + " " + round + "/" + turns + ": " + kind.title());
-                try (Lab.Turn turn = lab.turn()) {
-                    scenario.measure(new Bench(scenario, kind, round, sizes, turn, results));
-                    turn.done();
-                } catch (ContenderException e) {
-                    results.skip(scenario.title(), kind.title(), String.valueOf(e.getMessage()));
-                    say("  " + e.getMessage());
-                }
+                int number = round;
+                turns.add(() -> {
+                    take(lab, scenario, kind, number, results);
+                    return null;
+                });
             }
             Collections.rotate(order, -1);
         }
+        return turns;
+    }
+
+    /** A contender that fails is noted, and the others go on. */
+    private void take(Lab lab, Scenario scenario, ContenderKind kind, int round, Results results) throws Exception {
+        say(clock.instant() + " " + scenario.name() + ", round " + round + ": " + kind.title());
+        try (Lab.Turn turn = lab.turn()) {
+            scenario.measure(new Bench(scenario, kind, round, sizes(), turn, results));
+            turn.done();
+        } catch (ContenderException e) {
+            results.skip(scenario.title(), kind.title(), String.valueOf(e.getMessage()));
+            say("  " + e.getMessage());
+        }
+    }
+
+    /** Without them the figures say nothing. */
+    private Map<String, String> circumstances(Lab lab) throws SQLException {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("when", clock.instant().truncatedTo(ChronoUnit.SECONDS).toString());
+        all.put("Keelson", KeelsonVersion.current().toString());
+        all.put("machine", Runtime.getRuntime().availableProcessors() + " processors, " + System.getProperty("os.name")
+                + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
+        all.put("Java", System.getProperty("java.vm.version") + ", contenders with " + String.join(" ", jvm()));
+        all.put("PostgreSQL", lab.settings().entrySet().stream().map(Object::toString)
+                .collect(Collectors.joining(", ")));
+        all.put("sizes", sizes().toString());
+        return all;
     }
 
     private List<String> jvm() {
@@ -166,6 +201,13 @@ public final class Benchmark implements Callable<Integer> {
                 "--enable-native-access=ALL-UNNAMED"));
         options.addAll(smoke ? QUICK : List.of("-Xms" + heap, "-Xmx" + heap));
         return options;
+    }
+
+    private Set<ContenderKind> taking() {
+        if (!contenders.isEmpty()) {
+            return EnumSet.copyOf(contenders);
+        }
+        return smoke ? EnumSet.complementOf(EnumSet.of(ContenderKind.RESTATE)) : EnumSet.allOf(ContenderKind.class);
     }
 
     private Sizes sizes() {

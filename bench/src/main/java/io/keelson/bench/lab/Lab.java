@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** One PostgreSQL for all contenders, with a fresh database for each turn. */
 public final class Lab implements AutoCloseable {
@@ -33,7 +34,7 @@ public final class Lab implements AutoCloseable {
     private final List<String> jvm;
     private final List<String> serverJvm;
     private final EmbeddedPostgres postgres;
-    private int turns;
+    private final AtomicInteger turns = new AtomicInteger();
     private boolean closed;
 
     /**
@@ -117,7 +118,7 @@ public final class Lab implements AutoCloseable {
     }
 
     public Turn turn() throws IOException, SQLException {
-        return new Turn("turn_" + ++turns);
+        return new Turn("turn_" + turns.incrementAndGet());
     }
 
     /** The server's settings that matter, by name. */

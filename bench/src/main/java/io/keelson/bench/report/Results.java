@@ -6,32 +6,32 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 
-/** Everything measured in one go, in the order in which it was. */
+/** Everything measured in one go, in the order in which it was. Safe for several threads. */
 public final class Results {
     private final List<Sample> samples = new ArrayList<>();
     private final Map<String, String> skipped = new LinkedHashMap<>();
 
-    public void add(Sample sample) {
+    public synchronized void add(Sample sample) {
         samples.add(sample);
     }
 
     /** Notes that a contender was not measured in a scenario, and why. */
-    public void skip(String scenario, String contender, String why) {
+    public synchronized void skip(String scenario, String contender, String why) {
         skipped.putIfAbsent(scenario + ", " + contender, why);
     }
 
-    public List<Sample> samples() {
+    public synchronized List<Sample> samples() {
         return List.copyOf(samples);
     }
 
     /** What was not measured, with the reason. */
-    public Map<String, String> skipped() {
-        return skipped;
+    public synchronized Map<String, String> skipped() {
+        return new LinkedHashMap<>(skipped);
     }
 
     /** The median of all rounds; empty when it was not measured. */
     public OptionalDouble median(String scenario, String variant, String contender, Metric metric) {
-        List<Sample> found = samples.stream().filter(s -> s.scenario().equals(scenario)
+        List<Sample> found = samples().stream().filter(s -> s.scenario().equals(scenario)
                 && s.variant().equals(variant) && s.contender().equals(contender) && s.metric().equals(metric))
                 .toList();
         return found.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(Summary.of(found).median());

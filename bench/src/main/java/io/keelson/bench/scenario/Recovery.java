@@ -5,10 +5,14 @@ import io.keelson.bench.report.Metric;
 import io.keelson.bench.server.KeelsonServer;
 import io.keelson.bench.server.Poll;
 import io.keelson.client.Keelson;
+import io.keelson.client.Page;
+import io.keelson.client.Run;
+import io.keelson.client.RunQuery;
 import io.keelson.client.Step;
 import io.keelson.client.plan.Mission;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -17,11 +21,16 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** kill -9 of a node: how soon another claims what it held, and whether all runs in flight still complete. */
+/**
+ * kill -9 of a node: whether all runs in flight still complete, and how soon another claims what it held. One node that
+ * executes nothing accepts the runs; one is killed at work; another ends the runs and is killed with steps in its hands.
+ */
 public final class Recovery implements Scenario {
     public static final String TITLE = "Recovery after kill -9";
     private static final Duration PATIENCE = Duration.ofMinutes(10);
     private static final int HELD = 16;
+    /** Types of state that a run is in before it has ended. */
+    private static final List<String> OPEN = List.of("pending", "running", "paused");
     private static final int CREATORS = 16;
 
     @Override
@@ -51,26 +60,52 @@ public final class Recovery implements Scenario {
 
     @Override
     public void measure(Bench bench) throws Exception {
-        heldWork(bench);
-        runsInFlight(bench);
+        int count = bench.sizes().recovered();
+        try (KeelsonServer accepting = server(bench, "accepting", Map.of("KEELSON_EXECUTORS", "0"))) {
+            Keelson client = accepting.client();
+            List<String> runs = create(client, count, tenSteps());
+            try (KeelsonServer dying = server(bench, "dying", Map.of())) {
+                Poll.until(PATIENCE, () -> client.runs().get(runs.get(count / 4)).ended());
+                dying.kill();
+            }
+            long killed = System.nanoTime();
+            try (KeelsonServer other = server(bench, "other", Map.of())) {
+                Poll.until(PATIENCE, () -> OPEN.stream().allMatch(type -> none(client, type)));
+                bench.record(inFlight(count), Metric.ALL_ENDED_SECONDS, (System.nanoTime() - killed) / 1e9, Double.NaN);
+                bench.record(inFlight(count), Metric.FAILED_RUNS, count - completed(client), Double.NaN);
+                heldWork(bench, other);
+            }
+        }
     }
 
-    /** Sixteen steps that sleep, claimed by the node that dies; the other has been up before. */
-    private static void heldWork(Bench bench) throws Exception {
-        Map<String, String> settings = settings(bench, "KEELSON_ALLOWED_COMMANDS", "sleep");
-        try (KeelsonServer dying = bench.turn().server("dying", settings)) {
-            List<String> runs = create(dying.client(), HELD, Mission.named("held").goal("be held").start()
-                    .task("sleep", task -> task.step("sleep", "process.run", Map.of("argv", List.of("sleep", "30")))));
-            Poll.until(PATIENCE, () -> claimedAtLeast(dying.client(), runs, 1));
-            try (KeelsonServer other = bench.turn().server("other", settings)) {
-                Keelson client = other.client();
-                dying.kill();
-                long killed = System.nanoTime();
-                Poll.until(PATIENCE, () -> claimedAtLeast(client, runs, 2));
-                bench.record(held(bench.sizes().leaseSeconds()), Metric.CLAIMED_SECONDS,
-                        (System.nanoTime() - killed) / 1e9, Double.NaN);
-                runs.forEach(run -> client.runs().cancel(run, "measured"));
-            }
+    private static boolean none(Keelson client, String stateType) {
+        return client.runs().list(RunQuery.all().stateType(stateType).limit(1)).items().isEmpty();
+    }
+
+    private static long completed(Keelson client) {
+        long count = 0;
+        RunQuery query = RunQuery.all().state("completed");
+        Page<Run> page = client.runs().list(query);
+        while (page.nextCursor() != null) {
+            count += page.items().size();
+            page = client.runs().list(query.from(page.nextCursor()));
+        }
+        return count + page.items().size();
+    }
+
+    /** Steps that sleep, claimed by the node that dies before there is any other to claim them. */
+    private static void heldWork(Bench bench, KeelsonServer dying) throws Exception {
+        List<String> runs = create(dying.client(), HELD, Mission.named("held").goal("be held").start()
+                .task("sleep", task -> task.step("sleep", "process.run", Map.of("argv", List.of("sleep", "30")))));
+        Poll.until(PATIENCE, () -> claimedAtLeast(dying.client(), runs, 1));
+        try (KeelsonServer last = server(bench, "last", Map.of())) {
+            Keelson client = last.client();
+            dying.kill();
+            long killed = System.nanoTime();
+            Poll.until(PATIENCE, () -> claimedAtLeast(client, runs, 2));
+            bench.record(held(bench.sizes().leaseSeconds()), Metric.CLAIMED_SECONDS,
+                    (System.nanoTime() - killed) / 1e9, Double.NaN);
+            runs.forEach(run -> client.runs().cancel(run, "measured"));
         }
     }
 
@@ -79,30 +114,11 @@ public final class Recovery implements Scenario {
                 .allMatch(each -> each >= epoch));
     }
 
-    /** Accepted by a node without executors, begun by one that is killed at work, ended by another. */
-    private static void runsInFlight(Bench bench) throws Exception {
-        int count = bench.sizes().recovered();
-        try (KeelsonServer accepting = bench.turn().server("accepting", settings(bench, "KEELSON_EXECUTORS", "0"))) {
-            Keelson client = accepting.client();
-            List<String> runs = create(client, count, tenSteps());
-            try (KeelsonServer dying = bench.turn().server("dying", settings(bench, "KEELSON_LOG_FORMAT", "text"))) {
-                Poll.until(PATIENCE, () -> client.runs().get(runs.get(count / 4)).ended());
-                dying.kill();
-            }
-            long killed = System.nanoTime();
-            try (KeelsonServer other = bench.turn().server("other", settings(bench, "KEELSON_LOG_FORMAT", "text"))) {
-                for (String run : runs) {
-                    Poll.until(PATIENCE, () -> other.client().runs().get(run).ended());
-                }
-            }
-            double seconds = (System.nanoTime() - killed) / 1e9;
-            bench.record(inFlight(count), Metric.ALL_ENDED_SECONDS, seconds, Double.NaN);
-            bench.record(inFlight(count), Metric.FAILED_RUNS, notCompleted(client, runs), Double.NaN);
-        }
-    }
-
-    private static Map<String, String> settings(Bench bench, String name, String value) {
-        return Map.of("KEELSON_LEASE_SECONDS", Integer.toString(bench.sizes().leaseSeconds()), name, value);
+    private static KeelsonServer server(Bench bench, String node, Map<String, String> more) throws Exception {
+        Map<String, String> settings = new HashMap<>(more);
+        settings.put("KEELSON_LEASE_SECONDS", Integer.toString(bench.sizes().leaseSeconds()));
+        settings.put("KEELSON_ALLOWED_COMMANDS", "sleep");
+        return bench.turn().server(node, settings);
     }
 
     private static Mission tenSteps() {
@@ -126,9 +142,5 @@ public final class Recovery implements Scenario {
             }
             return runs;
         }
-    }
-
-    private static long notCompleted(Keelson client, List<String> runs) {
-        return runs.stream().filter(run -> !client.runs().get(run).completed()).count();
     }
 }
