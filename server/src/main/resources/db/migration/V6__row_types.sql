@@ -48,8 +48,11 @@ create type keelson_result_new as (step_id uuid, epoch int4, run_id uuid, outcom
 drop type if exists keelson_run_change;
 create type keelson_run_change as (id uuid, state text, state_type text, attempt_number int4, effect_generation int4,
     failing bool, agent_count int4, task_count int4, tasks_completed int4, tasks_failed int4, tasks_skipped int4,
-    steps_total int4, steps_completed int4, total_tokens int4, total_cost numeric, started_at timestamptz,
-    completed_at timestamptz, error_code text, error_message text, output jsonb, last_seq int8, version_id int4);
+    steps_total int4, total_tokens int4, total_cost numeric, started_at timestamptz, completed_at timestamptz,
+    error_code text, error_message text, output jsonb, version_id int4);
+
+drop type if exists keelson_run_head;
+create type keelson_run_head as (run_id uuid, version_id int4, last_seq int8, steps_completed int4);
 
 drop type if exists keelson_run_key;
 create type keelson_run_key as (run_id uuid);
@@ -59,9 +62,9 @@ create type keelson_run_new as (id uuid, workspace_id uuid, title text, descript
     config jsonb, policy jsonb, inputs jsonb, tags jsonb, output_template text, priority int4, trigger text,
     agent_slug text, external_id text, created_by text, max_attempts int4, state text, state_type text,
     attempt_number int4, effect_generation int4, failing bool, agent_count int4, task_count int4,
-    tasks_completed int4, tasks_failed int4, tasks_skipped int4, steps_total int4, steps_completed int4,
+    tasks_completed int4, tasks_failed int4, tasks_skipped int4, steps_total int4,
     total_tokens int4, total_cost numeric, started_at timestamptz, completed_at timestamptz, error_code text,
-    error_message text, output jsonb, last_seq int8, version_id int4);
+    error_message text, output jsonb, version_id int4);
 
 drop type if exists keelson_step_change;
 create type keelson_step_change as (id uuid, state text, state_type text, attempt int4, failures int4,

@@ -36,6 +36,13 @@ public final class RunRow {
     @Nullable String errorCode;
     @Nullable String errorMessage;
     @Nullable String output;
+    private @Nullable Face saved;
+
+    /** What stands on the run's own row; version, sequence and completed steps stand apart, for they change always. */
+    private record Face(RunState state, int attempt, int effectGeneration, boolean failing, int agents, int tasks,
+            int tasksCompleted, int tasksFailed, int tasksSkipped, int steps, long tokens, BigDecimal cost,
+            @Nullable Instant startedAt, @Nullable Instant completedAt, @Nullable String errorCode,
+            @Nullable String errorMessage, @Nullable String output) {}
 
     /**
      * Counters that stand on the run's row (PRD-101 §4.2), of the current attempt.
@@ -79,7 +86,23 @@ public final class RunRow {
         this.completedAt = completedAt;
         this.errorCode = errorCode;
         this.errorMessage = errorMessage;
+        saved();
         return this;
+    }
+
+    private Face face() {
+        return new Face(state, attempt, effectGeneration, failing, agentCount, taskCount, tasksCompleted, tasksFailed,
+                tasksSkipped, stepCount, tokens, cost, startedAt, completedAt, errorCode, errorMessage, output);
+    }
+
+    /** True when the run's own row does not hold what stands here; for the writer of changes. */
+    public boolean unsaved() {
+        return !face().equals(saved);
+    }
+
+    /** The run's own row holds what stands here; for the writer and the loader of views. */
+    public void saved() {
+        saved = face();
     }
 
     public UUID id() {

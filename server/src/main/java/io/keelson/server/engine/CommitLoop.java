@@ -61,7 +61,7 @@ final class CommitLoop implements Runnable {
                 Pending first = queue.poll(100, TimeUnit.MILLISECONDS);
                 if (first != null) {
                     batch.add(first);
-                    queue.drainTo(batch, MAX_BATCH - 1);
+                    gather(batch);
                     commit(batch);
                 }
             } catch (InterruptedException e) {
@@ -72,6 +72,17 @@ final class CommitLoop implements Runnable {
             }
         }
         discardConnection();
+    }
+
+    /**
+     * Takes what is there, and what comes while more keeps coming: after a commit all its answers set off new commands
+     * at once, and a commit for the first few of them would make the others wait. A lone command gives way once.
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // what it gives way to is the answers that it has just set off
+    private void gather(List<Pending> batch) {
+        do {
+            Thread.yield();
+        } while (queue.drainTo(batch, MAX_BATCH - batch.size()) > 0 && batch.size() < MAX_BATCH);
     }
 
     private void commit(List<Pending> batch) throws InterruptedException {

@@ -23,10 +23,12 @@ import org.jspecify.annotations.Nullable;
  * when tasks and runs begin or end.
  */
 final class ChangesWriter {
-    private static final SetGroup NEW = new SetGroup(RunsTable.INSERT, AgentsTable.INSERT, TasksTable.INSERT,
+    private static final SetGroup NEW = new SetGroup(RunsTable.INSERT, RunsTable.INSERT_HEAD,
+            AgentsTable.INSERT, TasksTable.INSERT,
             DependenciesTable.INSERT, StepsTable.INSERT);
-    private static final SetGroup MOVES = new SetGroup(RunsTable.UPDATE, StepsTable.UPDATE, EventsTable.INSERT,
-            ResultsTable.INSERT);
+    private static final SetGroup MOVES =
+            new SetGroup(RunsTable.UPDATE_HEAD, RunsTable.UPDATE, StepsTable.UPDATE, EventsTable.INSERT,
+                    ResultsTable.INSERT);
     private static final SetGroup TURNS = new SetGroup(TasksTable.UPDATE, AgentsTable.UPDATE, AttemptsTable.UPSERT,
             QueueTable.CLEAR, QueueTable.REMOVE, QueueTable.PUT, TimersTable.CLEAR, TimersTable.DISARM,
             TimersTable.ARM, ArtifactsTable.INSERT);
@@ -58,6 +60,7 @@ final class ChangesWriter {
         List<Accepted> accepted = changes.newRuns().stream()
                 .map(run -> new Accepted(run, Objects.requireNonNull(runs.remove(run.id())))).toList();
         NEW.execute(c, now, RunsTable.INSERT.of(accepted),
+                RunsTable.INSERT_HEAD.of(accepted.stream().map(Accepted::row).toList()),
                 AgentsTable.INSERT.of(changes.newAgents().stream()
                         .map(agent -> new AgentsTable.New(changes.ownerOf(agent), agent)).toList()),
                 TasksTable.INSERT.of(changes.newTasks().stream()
@@ -65,7 +68,8 @@ final class ChangesWriter {
                 DependenciesTable.insert(changes.newTasks()),
                 StepsTable.INSERT.of(changes.newSteps().stream()
                         .map(step -> new StepsTable.New(changes.ownerOf(step), changed(step))).toList()));
-        MOVES.execute(c, now, RunsTable.UPDATE.ofAll(runs.values()),
+        MOVES.execute(c, now, RunsTable.UPDATE_HEAD.ofAll(runs.values()),
+                RunsTable.UPDATE.ofAll(runs.values().stream().filter(RunRow::unsaved).toList()),
                 StepsTable.UPDATE.ofAll(changes.steps().stream().map(this::changed).toList()),
                 EventsTable.INSERT.of(changes.events()), ResultsTable.INSERT.of(changes.results()));
         TURNS.execute(c, now, TasksTable.UPDATE.ofAll(changes.tasks().stream().map(this::changed).toList()),
@@ -74,6 +78,7 @@ final class ChangesWriter {
                 QueueTable.PUT.of(present(changes.queue())), TimersTable.CLEAR.of(changes.clearedRuns()),
                 TimersTable.DISARM.of(absent(changes.timers())), TimersTable.ARM.of(present(changes.timers())),
                 ArtifactsTable.INSERT.of(changes.artifacts()));
+        changes.runs().forEach(RunRow::saved);
     }
 
     private StepsTable.Changed changed(StepRow step) {

@@ -6,17 +6,17 @@ final class ReadSql {
             r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
                 r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
                 r.max_attempts, r.task_count, r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
-                r.steps_completed, r.agent_count, null::numeric as credits_reserved,
+                h.steps_completed, r.agent_count, null::numeric as credits_reserved,
                 null::numeric as credits_charged, null::numeric as credits_refunded, r.total_tokens,
                 trim_scale(r.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
-                r.created_by, r.created_at, r.updated_at, r.started_at, r.completed_at, r.duration_ms,
-                greatest(r.last_heartbeat_at, (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
+                r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at, r.duration_ms,
+                greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end, (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
                     from work_queue q where q.run_id = r.id)) as last_heartbeat_at,
-                r.version_id""";
+                h.version_id""";
 
     static final String RUN = """
             select %s
-              from orchestration_runs r
+              from orchestration_runs r join run_heads h on h.run_id = r.id
              where r.workspace_id = ? and r.id = ? and r.deleted_at is null""".formatted(
             RUN_COLUMNS.formatted("r.plan,"));
 
@@ -25,7 +25,7 @@ final class ReadSql {
 
     static final String RUNS = """
             select %s
-              from orchestration_runs r
+              from orchestration_runs r join run_heads h on h.run_id = r.id
              where r.workspace_id = ? and r.deleted_at is null
                and (?::text is null or r.state = ?) and (?::text is null or r.state_type = ?)
                and (?::text is null or r.tags @> ?::jsonb)
@@ -40,8 +40,8 @@ final class ReadSql {
                      where e.run_id = r.id and e.step_id is not null
                        and e.event_type not in ('step_cancelled', 'step_skipped')
                      order by e.seq desc limit 1)) as current_step,
-                r.steps_total, r.steps_completed, r.error_code, r.error_message
-              from orchestration_runs r
+                r.steps_total, h.steps_completed, r.error_code, r.error_message
+              from orchestration_runs r join run_heads h on h.run_id = r.id
              where r.workspace_id = ? and r.id = ? and r.deleted_at is null""";
 
     private static final String TASK_COLUMNS = """
@@ -90,10 +90,10 @@ final class ReadSql {
     static final String STEPS = """
             select %s
               from orchestration_runs r
-              join orchestration_steps s on s.run_id = r.id
-              join orchestration_tasks t on t.id = s.task_id
+              join orchestration_tasks t on t.run_id = r.id
+              join orchestration_steps s on s.task_id = t.id
               left join step_progress p on p.step_id = s.id
-             where r.workspace_id = ? and r.id = ? and s.attempt_of_run = coalesce(?::int, r.attempt_number)
+             where r.workspace_id = ? and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
                and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1), s.position, s.turn) > (
                    select task.sequence_number, coalesce(task.item_index, -1), last.position, last.turn
                      from orchestration_steps last join orchestration_tasks task on task.id = last.task_id
@@ -154,8 +154,8 @@ final class ReadSql {
     static final String WAITING_APPROVALS = """
             select %s
               from orchestration_runs r
-              join orchestration_steps s on s.run_id = r.id and s.attempt_of_run = r.attempt_number
-              join orchestration_tasks t on t.id = s.task_id
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
+              join orchestration_steps s on s.task_id = t.id
               left join step_progress p on p.step_id = s.id
              where r.workspace_id = ? and r.state_type <> 'terminal' and s.state = 'waiting_approval'
              order by s.started_at, s.id

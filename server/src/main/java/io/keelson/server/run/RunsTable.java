@@ -24,6 +24,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
@@ -40,14 +41,14 @@ final class RunsTable {
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
                 tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts, state,
                 state_type, attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed,
-                tasks_failed, tasks_skipped, steps_total, steps_completed, total_tokens, total_cost, started_at,
-                completed_at, duration_ms, error_code, error_message, output, last_seq, version_id, created_at,
+                tasks_failed, tasks_skipped, steps_total, total_tokens, total_cost, started_at,
+                completed_at, duration_ms, error_code, error_message, output, version_id, created_at,
                 updated_at)
             select id, workspace_id, title, description, goal, plan, config, policy, inputs, tags, output_template,
                 priority, trigger, agent_slug, external_id, created_by, max_attempts, state, state_type,
                 attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed, tasks_failed,
-                tasks_skipped, steps_total, steps_completed, total_tokens, total_cost, started_at, completed_at,
-                keelson_duration_ms(started_at, completed_at), error_code, error_message, output, last_seq, version_id,
+                tasks_skipped, steps_total, total_tokens, total_cost, started_at, completed_at,
+                keelson_duration_ms(started_at, completed_at), error_code, error_message, output, version_id,
                 {now}, {now}
               from {rows}""",
             uuid("id", a -> a.run.id()), uuid("workspace_id", a -> a.run.workspaceId()),
@@ -67,11 +68,10 @@ final class RunsTable {
             integer("tasks_failed", a -> a.row.counts().tasksFailed()),
             integer("tasks_skipped", a -> a.row.counts().tasksSkipped()),
             integer("steps_total", a -> a.row.counts().steps()),
-            integer("steps_completed", a -> a.row.counts().stepsCompleted()),
             integer("total_tokens", a -> Texts.clamp(a.row.tokens())), money("total_cost", a -> a.row.cost()),
             time("started_at", a -> a.row.startedAt()), time("completed_at", a -> a.row.completedAt()),
             text("error_code", 100, a -> a.row.errorCode()), text("error_message", a -> a.row.errorMessage()),
-            json("output", a -> a.row.output()), bigint("last_seq", a -> a.row.seq()),
+            json("output", a -> a.row.output()),
             integer("version_id", a -> a.row.version()));
 
     static final SetStatement<RunRow> UPDATE = new SetStatement<>("keelson_run_change", """
@@ -79,16 +79,16 @@ final class RunsTable {
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    effect_generation = u.effect_generation, failing = u.failing, agent_count = u.agent_count,
                    task_count = u.task_count, tasks_completed = u.tasks_completed, tasks_failed = u.tasks_failed,
-                   tasks_skipped = u.tasks_skipped, steps_total = u.steps_total,
-                   steps_completed = u.steps_completed, total_tokens = u.total_tokens, total_cost = u.total_cost,
+                   tasks_skipped = u.tasks_skipped, steps_total = u.steps_total, total_tokens = u.total_tokens, total_cost = u.total_cost,
                    started_at = u.started_at, completed_at = u.completed_at,
                    duration_ms = keelson_duration_ms(u.started_at, u.completed_at),
                    error_code = u.error_code, error_message = u.error_message,
-                   output = coalesce(u.output, r.output), last_seq = u.last_seq, version_id = u.version_id,
-                   last_heartbeat_at = case u.state when 'running' then {now} else r.last_heartbeat_at end,
+                   output = coalesce(u.output, r.output), version_id = u.version_id,
+                   last_heartbeat_at = case when 'running' in (r.state, u.state) then {now}
+                       else r.last_heartbeat_at end,
                    updated_at = {now}
               from {rows}
-             where r.id = u.id and r.version_id = u.version_id - 1""",
+             where r.id = u.id""",
             uuid("id", RunRow::id), word("state", r -> r.state().wire()),
             word("state_type", r -> r.state().type().wire()), integer("attempt_number", RunRow::attempt),
             integer("effect_generation", RunRow::effectGeneration), flag("failing", RunRow::failing),
@@ -97,31 +97,46 @@ final class RunsTable {
             integer("tasks_failed", r -> r.counts().tasksFailed()),
             integer("tasks_skipped", r -> r.counts().tasksSkipped()),
             integer("steps_total", r -> r.counts().steps()),
-            integer("steps_completed", r -> r.counts().stepsCompleted()),
             integer("total_tokens", r -> Texts.clamp(r.tokens())), money("total_cost", RunRow::cost),
             time("started_at", RunRow::startedAt), time("completed_at", RunRow::completedAt),
             text("error_code", 100, RunRow::errorCode), text("error_message", RunRow::errorMessage),
-            json("output", RunRow::output), bigint("last_seq", RunRow::seq), integer("version_id", RunRow::version));
+            json("output", RunRow::output), integer("version_id", RunRow::version));
+
+    private static final List<Column<RunRow>> HEAD = List.of(uuid("run_id", RunRow::id),
+            integer("version_id", RunRow::version), bigint("last_seq", RunRow::seq),
+            integer("steps_completed", r -> r.counts().stepsCompleted()));
+
+    /** What changes with every commit, on a row of its own that is quick to lock and to change. */
+    static final SetStatement<RunRow> INSERT_HEAD = new SetStatement<>("keelson_run_head", """
+            insert into run_heads (run_id, version_id, last_seq, steps_completed, updated_at)
+            select run_id, version_id, last_seq, steps_completed, {now} from {rows}""", HEAD);
+
+    static final SetStatement<RunRow> UPDATE_HEAD = new SetStatement<>("keelson_run_head", """
+            update run_heads h
+               set version_id = u.version_id, last_seq = u.last_seq, steps_completed = u.steps_completed,
+                   updated_at = {now}
+              from {rows}
+             where h.run_id = u.run_id and h.version_id = u.version_id - 1""", HEAD);
 
     private static final String LOAD = """
-            select id, workspace_id, title, priority, policy, output_template, state, attempt_number,
-                effect_generation, version_id, last_seq, failing, agent_count, task_count, tasks_completed,
-                tasks_failed, tasks_skipped, steps_total, steps_completed, total_tokens, total_cost, started_at,
+            select r.id, workspace_id, title, priority, policy, output_template, state, attempt_number,
+                effect_generation, h.version_id, h.last_seq, failing, agent_count, task_count, tasks_completed,
+                tasks_failed, tasks_skipped, steps_total, h.steps_completed, total_tokens, total_cost, started_at,
                 completed_at, error_code, error_message,
                 case when state in ('created', 'pending', 'planning', 'awaiting_approval', 'retrying', 'failed')
                     then plan end as plan
-              from orchestration_runs
-             where id = any (?)
-             order by id""";
+              from orchestration_runs r join run_heads h on h.run_id = r.id
+             where r.id = any (?)
+             order by r.id""";
 
     /** The time is read when a row's lock is held; the last row's is the latest. One row more when there is no run. */
     private static final String LOCK = """
             with locked as (
-                select id, version_id from orchestration_runs
-                 where id = any (?) and deleted_at is null
-                 order by id
-                   for update)
-            select locked.id, locked.version_id, coalesce(?::timestamptz, clock_timestamp()) as now
+                select run_id, version_id from run_heads
+                 where run_id = any (?)
+                 order by run_id
+                   for no key update)
+            select locked.run_id as id, locked.version_id, coalesce(?::timestamptz, clock_timestamp()) as now
               from (values (0)) as once left join locked on true""";
 
     private static final String ENDED = """

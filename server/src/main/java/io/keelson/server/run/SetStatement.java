@@ -33,8 +33,12 @@ final class SetStatement<T> {
      */
     @SafeVarargs
     SetStatement(String rowType, String template, Column<T>... columns) {
+        this(rowType, template, List.of(columns));
+    }
+
+    SetStatement(String rowType, String template, List<Column<T>> columns) {
         this.rowType = rowType;
-        this.columns = List.of(columns);
+        this.columns = columns;
         this.sql = PLACE.matcher(template).replaceAll(place -> {
             places.add(place.group(1));
             return Matcher.quoteReplacement(place.group(1).equals("rows") ? "unnest(?::" + rowType + "[]) as u"

@@ -93,9 +93,10 @@ final class StepsTable {
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
                 case when s.state_type <> 'terminal' then s.input else 'null' end as input
-              from orchestration_steps s
-              join orchestration_runs r on r.id = s.run_id and r.attempt_number = s.attempt_of_run
-             where s.run_id = any (?)
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
+              join orchestration_steps s on s.task_id = t.id
+             where r.id = any (?)
              order by s.task_id, s.position, s.turn""";
 
     private StepsTable() {}

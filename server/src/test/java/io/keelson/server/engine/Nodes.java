@@ -127,7 +127,7 @@ final class Nodes implements AutoCloseable {
                 SELECT count(*) FROM orchestration_runs r WHERE r.attempt_number > 0 AND (
                 r.tasks_completed <> (SELECT count(*) FROM orchestration_tasks t WHERE t.run_id = r.id
                     AND t.attempt = r.attempt_number AND t.state = 'completed')
-                OR r.steps_completed <> (SELECT count(*) FROM orchestration_steps s JOIN orchestration_tasks t
+                OR (SELECT h.steps_completed FROM run_heads h WHERE h.run_id = r.id) <> (SELECT count(*) FROM orchestration_steps s JOIN orchestration_tasks t
                     ON t.id = s.task_id WHERE t.run_id = r.id AND t.attempt = r.attempt_number
                     AND s.state = 'completed'))""")).as("I8: counters").isZero();
     }

@@ -280,7 +280,10 @@ class RunApiTest {
             try (Statement other = c.createStatement()) {
                 other.execute("create temporary table other on commit drop as select * from orchestration_runs"
                         + " where id = '" + twin + "'; update other set id = '" + id + "';"
-                        + " insert into orchestration_runs select * from other");
+                        + " insert into orchestration_runs select * from other;"
+                        + " insert into run_heads select '" + id
+                        + "', version_id, last_seq, steps_completed, updated_at"
+                        + " from run_heads where run_id = '" + twin + "'");
                 CompletableFuture<ApiServer.Answer> asked = CompletableFuture
                         .supplyAsync(() -> api.post(RUNS, ApiServer.WAITS, "Idempotency-Key", "k-race"));
                 Awaitility.await().until(() -> waitsForALock(other));

@@ -94,7 +94,8 @@ class TransitionsTest {
         String run = api.create(ApiServer.WAITS);
         api.sql("update orchestration_runs set state = '" + state.wire() + "', state_type = '" + state.type().wire()
                 + "', completed_at = " + (state.terminal() ? "now()" : "null")
-                + ", version_id = version_id + 1 where id = '" + run + "'");
+                + " where id = '" + run + "'");
+        api.sql("update run_heads set version_id = version_id + 1 where run_id = '" + run + "'");
         return run;
     }
 }

@@ -59,7 +59,8 @@ class WriteTest {
 
         assertThat(world.query("""
                 select concat_ws(' ', state, state_type, total_tokens, trim_scale(total_cost), tasks_completed,
-                    steps_completed, duration_ms, version_id) from orchestration_runs"""))
+                    steps_completed, duration_ms, h.version_id)
+                  from orchestration_runs r join run_heads h on h.run_id = r.id"""))
                 .containsExactly("completed terminal 5 0.25 1 2 500 6");
         assertThat(world.query("select concat_ws(' ', state, output_summary, duration_ms) from orchestration_tasks"))
                 .containsExactly("completed two lines 250");
