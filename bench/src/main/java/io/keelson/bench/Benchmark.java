@@ -1,8 +1,8 @@
 package io.keelson.bench;
 
 import io.keelson.bench.contender.ContenderKind;
-import io.keelson.bench.lab.ContenderProcess.ContenderException;
 import io.keelson.bench.lab.Lab;
+import io.keelson.bench.report.Bar;
 import io.keelson.bench.report.Report;
 import io.keelson.bench.report.Results;
 import io.keelson.bench.scenario.Bench;
@@ -11,6 +11,7 @@ import io.keelson.bench.scenario.Scenarios;
 import io.keelson.bench.scenario.Sizes;
 import io.keelson.bench.scenario.TenSteps;
 import io.keelson.server.KeelsonVersion;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -130,14 +131,13 @@ public final class Benchmark implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Results results = new Results();
-        Map<String, String> circumstances;
+        Report report;
         try (Lab lab = new Lab(work.toAbsolutePath().resolve(clock.instant().toString().replaceAll("\\W", "")),
                 work.toAbsolutePath(), jvm(), smoke ? QUICK : List.of())) {
-            circumstances = circumstances(lab);
+            report = new Report(circumstances(lab), new Results());
             List<Callable<Void>> turns = new ArrayList<>();
             Scenarios.ALL.stream().filter(scenario -> scenarios.contains(scenario.name()))
-                    .forEach(scenario -> turns.addAll(turns(lab, scenario, results)));
+                    .forEach(scenario -> turns.addAll(turns(lab, scenario, report)));
             // Whoever measures does so alone; where nothing is measured, time is saved.
             try (ExecutorService taking = Executors.newFixedThreadPool(smoke ? 2 : 1)) {
                 for (Future<Void> turn : taking.invokeAll(turns)) {
@@ -145,14 +145,21 @@ public final class Benchmark implements Callable<Integer> {
                 }
             }
         }
-        Report report = new Report(circumstances, results, new Bars(results, sizes()).all());
-        report.write(out, TenSteps.TITLE, sizes().inFlight().stream().map(TenSteps::inFlight).toList());
-        say(report.markdown());
-        return results.samples().isEmpty() ? 1 : 0;
+        say(report.markdown(bars(report)));
+        return report.results().samples().isEmpty() ? 1 : 0;
+    }
+
+    private List<Bar> bars(Report report) {
+        return new Bars(report.results(), sizes()).all();
+    }
+
+    /** After each turn, so that a go that is broken off has not been in vain. */
+    private synchronized void write(Report report) throws IOException {
+        report.write(out, bars(report), TenSteps.TITLE, sizes().inFlight().stream().map(TenSteps::inFlight).toList());
     }
 
     /** A, B, C; then B, C, A; and so on, so that nobody always comes after the same. */
-    private List<Callable<Void>> turns(Lab lab, Scenario scenario, Results results) {
+    private List<Callable<Void>> turns(Lab lab, Scenario scenario, Report report) {
         List<ContenderKind> order = new ArrayList<>(scenario.contenders());
         order.retainAll(taking());
         int rounds = scenario.once() ? 1 : sizes().rounds();
@@ -161,7 +168,8 @@ public final class Benchmark implements Callable<Integer> {
             for (ContenderKind kind : order) {
                 int number = round;
                 turns.add(() -> {
-                    take(lab, scenario, kind, number, results);
+                    take(lab, scenario, kind, number, report.results());
+                    write(report);
                     return null;
                 });
             }
@@ -176,9 +184,11 @@ public final class Benchmark implements Callable<Integer> {
         try (Lab.Turn turn = lab.turn()) {
             scenario.measure(new Bench(scenario, kind, round, sizes(), turn, results));
             turn.done();
-        } catch (ContenderException e) {
-            results.skip(scenario.title(), kind.title(), String.valueOf(e.getMessage()));
-            say("  " + e.getMessage());
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            results.skip(scenario.title(), kind.title(), e.toString());
+            say("  " + e);
         }
     }
 

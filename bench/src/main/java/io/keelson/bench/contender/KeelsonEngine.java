@@ -32,7 +32,6 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -54,7 +53,7 @@ final class KeelsonEngine implements Contender {
     private final ToolCatalog catalog;
     private final CatalogToolKnowledge knowledge;
     private final Missions bodies;
-    private final Map<Work, Mission> missions = new ConcurrentHashMap<>(new EnumMap<>(Work.class));
+    private final Map<Work, Mission> missions = new ConcurrentHashMap<>();
     private final List<UUID> preloaded = new ArrayList<>();
     private final Engine engine;
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -18,13 +19,16 @@ final class RestateProgram {
     /** @throws IOException when it cannot be installed here, saying why */
     static Path in(Path cache) throws IOException, InterruptedException {
         Path folder = Files.createDirectories(cache.resolve("restate"));
-        if (!Files.exists(folder.resolve("node_modules"))) {
+        if (find(folder).isEmpty()) {
             install(folder);
         }
+        return find(folder).orElseThrow(() -> new IOException(PACKAGE + " brings no program for this machine"));
+    }
+
+    private static Optional<Path> find(Path folder) throws IOException {
         Predicate<Path> program = file -> file.endsWith(Path.of("bin", "restate-server"));
         try (Stream<Path> files = Files.walk(folder)) {
-            return files.filter(program.and(Files::isExecutable)).findFirst()
-                    .orElseThrow(() -> new IOException(PACKAGE + " brings no program for this machine"));
+            return files.filter(program.and(Files::isExecutable)).findFirst();
         }
     }
 

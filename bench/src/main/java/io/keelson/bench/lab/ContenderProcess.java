@@ -71,7 +71,7 @@ public final class ContenderProcess implements AutoCloseable {
             contender.ask(Order.start(place), START);
             return contender;
         } catch (ContenderException | InterruptedException e) {
-            contender.process.destroyForcibly();
+            contender.kill();
             throw e;
         }
     }
@@ -141,10 +141,16 @@ public final class ContenderProcess implements AutoCloseable {
         try {
             ask(Order.stop(), STOP);
         } catch (ContenderException e) {
-            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            kill();
         } finally {
             process.destroyForcibly();
             process.waitFor();
         }
+    }
+
+    /** With the servers that it has started. */
+    private void kill() {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
     }
 }

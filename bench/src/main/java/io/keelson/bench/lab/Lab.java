@@ -149,6 +149,8 @@ public final class Lab implements AutoCloseable {
         if (!closed) {
             closed = true;
             postgres.close();
+            // Not where turns that failed have left something to read: then it is not empty, and stays.
+            folder.toFile().delete();
         }
     }
 }

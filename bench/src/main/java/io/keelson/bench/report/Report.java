@@ -11,15 +11,15 @@ import java.util.OptionalDouble;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The results, under what circumstances they came about, and what they were to be.
+ * The results and under what circumstances they came about.
  *
  * @param circumstances name and value, such as PostgreSQL's settings
  */
-public record Report(Map<String, String> circumstances, Results results, List<Bar> bars) {
+public record Report(Map<String, String> circumstances, Results results) {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     /** Bars and tables in Markdown, as {@code docs/benchmarks.md} shows them. */
-    public String markdown() {
+    public String markdown(List<Bar> bars) {
         StringBuilder text = new StringBuilder();
         circumstances.forEach((name, value) -> text.append("- ").append(name).append(": ").append(value).append('\n'));
         text.append("\n### Bars\n\n").append(Bar.markdown(bars)).append('\n');
@@ -32,13 +32,14 @@ public record Report(Map<String, String> circumstances, Results results, List<Ba
     /**
      * Writes {@code results.md}, {@code results.json} and {@code results.svg}.
      *
+     * @param bars what the figures were to be
      * @param plotted the scenario whose runs per second are drawn
      * @param variants along the bottom of the plot
      */
-    public void write(Path folder, String plotted, List<String> variants) throws IOException {
+    public void write(Path folder, List<Bar> bars, String plotted, List<String> variants) throws IOException {
         Files.createDirectories(folder);
-        Files.writeString(folder.resolve("results.md"), markdown());
-        Files.writeString(folder.resolve("results.json"), json());
+        Files.writeString(folder.resolve("results.md"), markdown(bars));
+        Files.writeString(folder.resolve("results.json"), json(bars));
         Map<String, List<OptionalDouble>> lines = new LinkedHashMap<>();
         results.samples().stream().filter(sample -> sample.scenario().equals(plotted))
                 .filter(sample -> sample.metric().equals(Metric.RUNS_PER_SECOND)).map(Sample::contender).distinct()
@@ -48,7 +49,7 @@ public record Report(Map<String, String> circumstances, Results results, List<Ba
     }
 
     /** What is not a number in JSON is null there. */
-    private String json() {
+    private String json(List<Bar> bars) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("circumstances", circumstances);
         json.put("bars", bars.stream().map(bar -> {
