@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -64,6 +65,7 @@ public final class Changes {
     private record AttemptKey(UUID runId, int number) {}
 
     private final List<NewRun> newRuns = new ArrayList<>();
+    private final Set<UUID> newRunIds = new HashSet<>();
     private final Set<RunRow> runs = new LinkedHashSet<>();
     private final Map<AttemptKey, Attempt> attempts = new LinkedHashMap<>();
     private final Set<AgentRow> newAgents = new LinkedHashSet<>();
@@ -88,6 +90,7 @@ public final class Changes {
 
     void insert(NewRun run) {
         newRuns.add(run);
+        newRunIds.add(run.id());
     }
 
     void touch(RunRow run) {
@@ -202,6 +205,11 @@ public final class Changes {
 
     public List<NewRun> newRuns() {
         return newRuns;
+    }
+
+    /** True when the run is made in this batch. */
+    public boolean isNew(UUID runId) {
+        return newRunIds.contains(runId);
     }
 
     /** Runs to update, those in {@link #newRuns} included: they are inserted with the values that stand here. */

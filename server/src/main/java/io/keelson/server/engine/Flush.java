@@ -9,24 +9,32 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunView;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Locked;
+import io.keelson.server.run.StaleViewException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * One batch of commands in one transaction: lock the runs in id order, bring the views up to date, decide, write, commit.
- * The number of statements does not depend on the number of commands.
+ * One batch of commands in one transaction: decide on views, write set-wise, commit. The number of messages to the
+ * database does not depend on the number of commands.
+ *
+ * <p>A view is proven current in one of two ways. Where all views are at hand, the batch is decided on them at once, and
+ * its own write proves them, for it changes a run's head from the very version that was decided on. Where one is missing
+ * or that proof failed, the runs are locked first in the order of their ids and views brought up to date under the lock.
  */
 final class Flush {
     private final RunStore store;
     private final ViewCache views;
     private final Ids ids;
     private final Aftermath node;
+    private final DatabaseTime time = new DatabaseTime();
 
     Flush(RunStore store, ViewCache views, Ids ids, Aftermath node) {
         this.store = store;
@@ -44,15 +52,57 @@ final class Flush {
     void run(Connection connection, List<Pending> batch) throws SQLException {
         Set<UUID> runs = new TreeSet<>();
         batch.forEach(pending -> runs.add(pending.command.runId()));
+        Instant now = time.now();
+        if (now == null || !atHand(batch) || !onViewsAtHand(connection, batch, runs, now)) {
+            Locked locked = store.lock(connection, runs);
+            time.set(locked.now());
+            refresh(connection, locked);
+            commit(connection, batch, runs, locked.now(), locked.versions().keySet(), true);
+        }
+        views.trim();
+    }
+
+    /** True when the batch can be decided before the database is asked anything. Timers may concern ended runs. */
+    private boolean atHand(List<Pending> batch) {
+        Set<UUID> created = new HashSet<>();
+        for (Pending pending : batch) {
+            UUID run = pending.command.runId();
+            if (pending.command instanceof Command.Create) {
+                created.add(run);
+            } else if (pending.command instanceof Command.TimerDue
+                    || views.get(run) == null && !created.contains(run)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** False when a view was not current after all: nothing has been done then. */
+    private boolean onViewsAtHand(Connection connection, List<Pending> batch, Set<UUID> runs, Instant now)
+            throws SQLException {
+        Set<UUID> existing = new HashSet<>(runs);
+        existing.removeIf(run -> views.get(run) == null);
+        try {
+            commit(connection, batch, runs, now, existing, false);
+            return true;
+        } catch (StaleViewException e) {
+            connection.rollback();
+            batch.forEach(Pending::reset);
+            return false;
+        }
+    }
+
+    private void commit(Connection connection, List<Pending> batch, Set<UUID> runs, Instant now, Set<UUID> existing,
+            boolean locked) throws SQLException {
         Offer offer = node.offer();
         Changes changes = new Changes();
         boolean committed = false;
         try {
-            Locked locked = store.lock(connection, runs);
-            refresh(connection, locked);
-            Instant now = locked.now();
             for (Pending pending : batch) {
-                decide(pending, locked, changes, now, offer);
+                decide(pending, existing, changes, now, offer);
+            }
+            if (!locked) {
+                store.prove(connection, untouched(runs, changes));
             }
             if (changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty()) {
                 connection.rollback();
@@ -69,7 +119,13 @@ final class Flush {
             }
         }
         dropEnded(changes);
-        views.trim();
+    }
+
+    /** Views on which commands were answered without any change: no write proves them. */
+    private List<RunView> untouched(Set<UUID> runs, Changes changes) {
+        Set<UUID> left = new TreeSet<>(runs);
+        changes.runs().forEach(run -> left.remove(run.id()));
+        return left.stream().map(views::get).filter(Objects::nonNull).toList();
     }
 
     private void refresh(Connection connection, Locked locked) throws SQLException {
@@ -85,9 +141,9 @@ final class Flush {
         }
     }
 
-    private void decide(Pending pending, Locked locked, Changes changes, Instant now, Offer offer) {
+    private void decide(Pending pending, Set<UUID> existing, Changes changes, Instant now, Offer offer) {
         UUID run = pending.command.runId();
-        RunView view = locked.versions().containsKey(run) ? views.get(run) : null;
+        RunView view = existing.contains(run) || changes.isNew(run) ? views.get(run) : null;
         if (pending.command instanceof Command.Create create) {
             if (view != null) {
                 pending.reply = Reply.UNCHANGED;

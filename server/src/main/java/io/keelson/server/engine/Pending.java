@@ -16,6 +16,12 @@ final class Pending {
         this.command = command;
     }
 
+    /** Forgets what was decided, for it is decided again. */
+    void reset() {
+        reply = null;
+        failure = null;
+    }
+
     void answer() {
         if (failure != null) {
             answer.completeExceptionally(failure);

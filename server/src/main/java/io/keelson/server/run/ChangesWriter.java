@@ -10,13 +10,17 @@ import io.keelson.server.run.RunsTable.Accepted;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
 
 /**
  * Writes the changes of one batch in at most three messages: what is new, what moves with every step, and what changes
@@ -33,6 +37,14 @@ final class ChangesWriter {
             QueueTable.CLEAR, QueueTable.REMOVE, QueueTable.PUT, TimersTable.CLEAR, TimersTable.DISARM,
             TimersTable.ARM, ArtifactsTable.INSERT);
 
+    private static final Set<String> OVERTAKEN = Set.of("ix_orch_events_run", "orchestration_runs_pkey",
+            "run_heads_pkey");
+    /** As PostgreSQL orders them: everybody touches runs in one order. */
+    private static final Comparator<RunRow> BY_ID = Comparator.comparing(RunRow::id,
+            (one, other) -> one.getMostSignificantBits() == other.getMostSignificantBits()
+                    ? Long.compareUnsigned(one.getLeastSignificantBits(), other.getLeastSignificantBits())
+                    : Long.compareUnsigned(one.getMostSignificantBits(), other.getMostSignificantBits()));
+
     private final Connection c;
     private final Changes changes;
     private final Instant now;
@@ -47,16 +59,22 @@ final class ChangesWriter {
         try {
             writeAll();
         } catch (SQLException e) {
-            if (EventsTable.numberTaken(e)) {
+            if (overtaken(e)) {
                 throw new StaleViewException(e);
             }
             throw e;
         }
     }
 
+    /** True when somebody else has written an event of the same number, or has made the same run. */
+    private static boolean overtaken(SQLException e) {
+        ServerErrorMessage message = e instanceof PSQLException refusal ? refusal.getServerErrorMessage() : null;
+        return message != null && message.getConstraint() != null && OVERTAKEN.contains(message.getConstraint());
+    }
+
     private void writeAll() throws SQLException {
         Map<UUID, RunRow> runs = new LinkedHashMap<>();
-        changes.runs().forEach(run -> runs.put(run.id(), run));
+        changes.runs().stream().sorted(BY_ID).forEach(run -> runs.put(run.id(), run));
         List<Accepted> accepted = changes.newRuns().stream()
                 .map(run -> new Accepted(run, Objects.requireNonNull(runs.remove(run.id())))).toList();
         NEW.execute(c, now, RunsTable.INSERT.of(accepted),

@@ -9,8 +9,6 @@ import static io.keelson.server.run.Column.uuid;
 import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.run.Event;
-import java.sql.SQLException;
-import org.postgresql.util.PSQLException;
 
 /** {@code orchestration_events}: written in the order of the decisions, never changed. */
 final class EventsTable {
@@ -26,12 +24,6 @@ final class EventsTable {
             time("at", Event::at));
 
     private EventsTable() {}
-
-    /** True when somebody else has written an event of the same number: the view was not current. */
-    static boolean numberTaken(SQLException e) {
-        return e instanceof PSQLException refusal && refusal.getServerErrorMessage() != null
-                && "ix_orch_events_run".equals(refusal.getServerErrorMessage().getConstraint());
-    }
 
     private static String payload(Event event) {
         FlatJson json = new FlatJson();

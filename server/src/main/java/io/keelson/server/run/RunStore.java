@@ -94,6 +94,15 @@ public final class RunStore {
     }
 
     /**
+     * Looks whether views are current at this moment, without a lock; nothing is asked for none.
+     *
+     * @throws StaleViewException when one is not
+     */
+    public void prove(Connection c, Collection<RunView> views) throws SQLException {
+        RunsTable.prove(c, views);
+    }
+
+    /**
      * Writes everything that a batch of decisions changed.
      *
      * @param now the time that the decisions were given

@@ -23,6 +23,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -139,6 +140,8 @@ final class RunsTable {
             select locked.run_id as id, locked.version_id, coalesce(?::timestamptz, clock_timestamp()) as now
               from (values (0)) as once left join locked on true""";
 
+    private static final String VERSIONS = "select run_id, version_id from run_heads where run_id = any (?)";
+
     private static final String ENDED = """
             select id, state from orchestration_runs where id = any (?) and state_type = 'terminal'""";
 
@@ -160,6 +163,20 @@ final class RunsTable {
                 }
                 return new Locked(versions, Objects.requireNonNull(now));
             }
+        }
+    }
+
+    static void prove(Connection c, Collection<RunView> views) throws SQLException {
+        if (views.isEmpty()) {
+            return;
+        }
+        Map<UUID, Integer> versions = new HashMap<>();
+        Loading.each(c, VERSIONS, views.stream().map(view -> view.run().id()).toList(),
+                row -> versions.put(Loading.uuid(row, "run_id"), row.getInt("version_id")));
+        long current = views.stream()
+                .filter(view -> Integer.valueOf(view.run().version()).equals(versions.get(view.run().id()))).count();
+        if (current < views.size()) {
+            throw new StaleViewException("run_heads", views.size(), (int) current);
         }
     }
 

@@ -125,6 +125,20 @@ class EngineTest {
         }
     }
 
+    /** A node decides on the views that it keeps; what another node has done since must not make its answers wrong. */
+    @Test
+    void aNodeThatWasOvertakenDecidesAnew() throws Exception {
+        Engine one = nodes.node();
+        Engine other = nodes.node();
+        UUID run = nodes.submit(one, GATED);
+        gate.awaitEntered(1);
+        assertThat(other.submit(new Command.Pause(run, null, Nodes.WHO)).join()).isEqualTo(Reply.CHANGED);
+        assertThat(one.submit(new Command.Pause(run, null, Nodes.WHO)).join()).isEqualTo(Reply.UNCHANGED);
+        assertThat(other.submit(new Command.Cancel(run, null, Nodes.WHO)).join()).isEqualTo(Reply.CHANGED);
+        assertThat(one.submit(new Command.Retry(run, false, Nodes.WHO)).join())
+                .isInstanceOfSatisfying(Reply.Rejected.class, r -> assertThat(r.current()).isEqualTo("cancelled"));
+    }
+
     @Test
     void cancelInterruptsTheTool() throws Exception {
         Engine engine = nodes.node();
