@@ -67,7 +67,7 @@ final class Plot {
     private void grid(StringBuilder svg) {
         for (double value = least; value <= most * 1.001; value *= 10) {
             line(svg, "<path d=\"M%d %.1fH%d\" stroke=\"#ddd\"/>", LEFT, y(value), RIGHT);
-            text(svg, LEFT - 8, y(value) + 4, "end", "#555", Summary.number(value).replace(".00", ""));
+            text(svg, LEFT - 8, y(value) + 4, "end", "#555", String.format(Locale.ROOT, "%,.0f", value));
         }
         for (int i = 0; i < positions.size(); i++) {
             text(svg, x(i), BOTTOM + 22, "middle", "#555", positions.get(i));
