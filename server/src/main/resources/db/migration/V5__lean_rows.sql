@@ -1,5 +1,5 @@
 -- What a hot row costs. Every foreign key is a query per row, every index a tree per row; a CHECK's text is read anew by
--- each statement. Measured in docs/adr/0010. What goes here was either true by construction (one transaction writes a
+-- each statement. Measured in docs/adr/0011. What goes here was either true by construction (one transaction writes a
 -- run's rows, under the run's lock) or is held at the rarer end, when something is deleted.
 
 alter table orchestration_events drop constraint if exists orchestration_events_run_id_fkey;

@@ -15,7 +15,7 @@ import org.postgresql.util.PGobject;
 /**
  * An array parameter in PostgreSQL's binary format: of a plain type, or of a row type. As text, writing and parsing
  * arrays took a sixth of the database's time; one array of rows costs a tenth of one array per column
- * (docs/adr/0010).
+ * (docs/adr/0011).
  */
 final class BinaryArray extends PGobject implements PGBinaryObject {
     private static final long serialVersionUID = 1L;

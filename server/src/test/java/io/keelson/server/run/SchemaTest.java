@@ -134,7 +134,7 @@ class SchemaTest {
         assertThat(foreignKeys("orchestration_events_archive")).isEmpty();
     }
 
-    /** AC-6, but for the events: they refer to nothing, for each reference was a query per event (docs/adr/0010). */
+    /** AC-6, but for the events: they refer to nothing, for each reference was a query per event (docs/adr/0011). */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
             orchestration_runs              | FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -154,7 +154,7 @@ class SchemaTest {
     /**
      * AC-8 and AC-10. Two of them are longer than PRD-101 asks, as the migrations say. Three are left out: without
      * ix_orch_events_task and ix_orch_events_type an event costs 4.9 instead of 6.9 µs, and with ix_orch_tasks_ws_state
-     * no change of a task is heap-only (docs/adr/0010).
+     * no change of a task is heap-only (docs/adr/0011).
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
