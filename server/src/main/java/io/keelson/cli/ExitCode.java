@@ -11,6 +11,7 @@ final class ExitCode {
     static final int CANCELLED = 3;
     static final int WAITS_FOR_HUMAN = 4;
     static final int TIMED_OUT = 124;
+    static final int INTERRUPTED = 130;
 
     private ExitCode() {}
 

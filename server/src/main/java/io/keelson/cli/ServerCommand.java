@@ -22,14 +22,59 @@ final class ServerCommand extends CliCommand {
     @Option(names = "--host", paramLabel = "ADDRESS", description = "Instead of KEELSON_HTTP_HOST.")
     @Nullable String host;
 
+    private volatile @Nullable Server server;
+    private volatile boolean starting = true;
+    private volatile boolean interrupted;
+
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, InterruptedException {
         Settings settings = settings();
         Settings chosen = settings.withHttp(host == null ? settings.httpHost() : host,
                 port == null ? settings.httpPort() : port);
         Logging.toStandardError(chosen);
-        Server server = Server.start(chosen);
-        Runtime.getRuntime().addShutdownHook(new Thread(server::close, "keelson-shutdown"));
+        Runtime.getRuntime().addShutdownHook(new Thread(this::interrupt, "keelson-shutdown"));
+        try (Server started = start(chosen)) {
+            announce(chosen, started);
+            HeapAtRest heap = new HeapAtRest(Runtime.getRuntime());
+            while (!started.awaitEnd(HeapAtRest.PERIOD)) {
+                heap.look();
+            }
+            if (started.databaseLost()) {
+                throw CliException.failed("EMBEDDED_POSTGRES_ENDED", "the embedded PostgreSQL has ended by itself; "
+                        + chosen.dataDir().resolve("postgres-log") + " may say why. What was committed is safe: start"
+                        + " Keelson again", null);
+            }
+            return ExitCode.OK;
+        } catch (StartupException e) {
+            if (interrupted) {
+                return ExitCode.INTERRUPTED;
+            }
+            throw e;
+        }
+    }
+
+    private Server start(Settings chosen) throws StartupException {
+        try {
+            Server started = Server.start(chosen);
+            server = started;
+            return started;
+        } finally {
+            starting = false;
+        }
+    }
+
+    /** What Ctrl-C and SIGTERM do. Before the server is ready there is nothing to hand back. */
+    private void interrupt() {
+        interrupted = true;
+        Server running = server;
+        if (running != null) {
+            running.close();
+        } else if (starting) {
+            note("interrupted before the server was ready");
+        }
+    }
+
+    private void announce(Settings chosen, Server server) {
         if (json) {
             print(JsonNodeFactory.instance.objectNode().put("url", server.baseUrl().toString())
                     .put("api_key_file", chosen.dataDir().resolve("api-key").toString()));
@@ -38,7 +83,5 @@ final class ServerCommand extends CliCommand {
             note("API key: " + chosen.dataDir().resolve("api-key"));
             note("Ctrl-C stops it");
         }
-        server.awaitShutdown();
-        return ExitCode.OK;
     }
 }

@@ -34,9 +34,11 @@ import io.keelson.server.tool.builtin.BuiltinTools;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,10 +54,11 @@ public final class Server implements AutoCloseable {
     }
 
     private final Deque<Stop> stops = new ArrayDeque<>();
-    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final CountDownLatch over = new CountDownLatch(1);
     private final URI baseUrl;
     private final String apiKey;
     private final boolean newKey;
+    private volatile boolean databaseLost;
 
     /**
      * Starts a server and returns when it takes requests.
@@ -118,7 +121,13 @@ public final class Server implements AutoCloseable {
         if (given != null) {
             return DatabaseUrl.parse(given);
         }
-        return closing(EmbeddedPostgres.start(EmbeddedPostgresOptions.lasting(settings.dataDir()))).url();
+        EmbeddedPostgres postgres =
+                closing(EmbeddedPostgres.start(EmbeddedPostgresOptions.lasting(settings.dataDir())));
+        postgres.whenLost(() -> {
+            databaseLost = true;
+            over.countDown();
+        });
+        return postgres.url();
     }
 
     private static boolean answers(Database database) {
@@ -149,9 +158,18 @@ public final class Server implements AutoCloseable {
         return newKey;
     }
 
-    /** Waits until the server is closed. */
-    public void awaitShutdown() throws InterruptedException {
-        stopped.await();
+    /**
+     * Waits until the server is closed or has lost its own database, at most so long.
+     *
+     * @return false when it goes on
+     */
+    public boolean awaitEnd(Duration patience) throws InterruptedException {
+        return over.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** True when its embedded database has ended by itself, so that the server can do nothing but be closed. */
+    public boolean databaseLost() {
+        return databaseLost;
     }
 
     /** Stops taking requests, hands leases back, commits what was accepted, stops the embedded database. */
@@ -164,6 +182,6 @@ public final class Server implements AutoCloseable {
                 LOG.warn("stopping a part of the server failed", e);
             }
         }
-        stopped.countDown();
+        over.countDown();
     }
 }

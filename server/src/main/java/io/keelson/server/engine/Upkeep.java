@@ -1,6 +1,7 @@
 package io.keelson.server.engine;
 
 import io.keelson.server.db.Database;
+import io.keelson.server.db.SqlFailure;
 import java.time.Duration;
 import java.util.Set;
 import java.util.UUID;
@@ -91,6 +92,10 @@ final class Upkeep implements AutoCloseable {
         ticker.shutdown();
         ticker.awaitTermination(5, TimeUnit.SECONDS);
         lookout.close();
-        database.runInTransaction(c -> store.fleet().leave(c, node));
+        try {
+            database.runInTransaction(c -> store.fleet().leave(c, node));
+        } catch (SqlFailure e) {
+            LOG.warn("the node ends without saying goodbye: {}", e.getMessage());
+        }
     }
 }

@@ -24,6 +24,18 @@ final class ServerProcess implements AutoCloseable {
 
     /** Starts a server and returns when it takes runs. */
     static ServerProcess start(Path dataDir, Map<String, String> environment) throws IOException {
+        ServerProcess server = launch(dataDir, environment);
+        try {
+            server.awaitReady();
+            return server;
+        } catch (RuntimeException | Error e) {
+            server.close();
+            throw new IOException("the server did not start:\n" + server.log(), e);
+        }
+    }
+
+    /** Starts a server and returns at once. */
+    static ServerProcess launch(Path dataDir, Map<String, String> environment) throws IOException {
         Files.createDirectories(dataDir);
         Files.deleteIfExists(dataDir.resolve("url"));
         List<String> command = new ArrayList<>(List.of(
@@ -39,14 +51,7 @@ final class ServerProcess implements AutoCloseable {
         builder.environment().putAll(env);
         builder.redirectErrorStream(true);
         builder.redirectOutput(ProcessBuilder.Redirect.appendTo(dataDir.resolve("server.log").toFile()));
-        ServerProcess server = new ServerProcess(builder.start(), dataDir);
-        try {
-            server.awaitReady();
-            return server;
-        } catch (RuntimeException | Error e) {
-            server.close();
-            throw new IOException("the server did not start:\n" + Files.readString(dataDir.resolve("server.log")), e);
-        }
+        return new ServerProcess(builder.start(), dataDir);
     }
 
     private void awaitReady() {
@@ -61,6 +66,16 @@ final class ServerProcess implements AutoCloseable {
     Keelson client() throws IOException {
         return Keelson.builder().url(Files.readString(dataDir.resolve("url")).strip())
                 .apiKey(Files.readString(dataDir.resolve("api-key")).strip()).build();
+    }
+
+    /** What it has said so far. */
+    String log() throws IOException {
+        return Files.readString(dataDir.resolve("server.log"));
+    }
+
+    /** Waits for it to end by itself. */
+    int exitCode() throws InterruptedException {
+        return process.waitFor();
     }
 
     long pid() {
@@ -80,7 +95,7 @@ final class ServerProcess implements AutoCloseable {
         try {
             if (!process.waitFor(40, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
-                throw new IOException("the server did not stop:\n" + Files.readString(dataDir.resolve("server.log")));
+                throw new IOException("the server did not stop:\n" + log());
             }
         } catch (InterruptedException e) {
             process.destroyForcibly();

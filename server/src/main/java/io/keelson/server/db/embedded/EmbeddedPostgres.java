@@ -15,6 +15,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     private final Cluster cluster;
     private final Postmaster postmaster;
     private final String secret;
+    private final CompletableFuture<Void> lost = new CompletableFuture<>();
     private volatile boolean closing;
 
     private EmbeddedPostgres(EmbeddedPostgresOptions options, DataDirectory directory, Cluster cluster,
@@ -94,6 +96,14 @@ public final class EmbeddedPostgres implements AutoCloseable {
                 "requireAuth=scram-sha-256");
     }
 
+    /**
+     * Has something done once PostgreSQL has ended without being asked to. It is not started again: what ended it, such as
+     * a full disk, may need a human, and who starts the whole server again starts it too.
+     */
+    public void whenLost(Runnable what) {
+        var _ = lost.thenRun(what);
+    }
+
     /** False once PostgreSQL has ended, be it by itself. */
     public boolean isAlive() {
         return postmaster.isAlive();
@@ -114,13 +124,13 @@ public final class EmbeddedPostgres implements AutoCloseable {
         }
     }
 
-    /** It is not started again by itself: what ended it, such as a full disk, may need a human. */
     private void ended() {
         if (!closing) {
             LOG.error(
                     "The embedded PostgreSQL on {} has ended, and not because it was asked to; {} may say why. What was"
-                            + " committed is safe. Stop Keelson and start it again.",
+                            + " committed is safe.",
                     cluster.path(), cluster.logs());
+            lost.complete(null);
         }
     }
 

@@ -57,7 +57,7 @@ class SurvivalTest {
             logger.detachAppender(log);
         }
         assertThat(log.list).extracting(ILoggingEvent::getFormattedMessage).singleElement().asString()
-                .contains("has ended", data().toString(), "start it again");
+                .contains("has ended", data().toString(), "may say why");
     }
 
     @Test
