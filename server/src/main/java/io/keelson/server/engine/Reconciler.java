@@ -9,7 +9,6 @@ import io.keelson.core.run.StepError;
 import io.keelson.server.db.Database;
 import io.keelson.server.run.RunStore;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -19,10 +18,12 @@ import java.util.function.Function;
  */
 final class Reconciler {
     static final int MOST_AT_ONCE = 500;
+    private static final int OPEN_RUNS_AT_ONCE = 2_000;
 
     private final Database database;
     private final RunStore store;
     private final Function<Command, CompletableFuture<Reply>> commands;
+    private volatile RunStore.Place sweptTo = RunStore.Place.FIRST;
 
     Reconciler(Database database, RunStore store, Function<Command, CompletableFuture<Reply>> commands) {
         this.database = database;
@@ -53,10 +54,11 @@ final class Reconciler {
                 .<Command>map(t -> new Command.TimerDue(t.runId(), t.kind(), t.subject(), Actor.RECONCILER)).toList());
     }
 
-    /** Runs that are running although all their tasks have ended. */
+    /** Runs that are running although all their tasks have ended, among the next stretch of those that are open. */
     int stuckJoins() {
-        List<UUID> runs = database.withConnection(c -> store.stuckJoins(c, MOST_AT_ONCE));
-        return act(runs.stream().<Command>map(run -> new Command.Settle(run, Actor.RECONCILER)).toList());
+        RunStore.Sweep sweep = database.withConnection(c -> store.stuckJoins(c, sweptTo, OPEN_RUNS_AT_ONCE));
+        sweptTo = sweep.next();
+        return act(sweep.stuck().stream().<Command>map(run -> new Command.Settle(run, Actor.RECONCILER)).toList());
     }
 
     private int act(List<Command> found) {

@@ -11,6 +11,8 @@ import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Due;
 import io.keelson.server.run.RunStore.DueTimer;
 import io.keelson.server.run.RunStore.Expired;
+import io.keelson.server.run.RunStore.Place;
+import io.keelson.server.run.RunStore.Sweep;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -86,14 +88,24 @@ final class DueWork {
             select run_id, kind, subject from timers where due_at <= (select {now}) order by due_at limit ?"""
             .replace("{now}", DbClock.SQL);
 
+    /** Laterals with a limit, for a plain {@code exists} may be answered by reading all open tasks there are. */
     private static final String STUCK_JOINS = """
-            select r.id from orchestration_runs r
-             where r.state_type <> 'terminal' and r.state = 'running'
-               and r.updated_at < (select {now} - interval '1 minute')
-               and not exists (select from orchestration_tasks t
-                    where t.run_id = r.id and t.attempt = r.attempt_number and t.state_type <> 'terminal')
-               and not exists (select from timers where timers.run_id = r.id)
-             limit ?""".replace("{now}", DbClock.SQL);
+            with open as materialized (
+                select r.workspace_id, r.id, r.attempt_number,
+                    r.state = 'running' and r.updated_at < (select {now} - interval '1 minute') as old
+                  from orchestration_runs r
+                 where r.state_type <> 'terminal' and (r.workspace_id, r.id) > (?, ?)
+                 order by r.workspace_id, r.id
+                 limit ?)
+            select o.workspace_id, o.id, o.old and task.found is null and timer.found is null as stuck
+              from open o
+              left join lateral (
+                select true as found from orchestration_tasks t
+                 where o.old and t.run_id = o.id and t.attempt = o.attempt_number and t.state_type <> 'terminal'
+                 limit 1) task on true
+              left join lateral (
+                select true as found from timers where o.old and timers.run_id = o.id limit 1) timer on true
+             order by o.workspace_id, o.id""".replace("{now}", DbClock.SQL);
 
     /** Whoever writes a lane at this moment knows more of it than its holder's heartbeat: not waited for. */
     private static final SetStatement<Held> EXTEND = new SetStatement<>("keelson_lease_kept", """
@@ -181,17 +193,25 @@ final class DueWork {
         }
     }
 
-    List<UUID> stuckJoins(Connection c, int limit) throws SQLException {
+    Sweep stuckJoins(Connection c, Place after, int limit) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(STUCK_JOINS)) {
             clock.bind(statement, 1);
-            statement.setInt(2, limit);
-            List<UUID> found = new ArrayList<>();
+            statement.setObject(2, after.workspaceId());
+            statement.setObject(3, after.runId());
+            statement.setInt(4, limit);
+            List<UUID> stuck = new ArrayList<>();
+            Place last = Place.FIRST;
+            int seen = 0;
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    found.add(Loading.uuid(row, "id"));
+                    seen++;
+                    last = new Place(Loading.uuid(row, "workspace_id"), Loading.uuid(row, "id"));
+                    if (row.getBoolean("stuck")) {
+                        stuck.add(last.runId());
+                    }
                 }
             }
-            return found;
+            return new Sweep(stuck, seen < limit ? Place.FIRST : last);
         }
     }
 

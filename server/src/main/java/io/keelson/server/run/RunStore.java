@@ -44,6 +44,18 @@ public final class RunStore {
      */
     public record Expired(UUID runId, UUID taskId, int lane, UUID stepId, int epoch, boolean timedOut) {}
 
+    /** A place among the runs that have not ended. */
+    public record Place(UUID workspaceId, UUID runId) {
+        public static final Place FIRST = new Place(new UUID(0, 0), new UUID(0, 0));
+    }
+
+    /**
+     * What a look at some open runs came to.
+     *
+     * @param next where to go on; the first place again when all have been looked at
+     */
+    public record Sweep(List<UUID> stuck, Place next) {}
+
     public record DueTimer(UUID runId, TimerKind kind, UUID subject) {}
 
     /**
@@ -142,9 +154,15 @@ public final class RunStore {
         return due.dueTimers(c, limit);
     }
 
-    /** Runs that are running, have no open task and have not been touched for a minute. */
-    public List<UUID> stuckJoins(Connection c, int limit) throws SQLException {
-        return due.stuckJoins(c, limit);
+    /**
+     * Looks at some of the runs that have not ended, for those that have been running for a minute and wait for nothing:
+     * no open task, no timer.
+     *
+     * @param after where the last look ended
+     * @param limit at how many runs to look
+     */
+    public Sweep stuckJoins(Connection c, Place after, int limit) throws SQLException {
+        return due.stuckJoins(c, after, limit);
     }
 
     /** Those of the runs that have ended, each with the state that it ended in. */

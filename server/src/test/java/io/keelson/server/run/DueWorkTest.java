@@ -20,6 +20,8 @@ import io.keelson.server.run.Heartbeats.Beat;
 import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Due;
 import io.keelson.server.run.RunStore.Expired;
+import io.keelson.server.run.RunStore.Place;
+import io.keelson.server.run.RunStore.Sweep;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -237,11 +239,15 @@ class DueWorkTest {
                 .satisfies(timer -> assertThat(timer.subject()).isEqualTo(step.id()));
 
         world.tick(Duration.ofMinutes(2));
-        assertThat(world.store.stuckJoins(world.connection(), 10)).isEmpty();
+        assertThat(stuckJoins()).isEqualTo(new Sweep(List.of(), Place.FIRST));
         RunFixtures.execute(world.connection(),
                 "update orchestration_tasks set state = 'failed', state_type = 'terminal', completed_at = now()");
         RunFixtures.execute(world.connection(), "delete from timers");
-        assertThat(world.store.stuckJoins(world.connection(), 10)).containsExactly(run);
+        assertThat(stuckJoins()).isEqualTo(new Sweep(List.of(run), Place.FIRST));
+        Place end = new Place(world.workspace, run);
+        assertThat(world.store.stuckJoins(world.connection(), Place.FIRST, 1))
+                .isEqualTo(new Sweep(List.of(run), end));
+        assertThat(world.store.stuckJoins(world.connection(), end, 1)).isEqualTo(new Sweep(List.of(), Place.FIRST));
         world.connection().rollback();
     }
 
@@ -329,6 +335,10 @@ class DueWorkTest {
         Due due = world.store.due(world.connection());
         world.connection().commit();
         return due;
+    }
+
+    private Sweep stuckJoins() throws SQLException {
+        return world.store.stuckJoins(world.connection(), Place.FIRST, 10);
     }
 
     private List<Expired> expired() throws SQLException {

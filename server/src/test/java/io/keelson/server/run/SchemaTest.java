@@ -159,7 +159,7 @@ class SchemaTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
             ix_orch_runs_ws_created           | orchestration_runs USING btree (workspace_id, created_at DESC)
-            ix_orch_runs_active               | orchestration_runs USING btree (workspace_id) WHERE ((state_type)::text <> 'terminal'::text)
+            ix_orch_runs_active               | orchestration_runs USING btree (workspace_id, id) WHERE ((state_type)::text <> 'terminal'::text)
             ix_orch_runs_created_by           | orchestration_runs USING btree (created_by)
             ix_orch_tasks_run                 | orchestration_tasks USING btree (run_id, attempt, key)
             ix_orch_tasks_agent               | orchestration_tasks USING btree (agent_id) WHERE (agent_id IS NOT NULL)

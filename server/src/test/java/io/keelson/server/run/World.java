@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 
 /**
  * A database, a clock that stands still, and the shortest possible committer: batches of commands decided on views kept
@@ -38,10 +39,16 @@ final class World implements AutoCloseable {
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
     Offer offer = Offer.none();
 
-    private final Connection connection = database.committerConnection();
+    private final Connection connection;
     private long counter;
 
     World() {
+        this(UnaryOperator.identity());
+    }
+
+    /** @param watch what stands between the store and the committer's connection */
+    World(UnaryOperator<Connection> watch) {
+        connection = watch.apply(database.committerConnection());
         store = new RunStore(() -> now, text -> plans.get(RunFixtures.planOf(text)));
         ids = () -> new UUID(++counter << 16 | 0x7000, 0x8000_0000_0000_0000L);
     }

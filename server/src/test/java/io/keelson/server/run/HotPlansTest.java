@@ -1,0 +1,246 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.RunFixtures.run;
+import static io.keelson.server.run.RunFixtures.step;
+import static io.keelson.server.run.RunFixtures.task;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Offer;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepRow;
+import io.keelson.core.run.TaskRow;
+import io.keelson.server.run.SeenPlans.Seen;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Whatever runs often goes by index, however much history and however long a queue there is: the plans of all statements
+ * as they are carried out on tables with 60,000 ended steps, 300,000 events, and 20,000 runs that wait in the queue.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class HotPlansTest {
+    private static final int ENDED = 15_000;
+    private static final int QUEUED = 20_000;
+    private static final int FEW = 20;
+    /** Rows that one node of a plan may look at; a batch of the tests below concerns some hundred. */
+    private static final long MOST_ROWS = 2_500;
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Actor TESTER = Actor.human("tester");
+    private static final Set<String> BIG = Set.of("orchestration_runs", "run_heads", "orchestration_tasks",
+            "orchestration_steps", "orchestration_events", "orchestration_task_dependencies", "run_agents",
+            "run_attempts", "work_results", "work_queue", "timers");
+    private static final List<SetStatement<?>> WRITES = List.of(RunsTable.INSERT, RunsTable.UPDATE,
+            RunsTable.INSERT_HEAD, RunsTable.UPDATE_HEAD, AgentsTable.INSERT, AgentsTable.UPDATE, TasksTable.INSERT,
+            TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.UPDATE, EventsTable.INSERT,
+            ResultsTable.INSERT, AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE,
+            QueueTable.CLEAR, TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR);
+
+    private SeenPlans committer;
+    private SeenPlans pool;
+    private World world;
+    private UUID ended;
+    private UUID queued;
+    private long ids;
+    private long pagesOfShortQueue;
+
+    @BeforeAll
+    void fill() throws SQLException {
+        world = new World(real -> (committer = new SeenPlans(real)).connection());
+        pool = new SeenPlans(world.database.dedicatedConnection());
+        ended = start();
+        while (!world.view(ended).run().state().terminal()) {
+            StepRow step = claim(ended);
+            world.send(new Command.Complete(ended, step.id(), step.leaseEpoch(), Result.of("{\"n\":1}"), TESTER));
+        }
+        queued = start();
+        try (Connection c = world.database.dedicatedConnection()) {
+            BigTables.copy(c, queued, 1, FEW);
+        }
+        // What is cached from here on was planned on tables that are all but empty.
+        somethingOfEverything(1);
+        pagesOfShortQueue = pagesOfAClaim();
+        try (Connection c = world.database.dedicatedConnection()) {
+            BigTables.copy(c, ended, 1, ENDED);
+            BigTables.copy(c, queued, FEW + 1, QUEUED);
+            RunFixtures.execute(c, """
+                    insert into timers (kind, subject, run_id, due_at)
+                    select 'step_retry', gen_random_uuid(), gen_random_uuid(), '2030-01-01'::timestamptz
+                      from generate_series(1, 20000)""");
+        }
+        committer.take();
+        pool.take();
+    }
+
+    @AfterAll
+    void close() throws SQLException {
+        pool.connection().close();
+        world.close();
+    }
+
+    @Test
+    void commitsGoByIndex() throws SQLException {
+        somethingOfEverything(2);
+        goByIndex(committer.take());
+
+        analyze();
+        somethingOfEverything(3);
+        List<Seen> seen = committer.take();
+        goByIndex(seen);
+        assertThat(seen).extracting(Seen::sql).as("the sequence goes everywhere")
+                .containsAll(WRITES.stream().map(each -> each.sql().strip()).toList());
+    }
+
+    @Test
+    void whatIsAskedOftenGoesByIndex() throws SQLException {
+        analyze();
+        // PostgreSQL makes a statement's plan anew five times and may then keep a general one.
+        for (int i = 0; i < 7; i++) {
+            askEverything(pool.connection());
+        }
+        goByIndex(pool.take());
+    }
+
+    @Test
+    void aClaimFromALongQueueReadsAsMuchAsFromAShortOne() throws SQLException {
+        analyze();
+        assertThat(pagesOfAClaim()).isPositive().isLessThanOrEqualTo(pagesOfShortQueue * 2);
+    }
+
+    private static void goByIndex(List<Seen> seen) {
+        assertThat(seen).isNotEmpty();
+        assertThat(seen.stream().flatMap(each -> each.nodes().stream().filter(HotPlansTest::dear)
+                .map(node -> each.sql() + "\nreads " + rowsRead(node) + " rows by " + node)).distinct()).isEmpty();
+    }
+
+    private static boolean dear(JsonNode node) {
+        return BIG.contains(node.path("Relation Name").asString(""))
+                && (node.get("Node Type").asString().equals("Seq Scan") || rowsRead(node) > MOST_ROWS);
+    }
+
+    private static double rowsRead(JsonNode node) {
+        double rows = node.path("Actual Rows").asDouble() + node.path("Rows Removed by Filter").asDouble()
+                + node.path("Rows Removed by Index Recheck").asDouble();
+        return rows * node.path("Actual Loops").asDouble();
+    }
+
+    private void analyze() throws SQLException {
+        RunFixtures.execute(committer.connection(), "analyze");
+        committer.connection().commit();
+    }
+
+    /** Batches of random commands that come by every kind of change. */
+    private void somethingOfEverything(long seed) throws SQLException {
+        RandomRuns made = new RandomRuns(world, seed);
+        List<UUID> runs = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+            List<Command> batch = made.batch(runs);
+            for (int n = 0; n < 3 && runs.size() < 40; n++) {
+                batch.add(made.create());
+                runs.add(batch.getLast().runId());
+            }
+            world.sendAll(batch);
+            world.store.prove(world.connection(), List.of(world.load(runs.getFirst())));
+            world.connection().commit();
+            world.views.values().removeIf(view -> view.run().state().terminal());
+        }
+        world.offer = Offer.none();
+    }
+
+    private void askEverything(Connection c) throws SQLException {
+        StepRow held = claim(start());
+        UUID run = world.views.keySet().stream().filter(id -> world.view(id).task(held.task().id()) != null).findFirst()
+                .orElseThrow();
+        List<UUID> steps = List.of(held.id());
+        List<UUID> both = List.of(ended, run);
+        world.store.candidates(c, List.of("echo", "other"), 100);
+        world.store.candidates(c, world.workspace, List.of("echo", "other"), 100);
+        world.store.due(c);
+        world.store.expired(c, 100);
+        world.store.dueTimers(c, 100);
+        world.store.stuckJoins(c, RunStore.Place.FIRST, 1_000);
+        world.store.ended(c, both);
+        world.store.extendLeases(c, "worker", List.of(new Lane(held.task().id(), 0)));
+
+        Heartbeats heartbeats = new Heartbeats(() -> world.now);
+        assertThat(heartbeats.beat(c, world.workspace, "worker",
+                List.of(new Heartbeats.Beat(held.id(), held.leaseEpoch(), 0.5, "half", null)))).hasSize(1);
+        heartbeats.log(c, List.of(new Heartbeats.Log(held.id(), held.leaseEpoch(), 0, List.of("a line"))));
+        StepWorkReader work = new StepWorkReader();
+        work.work(c, steps);
+        work.runsOf(c, world.workspace, steps);
+
+        ScopeReader scopes = new ScopeReader();
+        scopes.scope(c, run, held.task().id(), List.of("a"), false, List.of("one"), false);
+        scopes.scope(c, run, held.task().id(), List.of(), true, List.of(), true);
+        scopes.task(c, held.task().id());
+        scopes.step(c, held.id());
+        scopes.groupOutput(c, held.task().id());
+        readEverything(c, run, held);
+    }
+
+    private void readEverything(Connection c, UUID run, StepRow held) throws SQLException {
+        UUID workspace = world.workspace;
+        RunReader reader = new RunReader();
+        reader.run(c, workspace, run);
+        reader.byExternalId(c, workspace, "nothing");
+        RunReader.Filter all = new RunReader.Filter(null, null, null);
+        reader.runs(c, workspace, all, reader.runs(c, workspace, all, null, 50).nextCursor(), 50);
+        reader.status(c, workspace, run);
+        reader.tasks(c, workspace, run, null, held.task().id(), 50);
+        reader.task(c, workspace, held.task().id());
+        reader.steps(c, workspace, run, null, held.id(), 50);
+        reader.step(c, workspace, held.id());
+        reader.events(c, workspace, run, 3, 50);
+        reader.attempts(c, workspace, run);
+        reader.agents(c, workspace, run);
+        reader.artifacts(c, workspace, run);
+        reader.logs(c, workspace, held.id(), 0, 50);
+    }
+
+    /** The pages that are looked at from the search for work to the commit. */
+    private long pagesOfAClaim() throws SQLException {
+        for (int i = 0; i < 7; i++) {
+            world.store.candidates(pool.connection(), List.of("echo"), 10);
+        }
+        pool.take();
+        var found = world.store.candidates(pool.connection(), List.of("echo"), 10).getFirst();
+        committer.take();
+        assertThat(world.send(new Command.Claim(found.runId(), found.taskId(), found.lane(), "worker", LEASE, TESTER)))
+                .isInstanceOf(Reply.Claimed.class);
+        return pool.take().stream().mapToLong(Seen::pages).sum()
+                + committer.take().stream().mapToLong(Seen::pages).sum();
+    }
+
+    private UUID start() throws SQLException {
+        UUID run = new UUID(7, ++ids);
+        world.send(new Command.Create(run(run, world.workspace, RunPolicy.DEFAULT,
+                task("a", List.of(), step("one"), step("two")),
+                task("b", List.of("a"), step("one"), step("two"))), true, TESTER));
+        return run;
+    }
+
+    private StepRow claim(UUID run) throws SQLException {
+        for (TaskRow task : world.view(run).tasks()) {
+            Reply reply = world.send(new Command.Claim(run, task.id(), 0, "worker", LEASE, TESTER));
+            if (reply instanceof Reply.Claimed(StepRow step)) {
+                return step;
+            }
+        }
+        throw new AssertionError("nothing to claim in " + run);
+    }
+}
