@@ -39,10 +39,9 @@ final class ServerCommand extends CliCommand {
             while (!started.awaitEnd(HeapAtRest.PERIOD)) {
                 heap.look();
             }
-            if (started.databaseLost()) {
-                throw CliException.failed("EMBEDDED_POSTGRES_ENDED", "the embedded PostgreSQL has ended by itself; "
-                        + chosen.dataDir().resolve("postgres-log") + " may say why. What was committed is safe: start"
-                        + " Keelson again", null);
+            StartupException failure = started.failure();
+            if (failure != null) {
+                throw failure;
             }
             return ExitCode.OK;
         } catch (StartupException e) {

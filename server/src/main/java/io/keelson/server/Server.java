@@ -39,6 +39,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,7 +59,7 @@ public final class Server implements AutoCloseable {
     private final URI baseUrl;
     private final String apiKey;
     private final boolean newKey;
-    private volatile boolean databaseLost;
+    private volatile @Nullable StartupException failure;
 
     /**
      * Starts a server and returns when it takes requests.
@@ -123,8 +124,8 @@ public final class Server implements AutoCloseable {
         }
         EmbeddedPostgres postgres =
                 closing(EmbeddedPostgres.start(EmbeddedPostgresOptions.lasting(settings.dataDir())));
-        postgres.whenLost(() -> {
-            databaseLost = true;
+        postgres.whenLost(lost -> {
+            failure = new StartupException(lost.code().name(), String.valueOf(lost.getMessage()), lost);
             over.countDown();
         });
         return postgres.url();
@@ -167,9 +168,9 @@ public final class Server implements AutoCloseable {
         return over.await(patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** True when its embedded database has ended by itself, so that the server can do nothing but be closed. */
-    public boolean databaseLost() {
-        return databaseLost;
+    /** Why it can do nothing but be closed and started again: its embedded database has ended; null while it can. */
+    public @Nullable StartupException failure() {
+        return failure;
     }
 
     /** Stops taking requests, hands leases back, commits what was accepted, stops the embedded database. */

@@ -1,6 +1,6 @@
 package io.keelson.server;
 
-/** The server cannot start; the message says why and what to do, in one line. */
+/** The server cannot start, or has to be started again; the message says why and what to do, in one line. */
 public final class StartupException extends Exception {
     private static final long serialVersionUID = 1L;
 

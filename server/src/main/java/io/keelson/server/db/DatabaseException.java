@@ -19,6 +19,8 @@ public final class DatabaseException extends RuntimeException {
         EMBEDDED_POSTGRES_UNSUPPORTED,
         /** The embedded PostgreSQL did not start; the message ends with its log. */
         EMBEDDED_POSTGRES_FAILED,
+        /** The embedded PostgreSQL has ended without being asked to. */
+        EMBEDDED_POSTGRES_ENDED,
         /** Every port tried was taken by somebody else. */
         PORT_UNAVAILABLE,
         /** The database URL cannot be read. */

@@ -16,6 +16,7 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +36,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     private final Cluster cluster;
     private final Postmaster postmaster;
     private final String secret;
-    private final CompletableFuture<Void> lost = new CompletableFuture<>();
+    private final CompletableFuture<DatabaseException> lost = new CompletableFuture<>();
     private volatile boolean closing;
 
     private EmbeddedPostgres(EmbeddedPostgresOptions options, DataDirectory directory, Cluster cluster,
@@ -99,9 +100,11 @@ public final class EmbeddedPostgres implements AutoCloseable {
     /**
      * Has something done once PostgreSQL has ended without being asked to. It is not started again: what ended it, such as
      * a full disk, may need a human, and who starts the whole server again starts it too.
+     *
+     * @param what is given EMBEDDED_POSTGRES_ENDED
      */
-    public void whenLost(Runnable what) {
-        var _ = lost.thenRun(what);
+    public void whenLost(Consumer<DatabaseException> what) {
+        var _ = lost.thenAccept(what);
     }
 
     /** False once PostgreSQL has ended, be it by itself. */
@@ -126,11 +129,13 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
     private void ended() {
         if (!closing) {
-            LOG.error(
-                    "The embedded PostgreSQL on {} has ended, and not because it was asked to; {} may say why. What was"
-                            + " committed is safe.",
-                    cluster.path(), cluster.logs());
-            lost.complete(null);
+            var told = new DatabaseException(Code.EMBEDDED_POSTGRES_ENDED,
+                    "The embedded PostgreSQL on " + cluster.path()
+                            + " has ended, and not because it was asked to; " + cluster.logs()
+                            + " may say why. What was committed"
+                            + " is safe: start Keelson again.");
+            LOG.error("{}", told.getMessage());
+            lost.complete(told);
         }
     }
 
