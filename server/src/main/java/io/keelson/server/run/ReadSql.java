@@ -1,6 +1,10 @@
 package io.keelson.server.run;
 
-/** The queries of {@link RunReader}. A column's label is the document's member; every query names its workspace. */
+/**
+ * The queries of {@link RunReader}. A column's label is the document's member; every query names its workspace. Where a
+ * run is named too, the workspace stands in {@code is true}, which no index serves: a plan made on empty tables would
+ * otherwise go through all runs of the workspace for ever.
+ */
 final class ReadSql {
     private static final String RUN_COLUMNS = """
             r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
@@ -17,7 +21,7 @@ final class ReadSql {
     static final String RUN = """
             select %s
               from orchestration_runs r join run_heads h on h.run_id = r.id
-             where r.workspace_id = ? and r.id = ? and r.deleted_at is null""".formatted(
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
             RUN_COLUMNS.formatted("r.plan,"));
 
     static final String BY_EXTERNAL_ID = """
@@ -42,7 +46,7 @@ final class ReadSql {
                      order by e.seq desc limit 1)) as current_step,
                 r.steps_total, h.steps_completed, r.error_code, r.error_message
               from orchestration_runs r join run_heads h on h.run_id = r.id
-             where r.workspace_id = ? and r.id = ? and r.deleted_at is null""";
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
     private static final String TASK_COLUMNS = """
             t.id, t.run_id, t.workspace_id, t.key, t.attempt, t.sequence_number, t.title, t.description, t.task_type,
@@ -67,7 +71,7 @@ final class ReadSql {
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id
               left join run_agents a on a.id = t.run_agent_id
-             where r.workspace_id = ? and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
+             where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
                and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1)) > (
                    select last.sequence_number, coalesce(last.item_index, -1) from orchestration_tasks last
                     where last.run_id = r.id and last.id = ?))
@@ -93,7 +97,7 @@ final class ReadSql {
               join orchestration_tasks t on t.run_id = r.id
               join orchestration_steps s on s.task_id = t.id
               left join step_progress p on p.step_id = s.id
-             where r.workspace_id = ? and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
+             where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
                and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1), s.position, s.turn) > (
                    select task.sequence_number, coalesce(task.item_index, -1), last.position, last.turn
                      from orchestration_steps last join orchestration_tasks task on task.id = last.task_id
@@ -112,20 +116,20 @@ final class ReadSql {
             select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type, e.payload,
                 e.actor_type, e.actor_id, e.created_at
               from orchestration_runs r join orchestration_events e on e.run_id = r.id
-             where r.workspace_id = ? and r.id = ? and e.seq > ?
+             where (r.workspace_id = ?) is true and r.id = ? and e.seq > ?
              order by e.seq
              limit ?""";
 
     static final String ATTEMPTS = """
             select a.attempt_number, a.state, a.started_at, a.completed_at, a.error_code, a.error_message
               from orchestration_runs r join run_attempts a on a.run_id = r.id
-             where r.workspace_id = ? and r.id = ?
+             where (r.workspace_id = ?) is true and r.id = ?
              order by a.attempt_number""";
 
     static final String AGENTS = """
             select a.id, a.number, a.name, a.attempt, a.state, a.state_type, a.started_at, a.completed_at
               from orchestration_runs r join run_agents a on a.run_id = r.id
-             where r.workspace_id = ? and r.id = ?
+             where (r.workspace_id = ?) is true and r.id = ?
              order by a.attempt, a.number""";
 
     static final String ARTIFACTS = """
