@@ -52,7 +52,7 @@ class SettingsTest {
                 new Row("KEELSON_ALLOWED_COMMANDS", "git, wc", Settings::allowedCommands, Set.of("git", "wc")),
                 new Row("KEELSON_ALLOW_PRIVATE_ADDRESSES", "", Settings::allowPrivateAddresses, false),
                 new Row("KEELSON_ALLOW_PRIVATE_ADDRESSES", "TRUE", Settings::allowPrivateAddresses, true),
-                new Row("KEELSON_EXECUTORS", "", Settings::executors, 32),
+                new Row("KEELSON_EXECUTORS", "", Settings::executors, 128),
                 new Row("KEELSON_EXECUTORS", "0", Settings::executors, 0),
                 new Row("KEELSON_LEASE_SECONDS", "5", Settings::lease, Duration.ofSeconds(5)),
                 new Row("KEELSON_LOG_FORMAT", "json", Settings::logFormat, Settings.LogFormat.JSON),

@@ -25,14 +25,10 @@ public record DatabaseOptions(int poolSize, Duration lockTimeout, Duration state
         return new DatabaseOptions(poolSize, timeout, statementTimeout, idleTransaction, connectTimeout);
     }
 
-    /**
-     * What every new connection executes first. Every query of ours has its index; a plan made while tables were empty
-     * or full of dead rows must not read them whole later on.
-     */
+    /** What every new connection executes first. */
     String sessionSql() {
         return "set lock_timeout = " + lockTimeout.toMillis()
                 + "; set statement_timeout = " + statementTimeout.toMillis()
-                + "; set idle_in_transaction_session_timeout = " + idleTransaction.toMillis()
-                + "; set enable_seqscan = off";
+                + "; set idle_in_transaction_session_timeout = " + idleTransaction.toMillis();
     }
 }
