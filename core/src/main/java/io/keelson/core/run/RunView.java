@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * Counters and queues that can be derived from the rows live here and not in the database.
  */
 public final class RunView {
+    private static final int TEXT_PER_ROW = 512;
+
     final RunRow run;
     final @Nullable Plan plan;
     final List<AgentRow> agents = new ArrayList<>();
@@ -61,9 +63,14 @@ public final class RunView {
         return tasks.get(id);
     }
 
-    /** How much memory the view takes, in rows. */
+    /** How much memory the view takes, in rows; so many characters of a plan's or a step's input count as one more. */
     public int weight() {
-        return 1 + tasks.size() + steps.size();
+        long inputs = steps.values().stream().mapToLong(step -> step.spec().input().length()).sum();
+        if (plan != null && steps.isEmpty()) {
+            inputs = plan.tasks().stream().flatMap(task -> task.steps().stream())
+                    .mapToLong(step -> step.input().length()).sum();
+        }
+        return 1 + tasks.size() + steps.size() + (int) (inputs / TEXT_PER_ROW);
     }
 
     Plan requirePlan() {

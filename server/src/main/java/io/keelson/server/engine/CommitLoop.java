@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +30,8 @@ final class CommitLoop implements Runnable {
     private final Database database;
     private final Flush flush;
     private final BlockingQueue<Pending> queue = new LinkedBlockingQueue<>();
+    private final AtomicInteger unanswered = new AtomicInteger();
+    private final AtomicLong text = new AtomicLong();
     private @Nullable Connection connection;
     private volatile boolean closing;
 
@@ -36,16 +40,46 @@ final class CommitLoop implements Runnable {
         this.flush = flush;
     }
 
+    /**
+     * Adds the command if there is room for it. One command finds room in an empty loop however long its text is.
+     *
+     * @param most how many commands may be unanswered
+     * @param mostText how much text they may hold together, in characters
+     */
+    boolean offer(Pending pending, int most, long mostText) {
+        int others = unanswered.getAndIncrement();
+        long theirText = text.getAndAdd(pending.text);
+        if (others >= most || others > 0 && theirText + pending.text > mostText) {
+            left(pending);
+            return false;
+        }
+        enqueue(pending);
+        return true;
+    }
+
+    /** Adds the command in any case. */
     void add(Pending pending) {
+        unanswered.getAndIncrement();
+        text.getAndAdd(pending.text);
+        enqueue(pending);
+    }
+
+    private void enqueue(Pending pending) {
         queue.add(pending);
         if (closing && queue.remove(pending)) {
             pending.failure = new Commands.Overloaded();
-            pending.answer();
+            answer(pending);
         }
     }
 
-    int waiting() {
-        return queue.size();
+    private void answer(Pending pending) {
+        left(pending);
+        pending.answer();
+    }
+
+    private void left(Pending pending) {
+        unanswered.getAndDecrement();
+        text.getAndAdd(-pending.text);
     }
 
     /** Ends the loop once everything that was added before has been answered. */
@@ -67,7 +101,7 @@ final class CommitLoop implements Runnable {
             } catch (InterruptedException e) {
                 closing = true;
             } finally {
-                batch.forEach(Pending::answer);
+                batch.forEach(this::answer);
                 batch.clear();
             }
         }

@@ -12,6 +12,8 @@ import java.util.concurrent.CompletableFuture;
 /** Group commit: all commands of a run go through the same loop, in the order in which they came. */
 final class Committer implements AutoCloseable {
     private static final int MAX_WAITING = 20_000;
+    /** In characters. A mission in memory takes some four times the length of its text. */
+    private static final long MAX_WAITING_TEXT = 32L << 20;
     private static final int VIEW_ROWS = 250_000;
 
     private final List<CommitLoop> loops = new ArrayList<>();
@@ -28,21 +30,15 @@ final class Committer implements AutoCloseable {
 
     /** As {@link Commands#submit}. */
     CompletableFuture<Reply> submit(Command command) {
-        CommitLoop loop = loopOf(command);
-        if (loop.waiting() > MAX_WAITING / loops.size()) {
-            return CompletableFuture.failedFuture(new Commands.Overloaded());
-        }
-        return enqueue(loop, command);
+        Pending pending = new Pending(command);
+        boolean room = loopOf(command).offer(pending, MAX_WAITING / loops.size(), MAX_WAITING_TEXT / loops.size());
+        return room ? pending.answer : CompletableFuture.failedFuture(new Commands.Overloaded());
     }
 
     /** For the engine's own commands, whose number is bounded by the work that is out: never refused. */
     CompletableFuture<Reply> submitOwn(Command command) {
-        return enqueue(loopOf(command), command);
-    }
-
-    private static CompletableFuture<Reply> enqueue(CommitLoop loop, Command command) {
         Pending pending = new Pending(command);
-        loop.add(pending);
+        loopOf(command).add(pending);
         return pending.answer;
     }
 

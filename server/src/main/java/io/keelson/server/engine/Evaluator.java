@@ -32,6 +32,7 @@ import tools.jackson.databind.JsonNode;
 final class Evaluator {
     private static final Logger LOG = LoggerFactory.getLogger(Evaluator.class);
     private static final int AT_ONCE = 8;
+    private static final int MOST_WAITING = 10_000;
 
     private final Database database;
     private final ScopeReader reader;
@@ -39,6 +40,7 @@ final class Evaluator {
     private final Expressions expressions;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Semaphore places = new Semaphore(AT_ONCE);
+    private final Semaphore room = new Semaphore(MOST_WAITING);
 
     Evaluator(Database database, ScopeReader reader, Scopes scopes, Expressions expressions,
             Function<Command, CompletableFuture<Reply>> commands) {
@@ -49,7 +51,11 @@ final class Evaluator {
         this.commands = commands;
     }
 
+    /** Evaluates soon, or not at all when too many wait. */
     void evaluate(Evaluate request) {
+        if (!room.tryAcquire()) {
+            return;
+        }
         Thread.ofVirtual().name("evaluate-" + request.subject()).start(() -> {
             places.acquireUninterruptibly();
             try {
@@ -62,6 +68,7 @@ final class Evaluator {
                 LOG.warn("evaluation {} failed and will be asked for again", request, e);
             } finally {
                 places.release();
+                room.release();
             }
         });
     }

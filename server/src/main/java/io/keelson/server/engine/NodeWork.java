@@ -15,6 +15,7 @@ import java.util.function.Predicate;
 final class NodeWork implements Aftermath {
     private static final Duration NEAR = Duration.ofMinutes(1);
     private static final int MOST_SLOTS_AT_ONCE = 128;
+    private static final int MOST_TIMERS = 20_000;
 
     private final String node;
     private final int maxLanes;
@@ -83,9 +84,10 @@ final class NodeWork implements Aftermath {
                 .forEach(run -> ends.ended(run.id(), run.state()));
     }
 
+    /** A near timer rings in this process; the lookout finds the others, and those beyond the bound, in the database. */
     private void arm(Changes.Timer timer, Instant now) {
         Duration delay = Duration.between(now, timer.dueAt());
-        if (!timer.key().kind().evaluation() && delay.compareTo(NEAR) < 0) {
+        if (!timer.key().kind().evaluation() && delay.compareTo(NEAR) < 0 && timeouts.size() < MOST_TIMERS) {
             timeouts.after(delay, () -> commands.accept(new Command.TimerDue(timer.runId(), timer.key().kind(),
                     timer.key().subject(), Actor.SYSTEM)));
         }

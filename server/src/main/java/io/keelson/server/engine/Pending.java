@@ -1,6 +1,7 @@
 package io.keelson.server.engine;
 
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.Reply;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -8,12 +9,36 @@ import org.jspecify.annotations.Nullable;
 /** A command on its way to a commit, and who waits for its answer. */
 final class Pending {
     final Command command;
+    /** The text that comes with the command, in characters: nearly all of its memory when it is large. */
+    final long text;
     final CompletableFuture<Reply> answer = new CompletableFuture<>();
     @Nullable Reply reply;
     @Nullable Throwable failure;
 
     Pending(Command command) {
         this.command = command;
+        this.text = text(command);
+    }
+
+    private static long text(Command command) {
+        return switch (command) {
+            case Command.Create create -> (long) create.run().planJson().length() + create.run().configJson().length()
+                    + create.run().inputsJson().length();
+            case Command.Complete complete -> complete.result().output().length();
+            case Command.Continue another -> another.result().output().length();
+            case Command.Evaluated evaluated -> text(evaluated.evaluation());
+            case Command.Start _,Command.Approve _,Command.Reject _,Command.DecideStep _,Command.Pause _,Command.Resume _,Command.Cancel _,Command.Retry _,Command.Claim _,Command.Fail _,Command.Release _,Command.LeaseExpired _,Command.Settle _,Command.TimerDue _ ->
+                0;
+        };
+    }
+
+    private static long text(Evaluation evaluation) {
+        return switch (evaluation) {
+            case Evaluation.Proceed(var items) -> items == null ? 0 : items.stream().mapToLong(String::length).sum();
+            case Evaluation.Opened(String input, _, _) -> input.length();
+            case Evaluation.Output(String json) -> json.length();
+            case Evaluation.Skip _,Evaluation.Broken _ -> 0;
+        };
     }
 
     /** Forgets what was decided, for it is decided again. */

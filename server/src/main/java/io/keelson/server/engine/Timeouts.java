@@ -27,6 +27,11 @@ final class Timeouts implements AutoCloseable {
         return () -> future.cancel(false);
     }
 
+    /** How many things are still to be done. */
+    int size() {
+        return executor.getQueue().size();
+    }
+
     @Override
     public void close() {
         executor.shutdownNow();

@@ -1,7 +1,9 @@
 package io.keelson.server.http;
 
 import jakarta.servlet.http.HttpServletRequest;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -11,19 +13,24 @@ import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 
-/** The body of a request, read once and never further than the limit. */
-final class Body {
+/** The body of a request, read once and never further than the limit. On close it leaves the room it took. */
+final class Body implements AutoCloseable {
+
+    private static final int PIECE = 16 << 10;
 
     /** What the parser says of a source that it does not show. */
     private static final Pattern SOURCE = Pattern.compile(" \\(start marker at \\[[^]]*\\]\\)");
 
     private final HttpServletRequest request;
     private final int maxBytes;
+    private final BodyRoom room;
     private byte @Nullable [] bytes;
+    private long taken;
 
-    Body(HttpServletRequest request, int maxBytes) {
+    Body(HttpServletRequest request, int maxBytes, BodyRoom room) {
         this.request = request;
         this.maxBytes = maxBytes;
+        this.room = room;
     }
 
     /** The bytes, empty when there is no body. */
@@ -32,13 +39,29 @@ final class Body {
             if (request.getContentLengthLong() > maxBytes) {
                 throw tooLarge();
             }
-            byte[] read = request.getInputStream().readNBytes(maxBytes + 1);
-            if (read.length > maxBytes) {
-                throw tooLarge();
-            }
-            bytes = read;
+            bytes = read(request.getInputStream());
         }
         return bytes;
+    }
+
+    private byte[] read(InputStream source) throws IOException {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        byte[] piece = new byte[PIECE];
+        for (int length = source.read(piece); length >= 0; length = source.read(piece)) {
+            room.take(length);
+            taken += length;
+            all.write(piece, 0, length);
+            if (all.size() > maxBytes) {
+                throw tooLarge();
+            }
+        }
+        return all.toByteArray();
+    }
+
+    @Override
+    public void close() {
+        room.giveBack(taken);
+        taken = 0;
     }
 
     /** The document, an empty object when there is no body. */

@@ -15,10 +15,10 @@ final class Call {
     private final Body body;
     private final Query query;
 
-    Call(Context context, @Nullable Caller caller, int maxBodyBytes) {
+    Call(Context context, @Nullable Caller caller, Body body) {
         this.context = context;
         this.caller = caller;
-        this.body = new Body(context.req(), maxBodyBytes);
+        this.body = body;
         this.query = new Query(context.queryParamMap());
     }
 

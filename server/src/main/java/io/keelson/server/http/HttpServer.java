@@ -24,17 +24,21 @@ import org.eclipse.jetty.server.handler.GracefulHandler;
 public final class HttpServer implements AutoCloseable {
 
     private static final int HEADER_BYTES = 16 << 10;
+    /** So many bodies of the largest size may be under way, or more smaller ones. */
+    private static final int LARGEST_BODIES = 4;
     private static final long IDLE_MARGIN_MILLIS = 15_000;
     private static final long IDLE_AT_STOP_MILLIS = 100;
 
     private final HttpOptions options;
     private final Stopping stopping = new Stopping();
     private final Door door;
+    private final BodyRoom room;
     private final List<Route> routes;
     private final Javalin javalin;
 
     public HttpServer(HttpOptions options, Rooms rooms) {
         this.options = options;
+        this.room = new BodyRoom((long) LARGEST_BODIES * options.maxBodyBytes());
         this.door = new Door(rooms.apiKeys());
         this.routes = Routes.of(rooms, new LongPoll(options.longestPoll(), stopping));
         this.javalin = Javalin.create(this::configure);
@@ -113,9 +117,9 @@ public final class HttpServer implements AutoCloseable {
 
     private void serve(Context context, Route route) throws IOException {
         Answer answer;
-        try {
+        try (Body body = new Body(context.req(), options.maxBodyBytes(), room)) {
             Caller caller = route.open() ? null : door.enter(context);
-            answer = route.action().answer(new Call(context, caller, options.maxBodyBytes()));
+            answer = route.action().answer(new Call(context, caller, body));
         } catch (Throwable failure) {
             answer = Failures.refusal(failure, route.method() + " " + route.path()).answer();
         }

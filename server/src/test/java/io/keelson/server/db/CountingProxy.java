@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Stands between a {@link Database} and PostgreSQL and notes every statement that is executed, also those of which
@@ -23,6 +24,7 @@ public final class CountingProxy implements AutoCloseable {
     private final DatabaseUrl target;
     private final ServerSocket door;
     private final List<String> executed = new CopyOnWriteArrayList<>();
+    private final AtomicInteger messages = new AtomicInteger();
 
     public CountingProxy(DatabaseUrl target) throws IOException {
         this.target = target;
@@ -39,6 +41,11 @@ public final class CountingProxy implements AutoCloseable {
     /** The text of each statement executed so far, in order. */
     public List<String> executed() {
         return List.copyOf(executed);
+    }
+
+    /** How often somebody has asked and waited for an answer so far. */
+    public int messages() {
+        return messages.get();
     }
 
     private void accept() {
@@ -85,7 +92,11 @@ public final class CountingProxy implements AutoCloseable {
                 case 'P' -> statements.put(texts[0], texts[1]);
                 case 'B' -> portals.put(texts[0], statements.get(texts[1]));
                 case 'E' -> executed.add(portals.get(texts[0]));
-                case 'Q' -> executed.add(texts[0]);
+                case 'Q' -> {
+                    executed.add(texts[0]);
+                    messages.getAndIncrement();
+                }
+                case 'S' -> messages.getAndIncrement();
                 default -> {
                 }
             }

@@ -62,8 +62,7 @@ final class Nodes implements AutoCloseable {
     }
 
     Engine node(Duration lease) throws IOException {
-        Engine engine = new Engine(database,
-                Store.of(DbClock.DATABASE, new StoredPlans(tool -> Duration.ofSeconds(30))::read), catalog, expressions,
+        Engine engine = new Engine(database, store(), catalog, expressions,
                 new LocalArtifactStore(folder.resolve("artifacts")), Clock.systemUTC(),
                 new Engine.Options(64, lease, "test"));
         engines.add(engine);
@@ -74,17 +73,25 @@ final class Nodes implements AutoCloseable {
         return node(Duration.ofSeconds(30));
     }
 
+    static Store store() {
+        return Store.of(DbClock.DATABASE, new StoredPlans(tool -> Duration.ofSeconds(30))::read);
+    }
+
     UUID submit(Engine engine, String yaml, String... remoteTools) {
+        NewRun run = run(yaml, remoteTools);
+        assertThat(engine.submit(new Command.Create(run, true, WHO)).join()).isEqualTo(Reply.CHANGED);
+        return run.id();
+    }
+
+    /** A run of that mission, not yet submitted. */
+    NewRun run(String yaml, String... remoteTools) {
         MissionReader reader = new MissionReader(
                 new CatalogToolKnowledge(catalog, expressions, () -> Set.of(remoteTools)),
                 tool -> catalog.find(tool).map(t -> t.spec().defaultTimeout()).orElse(Duration.ofSeconds(30)));
         var reading = reader.read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML);
         assertThat(reading).as(reading.toString()).isInstanceOf(Reading.Done.class);
         Mission mission = ((Reading.Done<Mission>) reading).value();
-        UUID id = UuidCreator.getTimeOrderedEpoch();
-        NewRun run = mission.newRun(id, WORKSPACE, "ann");
-        assertThat(engine.submit(new Command.Create(run, true, WHO)).join()).isEqualTo(Reply.CHANGED);
-        return id;
+        return mission.newRun(UuidCreator.getTimeOrderedEpoch(), WORKSPACE, "ann");
     }
 
     String state(UUID run) {
