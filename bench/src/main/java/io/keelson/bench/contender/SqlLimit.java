@@ -44,9 +44,7 @@ final class SqlLimit implements Contender {
                 xid xid8 not null default pg_current_xact_id()
             );
             create unique index on limit_events (run_id, seq);
-            create index on limit_events (task_id) where task_id is not null;
-            create index on limit_events using brin (created_at);
-            create index on limit_events (event_type);""";
+            create index on limit_events using brin (created_at);""";
 
     private static final String FILL = """
             insert into limit_rows (id, run_id, state) select id, run_id, 'pending'
