@@ -9,19 +9,22 @@ alter table orchestration_steps drop constraint if exists orchestration_steps_ta
 alter table work_results drop constraint if exists work_results_step_id_fkey;
 
 -- What changes with every commit of a run, on a narrow row: locked by whoever decides, and the proof that a view is
--- current. The run's own row changes with its state only.
+-- current. The run's own row changes with its state and its
+-- tasks only; its tokens and cost are brought up to date then.
 create table if not exists run_heads (
     run_id uuid primary key,
     version_id integer not null,
     last_seq bigint not null,
     steps_completed integer not null,
+    total_tokens bigint not null,
+    total_cost numeric(20, 6) not null,
     updated_at timestamptz not null
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.05);
 
 -- By way of JSON, for the columns are gone when this file runs again.
-insert into run_heads (run_id, version_id, last_seq, steps_completed, updated_at)
+insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, updated_at)
 select id, version_id, coalesce((to_jsonb(r) ->> 'last_seq')::bigint, 0),
-    coalesce((to_jsonb(r) ->> 'steps_completed')::integer, 0), updated_at
+    coalesce((to_jsonb(r) ->> 'steps_completed')::integer, 0), total_tokens, total_cost, updated_at
   from orchestration_runs r
 on conflict do nothing;
 

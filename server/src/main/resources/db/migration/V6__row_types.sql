@@ -52,7 +52,8 @@ create type keelson_run_change as (id uuid, state text, state_type text, attempt
     error_code text, error_message text, output jsonb, version_id int4);
 
 drop type if exists keelson_run_head;
-create type keelson_run_head as (run_id uuid, version_id int4, last_seq int8, steps_completed int4);
+create type keelson_run_head as (run_id uuid, version_id int4, last_seq int8, steps_completed int4, total_tokens int8,
+    total_cost numeric);
 
 drop type if exists keelson_run_key;
 create type keelson_run_key as (run_id uuid);

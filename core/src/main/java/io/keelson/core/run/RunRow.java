@@ -38,10 +38,10 @@ public final class RunRow {
     @Nullable String output;
     private @Nullable Face saved;
 
-    /** What stands on the run's own row; version, sequence and completed steps stand apart, for they change always. */
+    /** What stands on the run's own row; what may change with every step stands apart. */
     private record Face(RunState state, int attempt, int effectGeneration, boolean failing, int agents, int tasks,
-            int tasksCompleted, int tasksFailed, int tasksSkipped, int steps, long tokens, BigDecimal cost,
-            @Nullable Instant startedAt, @Nullable Instant completedAt, @Nullable String errorCode,
+            int tasksCompleted, int tasksFailed, int tasksSkipped, int steps, @Nullable Instant startedAt,
+            @Nullable Instant completedAt, @Nullable String errorCode,
             @Nullable String errorMessage, @Nullable String output) {}
 
     /**
@@ -92,7 +92,7 @@ public final class RunRow {
 
     private Face face() {
         return new Face(state, attempt, effectGeneration, failing, agentCount, taskCount, tasksCompleted, tasksFailed,
-                tasksSkipped, stepCount, tokens, cost, startedAt, completedAt, errorCode, errorMessage, output);
+                tasksSkipped, stepCount, startedAt, completedAt, errorCode, errorMessage, output);
     }
 
     /** True when the run's own row does not hold what stands here; for the writer of changes. */

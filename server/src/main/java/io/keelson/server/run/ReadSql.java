@@ -11,8 +11,8 @@ final class ReadSql {
                 r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
                 r.max_attempts, r.task_count, r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
                 h.steps_completed, r.agent_count, null::numeric as credits_reserved,
-                null::numeric as credits_charged, null::numeric as credits_refunded, r.total_tokens,
-                trim_scale(r.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
+                null::numeric as credits_charged, null::numeric as credits_refunded, h.total_tokens,
+                trim_scale(h.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
                 r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at, r.duration_ms,
                 greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end, (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
                     from work_queue q where q.run_id = r.id)) as last_heartbeat_at,

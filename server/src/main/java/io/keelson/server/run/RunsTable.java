@@ -105,24 +105,25 @@ final class RunsTable {
 
     private static final List<Column<RunRow>> HEAD = List.of(uuid("run_id", RunRow::id),
             integer("version_id", RunRow::version), bigint("last_seq", RunRow::seq),
-            integer("steps_completed", r -> r.counts().stepsCompleted()));
+            integer("steps_completed", r -> r.counts().stepsCompleted()), bigint("total_tokens", RunRow::tokens),
+            money("total_cost", RunRow::cost));
 
     /** What changes with every commit, on a row of its own that is quick to lock and to change. */
     static final SetStatement<RunRow> INSERT_HEAD = new SetStatement<>("keelson_run_head", """
-            insert into run_heads (run_id, version_id, last_seq, steps_completed, updated_at)
-            select run_id, version_id, last_seq, steps_completed, {now} from {rows}""", HEAD);
+            insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, updated_at)
+            select run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, {now} from {rows}""", HEAD);
 
     static final SetStatement<RunRow> UPDATE_HEAD = new SetStatement<>("keelson_run_head", """
             update run_heads h
                set version_id = u.version_id, last_seq = u.last_seq, steps_completed = u.steps_completed,
-                   updated_at = {now}
+                   total_tokens = u.total_tokens, total_cost = u.total_cost, updated_at = {now}
               from {rows}
              where h.run_id = u.run_id and h.version_id = u.version_id - 1""", HEAD);
 
     private static final String LOAD = """
             select r.id, workspace_id, title, priority, policy, output_template, state, attempt_number,
                 effect_generation, h.version_id, h.last_seq, failing, agent_count, task_count, tasks_completed,
-                tasks_failed, tasks_skipped, steps_total, h.steps_completed, total_tokens, total_cost, started_at,
+                tasks_failed, tasks_skipped, steps_total, h.steps_completed, h.total_tokens, h.total_cost, started_at,
                 completed_at, error_code, error_message,
                 case when state in ('created', 'pending', 'planning', 'awaiting_approval', 'retrying', 'failed')
                     then plan end as plan

@@ -282,7 +282,8 @@ class RunApiTest {
                         + " where id = '" + twin + "'; update other set id = '" + id + "';"
                         + " insert into orchestration_runs select * from other;"
                         + " insert into run_heads select '" + id
-                        + "', version_id, last_seq, steps_completed, updated_at"
+                        + "', version_id, last_seq, steps_completed, total_tokens,"
+                        + " total_cost, updated_at"
                         + " from run_heads where run_id = '" + twin + "'");
                 CompletableFuture<ApiServer.Answer> asked = CompletableFuture
                         .supplyAsync(() -> api.post(RUNS, ApiServer.WAITS, "Idempotency-Key", "k-race"));

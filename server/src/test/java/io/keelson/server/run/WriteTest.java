@@ -58,7 +58,7 @@ class WriteTest {
                 List.of(new NewArtifact("report.md", "text/markdown", 12, "b".repeat(64), "k1"))));
 
         assertThat(world.query("""
-                select concat_ws(' ', state, state_type, total_tokens, trim_scale(total_cost), tasks_completed,
+                select concat_ws(' ', state, state_type, r.total_tokens, trim_scale(r.total_cost), tasks_completed,
                     steps_completed, duration_ms, h.version_id)
                   from orchestration_runs r join run_heads h on h.run_id = r.id"""))
                 .containsExactly("completed terminal 5 0.25 1 2 500 6");
