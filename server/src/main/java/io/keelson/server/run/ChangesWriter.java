@@ -27,12 +27,10 @@ import org.postgresql.util.ServerErrorMessage;
  * when tasks and runs begin or end.
  */
 final class ChangesWriter {
-    private static final SetGroup NEW = new SetGroup(RunsTable.INSERT, RunsTable.INSERT_HEAD,
-            AgentsTable.INSERT, TasksTable.INSERT,
-            DependenciesTable.INSERT, StepsTable.INSERT);
-    private static final SetGroup MOVES =
-            new SetGroup(RunsTable.UPDATE_HEAD, RunsTable.UPDATE, StepsTable.UPDATE, EventsTable.INSERT,
-                    ResultsTable.INSERT);
+    private static final SetGroup NEW = new SetGroup(RunsTable.INSERT, RunsTable.INSERT_HEAD, AgentsTable.INSERT,
+            TasksTable.INSERT, DependenciesTable.INSERT, StepsTable.INSERT);
+    private static final SetGroup MOVES = new SetGroup(RunsTable.UPDATE_HEAD, RunsTable.UPDATE,
+            StepsTable.UPDATE, EventsTable.INSERT, ResultsTable.INSERT);
     private static final SetGroup TURNS = new SetGroup(TasksTable.UPDATE, AgentsTable.UPDATE, AttemptsTable.UPSERT,
             QueueTable.CLEAR, QueueTable.REMOVE, QueueTable.PUT, TimersTable.CLEAR, TimersTable.DISARM,
             TimersTable.ARM, ArtifactsTable.INSERT);

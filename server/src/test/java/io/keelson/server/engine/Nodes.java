@@ -121,6 +121,14 @@ final class Nodes implements AutoCloseable {
                 SELECT count(*) FROM (SELECT run_id FROM orchestration_events GROUP BY run_id
                 HAVING count(*) <> max(seq) OR min(seq) <> 1) gaps""")).as("I3: gapless").isZero();
         assertThat(count("""
+                SELECT (SELECT count(*) FROM orchestration_events e LEFT JOIN orchestration_runs r ON r.id = e.run_id
+                    LEFT JOIN orchestration_tasks t ON t.id = e.task_id
+                    WHERE r.id IS NULL OR e.task_id IS NOT NULL AND t.id IS NULL)
+                + (SELECT count(*) FROM orchestration_steps s LEFT JOIN orchestration_tasks t ON t.id = s.task_id
+                    AND t.run_id = s.run_id WHERE t.id IS NULL)
+                + (SELECT count(*) FROM work_results w LEFT JOIN orchestration_steps s ON s.id = w.step_id
+                    WHERE s.id IS NULL)""")).as("nothing belongs to what is not there").isZero();
+        assertThat(count("""
                 SELECT count(*) FROM orchestration_runs r WHERE r.state_type = 'terminal' AND (
                 EXISTS (SELECT 1 FROM orchestration_tasks t WHERE t.run_id = r.id AND t.state_type <> 'terminal')
                 OR EXISTS (SELECT 1 FROM orchestration_steps s WHERE s.run_id = r.id AND s.state_type <> 'terminal')
