@@ -13,16 +13,48 @@ package io.keelson.core.plan;
  * @param maxDeliveries claims of one step without a word from its worker, before it fails as poison
  * @param maxContinuations turns of a task beyond the first
  * @param maxFanOut items of one {@code for_each}
+ * @param failures what is done about failures
+ * @param timeouts how long things may take
+ * @param humans what is asked of humans beside the plan's gate
+ * @param hooks steps before and after all others
  */
 public record RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int tasksPerAgent,
         int tasksPerDefaultAgent, int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations,
-        int maxFanOut) {
+        int maxFanOut, FailureRules failures, Timeouts timeouts, HumanRules humans, Hooks hooks) {
 
     /** The specification's defaults, for a plan that its caller gave and so approved. */
     public static final RunPolicy DEFAULT = new RunPolicy(false, 3, 10, 5, 100, 3, false, 10, 10, 10_000);
 
+    /** With the specification's defaults for failures, time and humans. */
+    public RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int tasksPerAgent, int tasksPerDefaultAgent,
+            int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations, int maxFanOut) {
+        this(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask, sequentialTasks,
+                maxDeliveries, maxContinuations, maxFanOut, FailureRules.DEFAULT, Timeouts.DEFAULT, HumanRules.DEFAULT,
+                Hooks.NONE);
+    }
+
     public RunPolicy withApprovePlan(boolean approve) {
         return new RunPolicy(approve, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks);
+    }
+
+    public RunPolicy with(FailureRules rules) {
+        return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, rules, timeouts, humans, hooks);
+    }
+
+    public RunPolicy with(Timeouts limits) {
+        return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, limits, humans, hooks);
+    }
+
+    public RunPolicy with(HumanRules rules) {
+        return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, rules, hooks);
+    }
+
+    public RunPolicy with(Hooks steps) {
+        return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, steps);
     }
 }

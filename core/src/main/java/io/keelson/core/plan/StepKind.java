@@ -11,7 +11,9 @@ public enum StepKind {
     /** A human's decision; never handed to a worker. */
     APPROVAL,
     /** A durable timer; holds no worker. */
-    WAIT;
+    WAIT,
+    /** Judges its task's output; claimed like a tool call. */
+    VERIFY;
 
     private final String wire = name().toLowerCase(Locale.ROOT);
 

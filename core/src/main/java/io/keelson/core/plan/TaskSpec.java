@@ -13,13 +13,23 @@ import org.jspecify.annotations.Nullable;
  * @param output JSON text with expressions that makes the task's output; null: its last step's output
  * @param steps empty for an agentic task, which works in turns
  * @param parallelSteps true when the steps run side by side rather than in order
+ * @param policy what it says about failing and about the judgement of its output
  */
 public record TaskSpec(String id, String title, @Nullable String description, String taskType, @Nullable String agent,
         List<Dependency> dependsOn, TriggerRule triggerRule, @Nullable String when, @Nullable String forEach,
-        @Nullable String output, boolean parallelSteps, List<StepSpec> steps, @Nullable String successCriteria) {
+        @Nullable String output, boolean parallelSteps, List<StepSpec> steps, @Nullable String successCriteria,
+        TaskPolicy policy) {
 
     public TaskSpec {
         dependsOn = List.copyOf(dependsOn);
         steps = List.copyOf(steps);
+    }
+
+    /** With the default policy. */
+    public TaskSpec(String id, String title, @Nullable String description, String taskType, @Nullable String agent,
+            List<Dependency> dependsOn, TriggerRule triggerRule, @Nullable String when, @Nullable String forEach,
+            @Nullable String output, boolean parallelSteps, List<StepSpec> steps, @Nullable String successCriteria) {
+        this(id, title, description, taskType, agent, dependsOn, triggerRule, when, forEach, output, parallelSteps,
+                steps, successCriteria, TaskPolicy.DEFAULT);
     }
 }

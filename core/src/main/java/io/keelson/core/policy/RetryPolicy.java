@@ -2,6 +2,7 @@ package io.keelson.core.policy;
 
 import java.time.Duration;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How often and after what delay something that failed is tried again (specification, failure §2).
@@ -12,12 +13,26 @@ import java.util.Optional;
  * @param max upper limit of the delay
  * @param factor what the delay grows by with every failure
  * @param jitter fraction of the delay by which it may be shorter or longer, 0 to 1
+ * @param maxElapsed how long after the first attempt's beginning another may be scheduled; null for no limit
  */
-public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Duration max, double factor, double jitter) {
+public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Duration max, double factor, double jitter,
+        @Nullable Duration maxElapsed) {
+
+    public RetryPolicy(int maxAttempts, int maxFailures, Duration base, Duration max, double factor, double jitter) {
+        this(maxAttempts, maxFailures, base, max, factor, jitter, null);
+    }
+
+    private static final double CENTURY_MILLIS = 3.2e12;
 
     /** Step level: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter (handoff §6.1). */
     public static final RetryPolicy STEP =
             new RetryPolicy(3, 3, Duration.ofMillis(100), Duration.ofSeconds(30), 2, 0.1);
+
+    /** Task level: 3 attempts, 10 s doubled up to 300 s (PRD-101 §3.5). */
+    public static final RetryPolicy TASK =
+            new RetryPolicy(3, 3, Duration.ofSeconds(10), Duration.ofSeconds(300), 2, 0);
+    /** An agent or a run that starts over: 3 attempts, 100 ms doubled up to 30 s, 10 % jitter (handoff §3.4). */
+    public static final RetryPolicy LEVEL = STEP;
 
     private static final RetryPolicy GATE4 = new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(30), 2, 0);
     private static final RetryPolicy LIFECYCLE = new RetryPolicy(4, 4, Duration.ofSeconds(1), Duration.ofSeconds(4), 2,
@@ -43,10 +58,18 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
      * @param seed where the jitter comes from, so that the same decision yields the same delay
      */
     public Duration delay(int failures, long seed) {
-        double raw = base.toMillis() * Math.pow(factor, Math.max(0, failures - 1));
-        double capped = Math.min(raw, max.toMillis());
+        double capped = Math.min(raw(failures), max.toMillis());
         double spread = capped * jitter * (2 * unit(seed) - 1);
         return Duration.ofMillis(Math.max(0, Math.round(capped + spread)));
+    }
+
+    /** The delay that the factor alone comes to, before {@link #max} and jitter; at most a century. */
+    public Duration uncapped(int failures) {
+        return Duration.ofMillis((long) Math.min(raw(failures), CENTURY_MILLIS));
+    }
+
+    private double raw(int failures) {
+        return base.toMillis() * Math.pow(factor, Math.max(0, failures - 1));
     }
 
     /** A number in [0, 1) that depends on nothing but the seed (SplitMix64's finaliser). */

@@ -14,6 +14,14 @@ public final class AgentRow {
     private final @Nullable String name;
 
     AgentState state = AgentState.PENDING;
+    /** How often it has begun, from 1. */
+    int attempt = 1;
+    /** True from a task's final failure until the tasks that exist for this case have ended and the agent fails. */
+    boolean failing;
+    /** True when it failed and the run went on without it. */
+    boolean passedOver;
+    /** When a new attempt of it begins; null when none waits. */
+    @Nullable Instant nextRunAt;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;
 
@@ -44,6 +52,15 @@ public final class AgentRow {
         return this;
     }
 
+    /** Sets what the failure policy keeps; for the loader of views only. */
+    public AgentRow restorePolicy(int attempt, boolean failing, boolean passedOver, @Nullable Instant nextRunAt) {
+        this.attempt = attempt;
+        this.failing = failing;
+        this.passedOver = passedOver;
+        this.nextRunAt = nextRunAt;
+        return this;
+    }
+
     public UUID id() {
         return id;
     }
@@ -59,6 +76,31 @@ public final class AgentRow {
 
     public AgentState state() {
         return state;
+    }
+
+    /** True for the agent that does what the engine itself added to the plan. */
+    boolean system() {
+        return SystemTasks.AGENT.equals(name);
+    }
+
+    /** How often it has begun within the run's attempt, from 1. */
+    public int attempt() {
+        return attempt;
+    }
+
+    /** True from a task's final failure until the tasks that exist for this case have ended and the agent fails. */
+    public boolean failing() {
+        return failing;
+    }
+
+    /** True when it failed and the run went on without it. */
+    public boolean passedOver() {
+        return passedOver;
+    }
+
+    /** When a new attempt of it begins; null when none waits. */
+    public @Nullable Instant nextRunAt() {
+        return nextRunAt;
     }
 
     public int tasks() {

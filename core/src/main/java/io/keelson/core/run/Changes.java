@@ -56,6 +56,15 @@ public final class Changes {
 
     public record Artifact(UUID id, UUID runId, UUID workspaceId, int attempt, UUID stepId, NewArtifact stored) {}
 
+    /** A new version of a run's plan, as it is to be stored. */
+    public record NewPlan(RunRow run, int version, String json) {}
+
+    /** A dependency between tasks of which the later one is not new. */
+    public record Link(TaskRow task, TaskRow upstream) {}
+
+    /** A ticket that was opened, changed or answered. */
+    public record Ticket(RunRow run, TicketRow row) {}
+
     /** Something to hand to the evaluator once committed. */
     public record Evaluate(UUID runId, TimerKind kind, UUID subject) {}
 
@@ -82,6 +91,10 @@ public final class Changes {
     private final Map<Lane, Optional<QueueItem>> queue = new LinkedHashMap<>();
     private final Map<TimerKey, Optional<Timer>> timers = new LinkedHashMap<>();
     private final Set<UUID> clearedRuns = new LinkedHashSet<>();
+    private final Map<UUID, NewPlan> plans = new LinkedHashMap<>();
+    private final List<Link> links = new ArrayList<>();
+    private final Map<UUID, Ticket> newTickets = new LinkedHashMap<>();
+    private final Map<UUID, Ticket> tickets = new LinkedHashMap<>();
     private final List<StepResult> results = new ArrayList<>();
     private final List<Artifact> artifacts = new ArrayList<>();
     private final Map<StepRow, RunRow> started = new LinkedHashMap<>();
@@ -179,6 +192,24 @@ public final class Changes {
         queue.values().removeIf(item -> item.isPresent() && item.get().runId().equals(runId));
         timers.values().removeIf(timer -> timer.isPresent() && timer.get().runId().equals(runId));
         evaluations.removeIf(evaluate -> evaluate.runId().equals(runId));
+    }
+
+    void plan(RunRow run, String json) {
+        plans.put(run.id(), new NewPlan(run, run.planVersion, json));
+    }
+
+    void link(TaskRow task, TaskRow upstream) {
+        links.add(new Link(task, upstream));
+    }
+
+    void insert(RunRow run, TicketRow ticket) {
+        newTickets.put(ticket.id(), new Ticket(run, ticket));
+    }
+
+    void touch(RunRow run, TicketRow ticket) {
+        if (!newTickets.containsKey(ticket.id())) {
+            tickets.put(ticket.id(), new Ticket(run, ticket));
+        }
     }
 
     void add(StepResult result) {
@@ -281,6 +312,24 @@ public final class Changes {
     /** Runs whose queue rows and timers all go, before those above are written. */
     public Set<UUID> clearedRuns() {
         return clearedRuns;
+    }
+
+    /** Plans that take the place of stored ones. */
+    public Collection<NewPlan> plans() {
+        return plans.values();
+    }
+
+    /** Dependencies of tasks that are not new. */
+    public List<Link> links() {
+        return links;
+    }
+
+    public Collection<Ticket> newTickets() {
+        return newTickets.values();
+    }
+
+    public Collection<Ticket> tickets() {
+        return tickets.values();
     }
 
     public List<StepResult> results() {

@@ -1,8 +1,10 @@
 package io.keelson.core.run;
 
+import io.keelson.core.plan.Plan;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +35,57 @@ public sealed interface Command {
     record DecideStep(UUID runId, UUID stepId, boolean approve, @Nullable String comment, Actor actor)
             implements Command {}
 
+    /**
+     * Decides a task that waits for a human.
+     *
+     * @param gate the task attempt that the decision is about; null for whichever waits
+     */
+    record DecideTask(UUID runId, UUID taskId, Choice choice, @Nullable Integer gate, @Nullable String comment,
+            Actor actor) implements Command {
+
+        /** What a human says of an output. */
+        public enum Choice {
+            APPROVE, REJECT,
+            /** Another attempt, with the comment as feedback. */
+            RETRY
+        }
+    }
+
+    /** Answers an escalation ticket. */
+    record Resolve(UUID runId, UUID ticketId, Resolution resolution, @Nullable String comment, Actor actor)
+            implements Command {}
+
+    /** What can be done about what a ticket is about. */
+    enum Resolution {
+        /** Go on: its failures are forgiven. */
+        RESUME,
+        /** Go on without it. */
+        SKIP, FAIL, CANCEL;
+
+        private final String wire = name().toLowerCase(Locale.ROOT);
+
+        public String wire() {
+            return wire;
+        }
+    }
+
+    /** A human ends a run as failed that is held up. */
+    record FailRun(UUID runId, @Nullable String reason, Actor actor) implements Command {}
+
+    /** A human asks for a new plan. */
+    record Replan(UUID runId, @Nullable String reason, Actor actor) implements Command {}
+
+    record CancelTask(UUID runId, UUID taskId, @Nullable String reason, Actor actor) implements Command {}
+
+    /** The task's next attempt, or its current step's, begins now instead of after its backoff. */
+    record RetryTask(UUID runId, UUID taskId, Actor actor) implements Command {}
+
+    /** The run goes on without the task. */
+    record SkipTask(UUID runId, UUID taskId, @Nullable String reason, Actor actor) implements Command {}
+
+    /** @param number of the agent, from 1 */
+    record CancelAgent(UUID runId, int number, @Nullable String reason, Actor actor) implements Command {}
+
     record Pause(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
     record Resume(UUID runId, Actor actor) implements Command {}
@@ -56,8 +109,13 @@ public sealed interface Command {
     /** The holder hands its lease back without a result; costs neither an attempt nor a delivery. */
     record Release(UUID runId, UUID stepId, int epoch, Actor actor) implements Command {}
 
-    /** The reconciler found the time of the lease with this epoch over; it is nothing to a later one. */
-    record LeaseExpired(UUID runId, UUID taskId, int lane, int epoch, Actor actor) implements Command {}
+    /**
+     * The reconciler found the time of the lease with this epoch over; it is nothing to a later one.
+     *
+     * @param lease its length: its holder was last heard of that long ago
+     */
+    record LeaseExpired(UUID runId, UUID taskId, int lane, int epoch, Duration lease, Actor actor)
+            implements Command {}
 
     /** The reconciler found the run running with no open task: what its end waits for is looked at again. */
     record Settle(UUID runId, Actor actor) implements Command {}
@@ -81,6 +139,13 @@ public sealed interface Command {
 
         /** JSON text of a task's or the run's output. */
         record Output(String json) implements Evaluation {}
+
+        /**
+         * A planner's new plan, checked: finished tasks of the old one that are to stay, and new ones.
+         *
+         * @param json the plan's document as it is to be stored
+         */
+        record Planned(Plan plan, String json) implements Evaluation {}
 
         record Broken(StepError error) implements Evaluation {}
     }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * Decides commands on a run. Deterministic: no clock, no random, no I/O, no threads. The answer and everything that
@@ -30,8 +31,10 @@ public final class Decider {
         changes.insert(command.run());
         d.note(null, null, "run_created", Map.of("name", command.run().name(), "trigger", command.run().trigger()));
         if (command.start()) {
-            Planning.begin(d, false, Map.of());
+            NewRun.Fork fork = command.run().fork();
+            Planning.begin(d, false, fork == null ? Map.of() : fork.carried());
         }
+        Watch.after(d, RunState.CREATED);
         return view;
     }
 
@@ -43,12 +46,30 @@ public final class Decider {
      */
     public static Reply decide(RunView view, Command command, Changes changes, Instant now, Ids ids, Offer offer) {
         Decision d = new Decision(view, changes, now, ids, offer, command.actor());
+        RunState before = view.run.state;
+        Reply reply = decide(d, command);
+        if (view.run.state == RunState.ESCALATED && view.tickets.isEmpty()) {
+            Gates.resume(d);
+        }
+        Watch.after(d, before);
+        return reply;
+    }
+
+    private static Reply decide(Decision d, Command command) {
         return switch (command) {
             case Command.Create c -> throw new IllegalArgumentException("a view exists already: " + c.runId());
             case Command.Start c -> start(d);
             case Command.Approve c -> Gates.decide(d, true, c.comment());
             case Command.Reject c -> Gates.decide(d, false, c.reason());
             case Command.DecideStep c -> Gates.decideStep(d, c);
+            case Command.DecideTask c -> Verdicts.decide(d, c);
+            case Command.Resolve c -> Tickets.resolve(d, c);
+            case Command.FailRun c -> failRun(d, c);
+            case Command.Replan c -> Replanning.ask(d, c);
+            case Command.CancelTask c -> Interventions.cancel(d, c);
+            case Command.RetryTask c -> Interventions.retry(d, c);
+            case Command.SkipTask c -> Interventions.skip(d, c);
+            case Command.CancelAgent c -> Interventions.cancel(d, c);
             case Command.Pause c -> pause(d, c);
             case Command.Resume c -> resume(d);
             case Command.Cancel c -> cancel(d, c);
@@ -96,10 +117,21 @@ public final class Decider {
         if (!Lifecycles.RUN.allows(d.run.state, RunState.CANCELLED)) {
             return forbidden(d.run.state, "cancel");
         }
-        d.run.errorCode = "RUN_CANCELLED";
-        d.run.errorMessage = command.reason() == null ? "cancelled" : command.reason();
-        Endings.abandon(d, RunState.CANCELLED, Map.of("cancelled_by", String.valueOf(command.actor().id()), "reason",
-                String.valueOf(d.run.errorMessage), "tasks_remaining", d.view.tasksOpen));
+        Endings.cancelRun(d, command.reason());
+        return Reply.CHANGED;
+    }
+
+    private static Reply failRun(Decision d, Command.FailRun command) {
+        if (d.run.state == RunState.FAILED) {
+            return Reply.UNCHANGED;
+        }
+        if (!Lifecycles.RUN.allows(d.run.state, RunState.FAILED)) {
+            return forbidden(d.run.state, "fail");
+        }
+        d.run.errorCode = "FAILED_BY_HUMAN";
+        d.run.errorMessage = command.reason() == null ? "failed by a human" : command.reason();
+        Endings.abandon(d, RunState.FAILED, Map.of("error_code", "FAILED_BY_HUMAN", "error_message",
+                d.run.errorMessage, "failed_by", String.valueOf(d.actor.id())));
         return Reply.CHANGED;
     }
 
@@ -123,24 +155,34 @@ public final class Decider {
     }
 
     private static Reply timer(Decision d, Command.TimerDue command) {
-        if (command.kind().evaluation()) {
-            Gates.askAgain(d, command.kind(), command.subject());
-            return Reply.CHANGED;
-        }
-        if (command.kind() == TimerKind.TASK_CONTINUE) {
-            TaskRow task = d.view.tasks.get(command.subject());
-            if (task == null) {
-                d.disarm(command.kind(), command.subject());
-            } else {
-                Steps.nextTurn(d, task);
+        UUID subject = command.subject();
+        TaskRow task = d.view.tasks.get(subject);
+        StepRow step = d.view.steps.get(subject);
+        switch (command.kind()) {
+            case WATCH -> Watch.look(d);
+            case HEARTBEAT -> Watch.heartbeatDue(d);
+            case RUN_RETRY -> Levels.runDue(d);
+            case HUMAN -> Gates.overdue(d, subject);
+            case AGENT_RETRY -> d.view.agents.stream().filter(agent -> agent.id().equals(subject)).findFirst()
+                    .ifPresentOrElse(agent -> Levels.agentDue(d, agent), () -> d.disarm(command.kind(), subject));
+            case TASK_CONTINUE, TASK_RETRY -> {
+                if (task == null) {
+                    d.disarm(command.kind(), subject);
+                } else if (command.kind() == TimerKind.TASK_RETRY) {
+                    Levels.taskDue(d, task);
+                } else {
+                    Steps.nextTurn(d, task);
+                }
             }
-            return Reply.CHANGED;
-        }
-        StepRow step = d.view.steps.get(command.subject());
-        if (step == null) {
-            d.disarm(command.kind(), command.subject());
-        } else {
-            Steps.due(d, step, command.kind());
+            case STEP_RETRY, STEP_WAIT -> {
+                if (step == null) {
+                    d.disarm(command.kind(), subject);
+                } else {
+                    Steps.due(d, step, command.kind());
+                }
+            }
+            case EVALUATE_GATE, EVALUATE_STEP, EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT, EVALUATE_PLAN ->
+                Gates.askAgain(d, command.kind(), subject);
         }
         return Reply.CHANGED;
     }

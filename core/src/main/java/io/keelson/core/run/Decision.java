@@ -40,6 +40,7 @@ final class Decision {
     void move(RunState to, Map<String, Object> detail) {
         Edge<RunState> edge = edge(Lifecycles.RUN, run.state, to);
         run.state = to;
+        run.stateSince = now;
         if (to == RunState.RUNNING && run.startedAt == null) {
             run.startedAt = now;
         }
@@ -60,12 +61,22 @@ final class Decision {
 
     void move(TaskRow task, TaskState to, Map<String, Object> detail) {
         Edge<TaskState> edge = edge(Lifecycles.TASK, task.state, to);
+        view.tasksBegun -= RunView.begun(task) ? 1 : 0;
         task.state = to;
+        task.stateSince = now;
+        view.tasksBegun += RunView.begun(task) ? 1 : 0;
         switch (to) {
-            case QUEUED -> task.queuedAt = now;
-            case RUNNING -> task.startedAt = task.startedAt == null ? now : task.startedAt;
+            case QUEUED -> {
+                task.queuedAt = now;
+                task.begunAt = null;
+            }
+            case RUNNING -> {
+                task.startedAt = task.startedAt == null ? now : task.startedAt;
+                task.begunAt = task.begunAt == null ? now : task.begunAt;
+            }
             default -> task.completedAt = to.terminal() ? now : null;
         }
+        view.lookAtHuman(task);
         changes.touch(task);
         event(task.agent().id(), task.id(), null, edge.event(), edge.from(), edge.to(), detail);
     }
@@ -77,6 +88,10 @@ final class Decision {
             step.startedAt = now;
         }
         step.completedAt = to.terminal() ? now : null;
+        if (to == StepState.WAITING_APPROVAL || step.task().atHuman || step.parked()
+                || step.task().spec().parallelSteps()) {
+            view.lookAtHuman(step.task());
+        }
         changes.touch(step);
         event(step.task().agent().id(), step.task().id(), step.id(), edge.event(), edge.from(), edge.to(), detail);
     }
@@ -104,10 +119,14 @@ final class Decision {
         return edge;
     }
 
+    /** Arms a timer of one of the run's entities, or of the run. */
+    void arm(TimerKind kind, UUID subject, Instant due) {
+        changes.arm(new Changes.Timer(new Changes.TimerKey(kind, subject), run.id(), due));
+    }
+
     /** Asks for an evaluation after the commit, under a timer that asks again should the answer never come. */
     void evaluate(TimerKind kind, UUID subject) {
-        changes.arm(new Changes.Timer(new Changes.TimerKey(kind, subject), run.id(),
-                now.plus(Decider.EVALUATION_PATIENCE)));
+        arm(kind, subject, now.plus(Decider.EVALUATION_PATIENCE));
         changes.evaluate(new Changes.Evaluate(run.id(), kind, subject));
     }
 

@@ -2,16 +2,23 @@ package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.policy.RetryReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What follows when tasks end: downstreams are judged, agents and the run come to their end. Cascades run over a list,
@@ -23,40 +30,214 @@ final class Endings {
 
     /** A task has completed. */
     static void completed(Decision d, TaskRow task) {
-        d.move(task, TaskState.COMPLETED, Map.of("tokens", task.tokens, "cost", task.cost.toPlainString()));
+        completed(d, task, Map.of());
+    }
+
+    /** @param detail what its event tells beside tokens and cost */
+    static void completed(Decision d, TaskRow task, Map<String, Object> detail) {
+        Map<String, Object> all = new LinkedHashMap<>(detail);
+        all.put("tokens", task.tokens);
+        all.put("cost", task.cost.toPlainString());
+        d.move(task, allSkipped(task) ? TaskState.SKIPPED : TaskState.COMPLETED, all);
         ended(d, List.of(task));
     }
 
-    /** A task has failed for good; under {@code fail_fast} that ends the run (failure §4). */
-    static void failed(Decision d, TaskRow task, StepError error) {
-        List<TaskRow> ended = new ArrayList<>();
-        fail(d, task, error, ended);
-        TaskRow group = task.group();
-        if (group != null && !group.terminal()) {
-            group.children.stream().filter(child -> !child.terminal()).forEach(child -> cancel(d, child, ended));
-            fail(d, group, error, ended);
+    /** Whether nothing was done in a running task: what was not skipped in it was passed over. */
+    private static boolean allSkipped(TaskRow task) {
+        if (task.state != TaskState.RUNNING) {
+            return false;
         }
-        if (!d.run.failing) {
+        if (task.isGroup()) {
+            return !task.children.isEmpty()
+                    && task.children.stream().allMatch(c -> c.state == TaskState.SKIPPED || c.passedOver);
+        }
+        return !task.steps.isEmpty()
+                && task.steps.stream().allMatch(s -> s.state == StepState.SKIPPED || s.passedOver);
+    }
+
+    static void failed(Decision d, TaskRow task, StepError error) {
+        failed(d, task, error, error.errorClass().retryable() ? null : RetryReason.NON_RETRYABLE_ERROR);
+    }
+
+    /**
+     * A task has failed for good: it is passed over, its agent starts over, the run is planned anew, or agent and run
+     * fail with it (failure §4, §5).
+     *
+     * @param reason why it was not tried again; null where no policy was asked
+     */
+    static void failed(Decision d, TaskRow task, StepError error, @Nullable RetryReason reason) {
+        TaskRow group = task.group() == null || task.group().terminal() ? null : task.group();
+        FailureMode mode = d.run.policy().failures().agent();
+        boolean over = task == d.view.afterHook
+                || group != null && group.spec().policy().failureMode() == FailureMode.CONTINUE;
+        List<TaskRow> ended = new ArrayList<>();
+        fail(d, task, error, reason, over || !task.system() && mode == FailureMode.CONTINUE, ended);
+        if (over) {
+            ended(d, ended);
+            return;
+        }
+        if (group != null) {
+            group.children.stream().filter(child -> !child.terminal()).forEach(child -> cancel(d, child, ended));
+            fail(d, group, error, null, mode == FailureMode.CONTINUE, ended);
+        }
+        if (task.spec().taskType().equals(SystemTasks.PLANNING) && task.system()) {
+            task.passedOver = true;
+            ended(d, ended);
+            Replanning.refused(d, error);
+        } else if (task.system()) {
+            failFast(d, task, error, true, ended);
+        } else if (mode == FailureMode.CONTINUE) {
+            ended(d, ended);
+        } else if (d.run.failing || task.agent().failing) {
+            ended(d, ended);
+        } else if (mode == FailureMode.RETRY && Levels.agentMay(d, task.agent())
+                && d.run.state == RunState.RUNNING) {
+            ended.forEach(each -> uncount(d, each));
+            Levels.startOver(d, task.agent(), error);
+            settle(d);
+        } else if (Replanning.wanted(d, task.agent())) {
+            task.agent().failing = true;
+            d.changes.touch(task.agent());
+            remember(d, group == null ? task : group, error);
+            Replanning.begin(d, "task '" + task.key() + "' failed: " + error.code());
+            ended(d, ended);
+        } else {
+            failFast(d, group == null ? task : group, error, d.run.policy().failures().run() != FailureMode.CONTINUE,
+                    ended);
+        }
+    }
+
+    /** Cancels what is open beside the failed task, in its agent or in the whole run, but for what exists for this case. */
+    private static void failFast(Decision d, TaskRow failed, StepError error, boolean whole, List<TaskRow> ended) {
+        AgentRow agent = failed.agent();
+        agent.failing = true;
+        d.changes.touch(agent);
+        if (whole) {
             d.run.failing = true;
-            d.run.errorCode = error.code();
-            d.run.errorMessage = "task '" + task.key() + "' failed: " + error.message();
-            Set<TaskRow> kept = keptAfter(d, group == null ? task : group);
-            for (TaskRow other : List.copyOf(d.view.tasks.values())) {
-                if (!other.terminal() && !kept.contains(other)) {
-                    cancel(d, other, ended);
-                }
+            remember(d, failed, error);
+        }
+        Set<TaskRow> kept = keptAfter(d, failed);
+        for (TaskRow other : List.copyOf(d.view.tasks.values())) {
+            if (!other.terminal() && !kept.contains(other) && (whole || other.agent() == agent)) {
+                cancel(d, other, ended);
             }
         }
         ended(d, ended);
     }
 
-    private static void fail(Decision d, TaskRow task, StepError error, List<TaskRow> ended) {
+    private static void remember(Decision d, TaskRow failed, StepError error) {
+        d.run.errorCode = error.code();
+        d.run.errorMessage = "task '" + failed.key() + "' failed: " + error.message();
+    }
+
+    /** No new plan came of it: the failures that called for one take their course. */
+    static void failWhatFailed(Decision d, StepError error) {
+        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
+            if (task.state == TaskState.FAILED && !task.passedOver && task.agent().failing && !task.system()) {
+                failFast(d, task, new StepError(Objects.requireNonNullElse(task.errorCode, error.code()),
+                        error.errorClass(), Objects.requireNonNullElse(task.errorMessage, error.message())),
+                        d.run.policy().failures().run() != FailureMode.CONTINUE, new ArrayList<>());
+                return;
+            }
+        }
+        judgeAll(d);
+        settle(d);
+    }
+
+    /** An agent has been at work for too long. */
+    static void timedOut(Decision d, AgentRow agent) {
+        StepError error = new StepError("AGENT_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+                "the agent was at work for longer than " + d.run.policy().timeouts().agent().toSeconds() + " s");
+        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
+            if (task.agent() == agent && !task.superseded && RunView.begun(task) && task.group() == null
+                    && d.run.state == RunState.RUNNING) {
+                if (task.state == TaskState.QUEUED) {
+                    d.move(task, TaskState.ASSIGNED, Map.of());
+                }
+                failed(d, task, error);
+            }
+        }
+    }
+
+    /** The whole run is cancelled. */
+    static void cancelRun(Decision d, @Nullable String reason) {
+        d.run.errorCode = "RUN_CANCELLED";
+        d.run.errorMessage = reason == null ? "cancelled" : reason;
+        abandon(d, RunState.CANCELLED, Map.of("cancelled_by", String.valueOf(d.actor.id()), "reason",
+                d.run.errorMessage, "tasks_remaining", d.view.tasksOpen));
+    }
+
+    private static void fail(Decision d, TaskRow task, StepError error, @Nullable RetryReason reason, boolean over,
+            List<TaskRow> ended) {
         task.errorCode = error.code();
         task.errorMessage = error.message();
+        task.errorClass = error.errorClass().wire();
+        task.passedOver = over;
         cancelSteps(d, task);
-        d.move(task, TaskState.FAILED, Map.of("error_code", error.code(), "error_class", error.errorClass().wire(),
-                "error_message", error.message()));
+        Map<String, Object> detail = new LinkedHashMap<>(Map.of("error_code", error.code(), "error_class",
+                error.errorClass().wire(), "error_message", error.message()));
+        if (reason != null) {
+            detail.put("reason", reason.wire());
+        }
+        if (over) {
+            detail.put("passed_over", true);
+        }
+        d.move(task, TaskState.FAILED, detail);
         ended.add(task);
+    }
+
+    /** What has just ended will be begun anew: it stands for nothing that waits. */
+    private static void uncount(Decision d, TaskRow task) {
+        d.view.tasksOpen--;
+        task.agent().tasksOpen--;
+        RunView.count(task.agent(), task);
+        d.run.tasksFailed += task.state == TaskState.FAILED ? 1 : 0;
+        Lanes.leave(task);
+    }
+
+    /** Takes a task out of the run's present: what is open of it is cancelled, and it is counted no longer. */
+    static void drop(Decision d, TaskRow task) {
+        AgentRow agent = task.agent();
+        if (task.terminal()) {
+            RunView.uncount(agent, task);
+        } else {
+            cancelSteps(d, task);
+            if (!d.view.tickets.isEmpty()) {
+                Tickets.voidOf(d, task);
+            }
+            forget(d, task);
+            d.move(task, TaskState.CANCELLED, Map.of("reason", "superseded"));
+            d.view.tasksOpen--;
+            agent.tasksOpen--;
+            if (task.group() != null) {
+                task.group().childrenOpen--;
+            }
+            Lanes.leave(task);
+        }
+        task.superseded = true;
+        d.changes.touch(task);
+        agent.tasks--;
+        d.run.taskCount--;
+        switch (task.state) {
+            case COMPLETED -> d.run.tasksCompleted--;
+            case FAILED -> d.run.tasksFailed--;
+            case SKIPPED -> d.run.tasksSkipped--;
+            default -> {
+            }
+        }
+        Planning.dropSteps(d, task);
+        d.view.tasks.remove(task.id());
+    }
+
+    /** Disarms what waits on behalf of a task that will not go on. */
+    private static void forget(Decision d, TaskRow task) {
+        switch (task.state) {
+            case CONTINUING -> d.disarm(TimerKind.TASK_CONTINUE, task.id());
+            case AWAITING_RETRY -> d.disarm(TimerKind.TASK_RETRY, task.id());
+            case AWAITING_HUMAN -> d.disarm(TimerKind.HUMAN, task.id());
+            default -> {
+            }
+        }
     }
 
     /** Open tasks that exist for the case of a failure: {@code always}, and {@code all_done} downstream of it. */
@@ -83,9 +264,30 @@ final class Endings {
     }
 
     private static void cancel(Decision d, TaskRow task, List<TaskRow> ended) {
+        cancel(d, task, Map.of(), ended);
+    }
+
+    private static void cancel(Decision d, TaskRow task, Map<String, Object> detail, List<TaskRow> ended) {
         cancelSteps(d, task);
-        d.move(task, TaskState.CANCELLED, Map.of());
+        forget(d, task);
+        if (!d.view.tickets.isEmpty()) {
+            Tickets.voidOf(d, task);
+        }
+        d.move(task, TaskState.CANCELLED, detail);
         ended.add(task);
+    }
+
+    /** One task, or all open ones of a list, are cancelled on request; what depends on them is judged. */
+    static void cancelled(Decision d, List<TaskRow> tasks, Map<String, Object> detail) {
+        List<TaskRow> ended = new ArrayList<>();
+        for (TaskRow task : tasks) {
+            if (!task.terminal()) {
+                task.children.stream().filter(child -> !child.terminal())
+                        .forEach(child -> cancel(d, child, detail, ended));
+                cancel(d, task, detail, ended);
+            }
+        }
+        ended(d, ended);
     }
 
     static void cancelSteps(Decision d, TaskRow task) {
@@ -107,14 +309,23 @@ final class Endings {
         while (!todo.isEmpty()) {
             TaskRow task = todo.poll();
             count(d, task);
+            if (task.state == TaskState.COMPLETED && task.system()
+                    && task.spec().taskType().equals(SystemTasks.PLANNING) && d.run.state == RunState.RUNNING) {
+                Replanning.answered(d);
+            }
             TaskRow group = task.group();
             if (group != null && --group.childrenOpen == 0 && group.state == TaskState.RUNNING) {
                 Steps.finish(d, group);
             }
             for (TaskRow down : task.downstreams) {
                 down.upstreamsOpen--;
-                RunView.countUpstream(down, task.state);
+                RunView.countUpstream(down, task);
                 judge(d, down, todo);
+            }
+            if (task == d.view.beforeHook && task.state == TaskState.COMPLETED) {
+                for (TaskRow other : List.copyOf(d.view.tasks.values())) {
+                    judge(d, other, todo);
+                }
             }
         }
         settle(d);
@@ -124,7 +335,7 @@ final class Endings {
         AgentRow agent = task.agent();
         d.view.tasksOpen--;
         agent.tasksOpen--;
-        RunView.count(agent, task.state);
+        RunView.count(agent, task);
         switch (task.state) {
             case COMPLETED -> d.run.tasksCompleted++;
             case FAILED -> d.run.tasksFailed++;
@@ -150,7 +361,8 @@ final class Endings {
     private static void judge(Decision d, TaskRow task, Collection<TaskRow> ended) {
         boolean always = task.spec().triggerRule() == TriggerRule.ALWAYS;
         if (d.run.state != RunState.RUNNING || task.state != TaskState.PENDING || task.evaluating
-                || task.upstreamsOpen > 0 && !always) {
+                || task.upstreamsOpen > 0 && !always || task == d.view.afterHook || task.agent().nextRunAt != null
+                || Replanning.holds(d, task) || !Planning.begun(d, task)) {
             return;
         }
         if (!task.spec().triggerRule().holds(task.upstreams.size(), task.upstreamsCompleted, task.upstreamsFailed)) {
@@ -171,10 +383,11 @@ final class Endings {
         Lanes.ready(d, task);
     }
 
-    /** {@code when} was false. */
-    static void skipped(Decision d, TaskRow task) {
-        d.move(task, TaskState.SKIPPED, Map.of("reason", "when"));
+    /** A task is skipped: its {@code when} was false, or a human wants it so. */
+    static void skipped(Decision d, TaskRow task, Map<String, Object> detail) {
+        forget(d, task);
         cancelSteps(d, task);
+        d.move(task, TaskState.SKIPPED, detail);
         ended(d, List.of(task));
     }
 
@@ -184,8 +397,12 @@ final class Endings {
             return;
         }
         AgentState end;
-        if (agent.tasksFailed > 0) {
+        if (agent.tasksFailed > 0 || agent.failing) {
+            if (d.run.gate != RunRow.Gate.NONE && d.run.gate != RunRow.Gate.ACCEPTANCE) {
+                return;
+            }
             end = AgentState.FAILED;
+            agent.passedOver = !d.run.failing && d.run.policy().failures().run() == FailureMode.CONTINUE;
         } else if (agent.tasksCancelled > 0) {
             end = AgentState.CANCELLED;
         } else {
@@ -194,29 +411,53 @@ final class Endings {
         if (end == AgentState.FAILED || end == AgentState.COMPLETED) {
             Lanes.start(d, agent);
         }
-        d.move(agent, end, Map.of());
+        d.move(agent, end, agent.passedOver ? Map.of("passed_over", true) : Map.of());
     }
 
     /** Ends a running run whose tasks have all ended, its output first. */
     static void settle(Decision d) {
-        if (d.run.state != RunState.RUNNING || d.view.tasksOpen > 0 || d.view.evaluatingOutput) {
+        TaskRow hook = d.view.afterHook;
+        boolean hookWaits = hook != null && hook.state == TaskState.PENDING;
+        if (d.run.state != RunState.RUNNING || d.view.tasksOpen > (hookWaits ? 1 : 0) || d.view.evaluatingOutput
+                || d.view.evaluatingPlan || d.run.gate != RunRow.Gate.NONE) {
+            return;
+        }
+        if (hook != null && hookWaits) {
+            queue(d, hook);
             return;
         }
         d.view.agents.forEach(agent -> end(d, agent));
         if (d.run.failing) {
             end(d, RunState.FAILED, Map.of("error_code", String.valueOf(d.run.errorCode), "error_message",
                     String.valueOf(d.run.errorMessage)));
+            if (d.run.policy().failures().run() == FailureMode.RETRY
+                    && d.run.attempt < d.run.policy().maxAttempts()) {
+                Levels.retryRun(d);
+            }
         } else if (d.run.outputTemplate() != null) {
             d.view.evaluatingOutput = true;
             d.evaluate(TimerKind.EVALUATE_RUN_OUTPUT, d.run.id());
         } else {
-            complete(d);
+            accept(d);
         }
     }
 
+    /** All work has ended well and the output is there: a human accepts it where one is asked, else that is the end. */
+    static void accept(Decision d) {
+        if (!d.run.policy().humans().accept()) {
+            complete(d);
+            return;
+        }
+        d.run.gate = RunRow.Gate.ACCEPTANCE;
+        d.note(null, null, "run_acceptance_requested", Map.of());
+        d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
+    }
+
     static void complete(Decision d) {
-        boolean nothingDone = !d.view.agents.isEmpty()
-                && d.view.agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED);
+        d.run.gate = RunRow.Gate.NONE;
+        List<AgentRow> agents = d.view.agents.stream().filter(agent -> !agent.system()).toList();
+        boolean nothingDone = !agents.isEmpty()
+                && agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED || agent.passedOver);
         end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED,
                 Map.of("total_tokens", d.run.tokens, "total_cost", d.run.cost.toPlainString(), "tasks_completed",
                         d.run.tasksCompleted, "tasks_failed", d.run.tasksFailed));
@@ -225,6 +466,9 @@ final class Endings {
     /** The run ends: nothing of it stays in the queue or among the timers. */
     static void end(Decision d, RunState state, Map<String, Object> detail) {
         boolean begun = d.run.state != RunState.CREATED;
+        Tickets.voidAll(d);
+        d.run.gate = RunRow.Gate.NONE;
+        d.run.quietSince = null;
         d.move(state, detail);
         d.changes.clear(d.run.id());
         if (begun) {

@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.HumanRules.OnTimeout;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Where a run waits for somebody else than a worker: humans' decisions, and answers of the evaluator. */
@@ -26,12 +28,22 @@ final class Gates {
         if (d.run.state == RunState.AWAITING_APPROVAL) {
             return approve ? approvePlan(d, comment) : rejectPlan(d, comment);
         }
+        if (d.run.gate == RunRow.Gate.ACCEPTANCE && d.run.state == RunState.RUNNING) {
+            return acceptResult(d, approve, comment);
+        }
+        List<TaskRow> judged = d.view.tasks.values().stream()
+                .filter(task -> task.state == TaskState.AWAITING_HUMAN).toList();
         List<StepRow> waiting = d.view.steps.values().stream()
                 .filter(step -> step.state == StepState.WAITING_APPROVAL).toList();
-        if (waiting.size() > 1) {
-            return new Reply.Rejected("APPROVAL_AMBIGUOUS", "several approvals wait; decide one of the steps by its id",
-                    d.run.state.wire(), waiting.stream().map(step -> step.id() + " (" + step.task().key() + "/"
-                            + step.name() + ")").sorted().toList());
+        if (waiting.size() + judged.size() > 1) {
+            return new Reply.Rejected("APPROVAL_AMBIGUOUS", "several decisions wait; decide one of them by its id",
+                    d.run.state.wire(), Stream.concat(
+                            waiting.stream().map(step -> step.id() + " (" + step.task().key() + "/" + step.name() + ")"),
+                            judged.stream().map(task -> task.id() + " (" + task.key() + ")")).sorted().toList());
+        }
+        if (judged.size() == 1) {
+            return Verdicts.decide(d, judged.getFirst(),
+                    approve ? Command.DecideTask.Choice.APPROVE : Command.DecideTask.Choice.REJECT, null, comment);
         }
         if (waiting.size() == 1) {
             return decideStep(d, waiting.getFirst(), approve, comment);
@@ -42,7 +54,22 @@ final class Gates {
         return Reply.UNCHANGED;
     }
 
+    private static Reply acceptResult(Decision d, boolean approve, @Nullable String comment) {
+        d.disarm(TimerKind.HUMAN, d.run.id());
+        if (approve) {
+            d.note(null, null, "run_accepted", said("accepted_by", d.actor, comment));
+            Endings.complete(d);
+        } else {
+            d.run.errorCode = "RESULT_REJECTED";
+            d.run.errorMessage = comment == null ? "the result was rejected" : "the result was rejected: " + comment;
+            Endings.end(d, RunState.FAILED, Map.of("error_code", "RESULT_REJECTED", "error_message",
+                    d.run.errorMessage, "rejected_by", String.valueOf(d.actor.id())));
+        }
+        return Reply.CHANGED;
+    }
+
     private static Reply approvePlan(Decision d, @Nullable String comment) {
+        d.disarm(TimerKind.HUMAN, d.run.id());
         d.note(null, null, "run_approved", said("approved_by", d.actor, comment));
         Planning.run(d);
         return Reply.CHANGED;
@@ -70,12 +97,13 @@ final class Gates {
     private static Reply decideStep(Decision d, StepRow step, boolean approve, @Nullable String comment) {
         return switch (step.state) {
             case WAITING_APPROVAL -> {
+                d.disarm(TimerKind.HUMAN, step.id());
                 if (approve) {
                     Steps.succeed(d, step, approval(d.actor, comment), said("approved_by", d.actor, comment));
                 } else {
                     StepError error = new StepError("APPROVAL_REJECTED", ErrorClass.HUMAN_REJECTION,
                             comment == null ? "rejected" : "rejected: " + comment);
-                    Steps.refuse(d, step, error, said("rejected_by", d.actor, comment));
+                    Failures.refused(d, step, error, said("rejected_by", d.actor, comment));
                 }
                 yield Reply.CHANGED;
             }
@@ -98,7 +126,7 @@ final class Gates {
                 + ",\"comment\":" + (comment == null ? "null" : JsonText.string(comment)) + "}";
     }
 
-    private static Map<String, Object> said(String who, Actor actor, @Nullable String comment) {
+    static Map<String, Object> said(String who, Actor actor, @Nullable String comment) {
         Map<String, Object> detail = new LinkedHashMap<>();
         detail.put(who, String.valueOf(actor.id()));
         if (comment != null) {
@@ -113,7 +141,9 @@ final class Gates {
             case EVALUATE_STEP -> opened(d, d.view.steps.get(command.subject()), command.evaluation());
             case EVALUATE_TASK_OUTPUT -> taskOutput(d, d.view.tasks.get(command.subject()), command.evaluation());
             case EVALUATE_RUN_OUTPUT -> runOutput(d, command.evaluation());
-            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE -> throw new IllegalArgumentException(command.toString());
+            case EVALUATE_PLAN -> planned(d, command.evaluation());
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT, WATCH ->
+                throw new IllegalArgumentException(command.toString());
         };
     }
 
@@ -127,12 +157,13 @@ final class Gates {
             return Reply.UNCHANGED;
         }
         switch (evaluation) {
-            case Evaluation.Skip skip -> Endings.skipped(d, task);
+            case Evaluation.Skip skip -> Endings.skipped(d, task, Map.of("reason", "when"));
             case Evaluation.Proceed(List<String> items) when items == null -> Endings.queue(d, task);
             case Evaluation.Proceed(List<String> items) -> fanOut(d, task, Objects.requireNonNull(items));
             case Evaluation.Broken(StepError error) -> breakGate(d, task, error);
             case Evaluation.Opened o -> throw new IllegalArgumentException(o.toString());
             case Evaluation.Output o -> throw new IllegalArgumentException(o.toString());
+            case Evaluation.Planned p -> throw new IllegalArgumentException(p.toString());
         }
         return Reply.CHANGED;
     }
@@ -166,13 +197,14 @@ final class Gates {
         d.move(step, approval ? StepState.WAITING_APPROVAL : StepState.WAITING, Map.of());
         if (evaluation instanceof Evaluation.Opened(String input, Duration delay, Instant until)) {
             d.changes.resolvedInput(step, input);
-            if (!approval) {
+            if (approval) {
+                d.arm(TimerKind.HUMAN, step.id(), d.now.plus(d.run.policy().humans().patience()));
+            } else {
                 step.nextRunAt = until != null ? until : d.now.plus(Objects.requireNonNull(delay));
-                d.changes.arm(new Changes.Timer(new Changes.TimerKey(TimerKind.STEP_WAIT, step.id()), d.run.id(),
-                        step.nextRunAt));
+                d.arm(TimerKind.STEP_WAIT, step.id(), step.nextRunAt);
             }
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
-            Steps.refuse(d, step, error, Map.of("error_code", error.code(), "reason", "non_retryable_error"));
+            Failures.refused(d, step, error, Map.of("error_code", error.code(), "reason", "non_retryable_error"));
         } else {
             throw new IllegalArgumentException(evaluation.toString());
         }
@@ -187,7 +219,7 @@ final class Gates {
         d.disarm(TimerKind.EVALUATE_TASK_OUTPUT, task.id());
         if (evaluation instanceof Evaluation.Output(String json)) {
             d.changes.output(task, json);
-            Endings.completed(d, task);
+            Verdicts.submit(d, task);
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
             Endings.failed(d, task, error);
         } else {
@@ -207,11 +239,30 @@ final class Gates {
         }
         if (evaluation instanceof Evaluation.Output(String json)) {
             d.run.output = json;
-            Endings.complete(d);
+            Endings.accept(d);
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
             d.run.errorCode = error.code();
             d.run.errorMessage = "the run's output: " + error.message();
             Endings.end(d, RunState.FAILED, Map.of("error_code", error.code(), "error_message", error.message()));
+        } else {
+            throw new IllegalArgumentException(evaluation.toString());
+        }
+        return Reply.CHANGED;
+    }
+
+    private static Reply planned(Decision d, Evaluation evaluation) {
+        if (!d.view.evaluatingPlan) {
+            return Reply.UNCHANGED;
+        }
+        d.view.evaluatingPlan = false;
+        d.disarm(TimerKind.EVALUATE_PLAN, d.run.id());
+        if (d.run.state != RunState.RUNNING) {
+            return Reply.UNCHANGED;
+        }
+        if (evaluation instanceof Evaluation.Planned planned) {
+            Replanning.planned(d, planned);
+        } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
+            Replanning.refused(d, error);
         } else {
             throw new IllegalArgumentException(evaluation.toString());
         }
@@ -223,7 +274,7 @@ final class Gates {
         TaskRow task = d.view.tasks.get(subject);
         StepRow step = d.view.steps.get(subject);
         boolean wanted = kind == TimerKind.EVALUATE_RUN_OUTPUT ? d.view.evaluatingOutput
-                : kind == TimerKind.EVALUATE_STEP ? step != null && step.evaluating : task != null && task.evaluating;
+                : kind == TimerKind.EVALUATE_PLAN ? d.view.evaluatingPlan : kind == TimerKind.EVALUATE_STEP ? step != null && step.evaluating : task != null && task.evaluating;
         if (wanted) {
             d.evaluate(kind, subject);
         } else {
@@ -231,15 +282,53 @@ final class Gates {
         }
     }
 
+    /** Nobody has answered in time: people are reminded, or the run's rule answers for them. */
+    static void overdue(Decision d, UUID subject) {
+        TicketRow ticket = d.view.tickets.get(subject);
+        TaskRow task = d.view.tasks.get(subject);
+        StepRow step = d.view.steps.get(subject);
+        boolean ofRun = subject.equals(d.run.id())
+                && (d.run.state == RunState.AWAITING_APPROVAL || d.run.gate == RunRow.Gate.ACCEPTANCE);
+        d.disarm(TimerKind.HUMAN, subject);
+        if (ticket != null) {
+            Tickets.overdue(d, ticket);
+        } else if (ofRun || task != null && task.state == TaskState.AWAITING_HUMAN
+                || step != null && step.state == StepState.WAITING_APPROVAL) {
+            overdue(d, task, step, subject);
+        }
+    }
+
+    private static void overdue(Decision d, @Nullable TaskRow task, @Nullable StepRow step, UUID subject) {
+        OnTimeout rule = d.run.policy().humans().onTimeout();
+        String comment = "nobody answered in time";
+        boolean yes = rule == OnTimeout.APPROVE;
+        if (rule == OnTimeout.REMIND) {
+            d.note(step == null ? task : step.task(), step, "human_reminded", Map.of("waits_for", "decision"));
+            d.arm(TimerKind.HUMAN, subject, d.now.plus(d.run.policy().humans().patience()));
+        } else if (step != null) {
+            decideStep(d, step, yes, comment);
+        } else if (task != null) {
+            Verdicts.decide(d, task, yes ? Command.DecideTask.Choice.APPROVE : Command.DecideTask.Choice.REJECT, null,
+                    comment);
+        } else {
+            decide(d, yes, comment);
+        }
+    }
+
     static Reply pause(Decision d, @Nullable String reason) {
         d.move(RunState.PAUSED, said("paused_by", d.actor, reason));
+        rest(d);
+        return Reply.CHANGED;
+    }
+
+    /** Nothing new is dispatched; what is in flight may finish and is recorded. */
+    static void rest(Decision d) {
         for (AgentRow agent : d.view.agents) {
             if (!agent.state.terminal()) {
                 d.move(agent, AgentState.PAUSED, Map.of());
             }
         }
         Lanes.withdraw(d);
-        return Reply.CHANGED;
     }
 
     static Reply resume(Decision d) {
@@ -250,6 +339,16 @@ final class Gates {
             }
         }
         d.move(RunState.RUNNING, Map.of());
+        if (!d.view.tickets.isEmpty()) {
+            Tickets.hold(d);
+            return Reply.CHANGED;
+        }
+        for (AgentRow agent : d.view.agents) {
+            if (agent.nextRunAt != null && !agent.nextRunAt.isAfter(d.now)) {
+                agent.nextRunAt = null;
+                d.disarm(TimerKind.AGENT_RETRY, agent.id());
+            }
+        }
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
             goOn(d, task);
         }
@@ -257,12 +356,20 @@ final class Gates {
         for (AgentRow agent : d.view.agents) {
             Lanes.fill(d, agent);
         }
+        if (Replanning.plannerIsDone(d)) {
+            Replanning.answered(d);
+        }
         Endings.settle(d);
         return Reply.CHANGED;
     }
 
     private static void goOn(Decision d, TaskRow task) {
-        if (task.state == TaskState.CONTINUING) {
+        if (task.state == TaskState.AWAITING_RETRY) {
+            Levels.nextAttempt(d, task);
+        } else if (task.state == TaskState.VERIFYING) {
+            Lanes.start(d, task.agent());
+            Lanes.open(d, task, null);
+        } else if (task.state == TaskState.CONTINUING) {
             Lanes.start(d, task.agent());
             Steps.nextTurn(d, task);
         } else if (task.state == TaskState.RUNNING && !task.isGroup()) {

@@ -93,7 +93,17 @@ final class Lanes {
         retire(d, agent);
     }
 
-    private static void retire(Decision d, AgentRow agent) {
+    /** A task gives up its slot or its place in the line; nobody takes it yet. */
+    static void leave(TaskRow task) {
+        task.agent().ready.remove(task);
+        if (task.hasSlot) {
+            task.hasSlot = false;
+            task.agent().slotsTaken--;
+        }
+    }
+
+    /** An agent without work makes room for others. */
+    static void retire(Decision d, AgentRow agent) {
         if (!agent.admitted || agent.slotsTaken > 0 || !agent.ready.isEmpty()) {
             return;
         }
@@ -143,6 +153,7 @@ final class Lanes {
             open(d, step, holder);
             busy++;
         }
+        d.view.lookAtHuman(task);
         return busy > 0;
     }
 
@@ -154,7 +165,7 @@ final class Lanes {
         boolean due = switch (step.state) {
             case PENDING -> true;
             case RUNNING -> !step.held();
-            case AWAITING_RETRY -> !Objects.requireNonNull(step.nextRunAt).isAfter(d.now);
+            case AWAITING_RETRY -> step.nextRunAt != null && !step.nextRunAt.isAfter(d.now);
             case WAITING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
         };
         if (!due) {
@@ -191,6 +202,7 @@ final class Lanes {
         step.holder = holder;
         step.queued = true;
         step.nextRunAt = null;
+        d.run.quietSince = null;
         d.move(step, StepState.RUNNING,
                 Map.of("attempt", step.attempt, "lease_epoch", step.leaseEpoch, "worker", holder));
         d.changes.started(d.run, step);
@@ -207,6 +219,7 @@ final class Lanes {
         if (task.state == TaskState.QUEUED) {
             d.move(task, TaskState.ASSIGNED, detail);
             d.move(task, TaskState.RUNNING, Map.of("attempt_number", task.attempt));
+            Watch.begun(d, task);
         }
     }
 

@@ -2,6 +2,7 @@ package io.keelson.core.run;
 
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -15,8 +16,32 @@ import org.jspecify.annotations.Nullable;
  * @param tagsJson JSON text
  * @param outputTemplate JSON text with expressions that makes the run's output; null for none
  * @param priority lower is dispatched first
+ * @param fork what it takes over from another run; null for a run of its own
  */
 public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String description, String goal, Plan plan,
         String planJson, String configJson, RunPolicy policy, String inputsJson, String tagsJson,
         @Nullable String outputTemplate, int priority, String trigger, @Nullable String agentSlug,
-        @Nullable String externalId, String createdBy) {}
+        @Nullable String externalId, String createdBy,
+        @Nullable Fork fork) {
+
+    /**
+     * What a run takes over from another one.
+     *
+     * @param task the task from which it differs, by its id in the plan
+     * @param carried by key, the tasks whose outputs it takes over, each with the task that holds the output
+     */
+    public record Fork(UUID run, String task, Map<String, UUID> carried) {
+        public Fork {
+            carried = Map.copyOf(carried);
+        }
+    }
+
+    /** A run of its own. */
+    public NewRun(UUID id, UUID workspaceId, String name, @Nullable String description, String goal, Plan plan,
+            String planJson, String configJson, RunPolicy policy, String inputsJson, String tagsJson,
+            @Nullable String outputTemplate, int priority, String trigger, @Nullable String agentSlug,
+            @Nullable String externalId, String createdBy) {
+        this(id, workspaceId, name, description, goal, plan, planJson, configJson, policy, inputsJson, tagsJson,
+                outputTemplate, priority, trigger, agentSlug, externalId, createdBy, null);
+    }
+}

@@ -1,17 +1,21 @@
 package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** From a plan to agents, tasks and steps: at the start, for a new attempt, and when a task fans out. */
 final class Planning {
@@ -23,9 +27,11 @@ final class Planning {
         d.move(RunState.PENDING, Map.of());
         d.move(RunState.PLANNING, Map.of());
         spawn(d, d.view.requirePlan(), carried);
+        hooks(d);
         Map<String, Object> ready = Map.of("task_count", d.run.taskCount);
         if (d.run.policy().approvePlan() && !approved) {
             d.move(RunState.AWAITING_APPROVAL, ready);
+            d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
             recordAttempt(d);
         } else {
             d.note(null, null, "run_plan_ready", ready);
@@ -44,8 +50,18 @@ final class Planning {
 
     /** A new attempt of a failed run: fresh rows; the old ones stay with the attempt that they belong to. */
     static void retry(Decision d, boolean fromStart) {
+        Map<String, UUID> carried = renew(d, fromStart);
+        begin(d, d.run.startedAt != null, carried);
+    }
+
+    /** A new attempt from the start, to begin at a later time. */
+    static void retry(Decision d, Instant when) {
+        renew(d, true);
+        d.arm(TimerKind.RUN_RETRY, d.run.id(), when);
+    }
+
+    private static Map<String, UUID> renew(Decision d, boolean fromStart) {
         Map<String, UUID> carried = fromStart ? Map.of() : carried(d);
-        boolean approved = d.run.startedAt != null;
         d.run.attempt++;
         d.run.effectGeneration += fromStart ? 1 : 0;
         d.run.failing = false;
@@ -58,9 +74,14 @@ final class Planning {
         d.run.tasksSkipped = 0;
         d.run.stepCount = 0;
         d.run.stepsCompleted = 0;
+        d.run.replans = 0;
+        d.run.gate = RunRow.Gate.NONE;
+        d.run.active = Duration.ZERO;
+        d.run.activeSince = null;
+        d.run.quietSince = null;
         d.view.forgetAttempt();
         d.move(RunState.RETRYING, Map.of("attempt_number", d.run.attempt, "carried", carried.size()));
-        begin(d, approved, carried);
+        return carried;
     }
 
     /** Completed tasks whose upstreams are carried too, by key, each with the task that holds its output. */
@@ -70,7 +91,7 @@ final class Planning {
         while (grew) {
             grew = false;
             for (TaskRow task : d.view.tasks.values()) {
-                if (task.group() == null && task.state == TaskState.COMPLETED && !carried.containsKey(task.key())
+                if (task.group() == null && !task.system() && task.state == TaskState.COMPLETED && !carried.containsKey(task.key())
                         && task.upstreams.stream().allMatch(up -> carried.containsKey(up.key()))) {
                     carried.put(task.key(), task.carriedFrom == null ? task.id() : task.carriedFrom);
                     grew = true;
@@ -87,24 +108,31 @@ final class Planning {
         for (TaskSpec spec : plan.tasks()) {
             AgentRow agent = agents.computeIfAbsent(spec.agent() == null ? "" : spec.agent(),
                     name -> spawnAgent(d, name));
-            TaskRow task = new TaskRow(d.ids.next(), spec.id(), ++sequence, spec, agent, null, -1, null);
-            task.carriedFrom = carried.get(spec.id());
-            if (task.carriedFrom != null) {
-                task.state = TaskState.COMPLETED;
-                task.completedAt = d.now;
-                d.run.tasksCompleted++;
-            }
-            byKey.put(spec.id(), task);
-            add(d, task);
-            d.note(task, null, task.carriedFrom == null ? "task_created" : "task_carried",
-                    Map.of("task_type", spec.taskType(), "trigger_rule", spec.triggerRule().wire(), "depends_on",
-                            spec.dependsOn().stream().map(Dependency::task).toList()));
+            byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, carried.get(spec.id())));
         }
-        for (TaskSpec spec : plan.tasks()) {
-            TaskRow task = Objects.requireNonNull(byKey.get(spec.id()));
-            for (Dependency dependency : spec.dependsOn()) {
-                d.view.link(task, Objects.requireNonNull(byKey.get(dependency.task())));
-            }
+        plan.tasks().forEach(spec -> link(d, spec, byKey));
+    }
+
+    private static TaskRow spawnTask(Decision d, TaskSpec spec, AgentRow agent, int sequence,
+            @Nullable UUID carriedFrom) {
+        TaskRow task = new TaskRow(d.ids.next(), spec.id(), sequence, spec, agent, null, -1, null);
+        task.carriedFrom = carriedFrom;
+        if (carriedFrom != null) {
+            task.state = TaskState.COMPLETED;
+            task.completedAt = d.now;
+            d.run.tasksCompleted++;
+        }
+        add(d, task);
+        d.note(task, null, carriedFrom == null ? "task_created" : "task_carried",
+                Map.of("task_type", spec.taskType(), "trigger_rule", spec.triggerRule().wire(), "depends_on",
+                        spec.dependsOn().stream().map(Dependency::task).toList()));
+        return task;
+    }
+
+    private static void link(Decision d, TaskSpec spec, Map<String, TaskRow> byKey) {
+        TaskRow task = Objects.requireNonNull(byKey.get(spec.id()));
+        for (Dependency dependency : spec.dependsOn()) {
+            d.view.link(task, Objects.requireNonNull(byKey.get(dependency.task())));
         }
     }
 
@@ -123,13 +151,96 @@ final class Planning {
         if (task.isGroup() || task.terminal()) {
             return;
         }
-        List<StepSpec> specs = task.spec().steps();
+        addSteps(d, task, task.spec().steps());
+    }
+
+    private static void addSteps(Decision d, TaskRow task, List<StepSpec> specs) {
         for (int i = 0; i < specs.size(); i++) {
-            StepRow step = new StepRow(d.ids.next(), task, specs.get(i), i + 1, 1);
-            d.view.add(step);
-            d.changes.insert(d.run, step);
+            addStep(d, task, specs.get(i), i + 1);
         }
-        d.run.stepCount += specs.size();
+    }
+
+    static void addStep(Decision d, TaskRow task, StepSpec spec, int position) {
+        StepRow step = new StepRow(d.ids.next(), task, spec, position, 1);
+        d.view.add(step);
+        d.changes.insert(d.run, step);
+        d.run.stepCount++;
+    }
+
+    /** Steps for a task's new attempt; those of the old one are no part of the run's present any more. */
+    static void freshSteps(Decision d, TaskRow task) {
+        List<StepSpec> planned = task.planned();
+        dropSteps(d, task);
+        task.cursor = 0;
+        addSteps(d, task, planned);
+    }
+
+    static void dropSteps(Decision d, TaskRow task) {
+        for (StepRow step : task.steps) {
+            d.view.steps.remove(step.id());
+            d.run.stepCount--;
+            d.run.stepsCompleted -= step.state == StepState.COMPLETED ? 1 : 0;
+        }
+        task.steps.clear();
+    }
+
+    /** A new row in the place of a task that starts over with its agent; its links are the caller's to make. */
+    static TaskRow respawn(Decision d, TaskRow old) {
+        List<StepSpec> planned = old.planned();
+        TaskRow task = new TaskRow(d.ids.next(), old.key(), old.sequence(), old.spec(), old.agent(), null, -1, null);
+        d.view.add(task);
+        d.changes.insert(d.run, task);
+        d.run.taskCount++;
+        if (!task.isGroup()) {
+            addSteps(d, task, planned);
+        }
+        d.note(task, null, "task_created", Map.of("task_type", task.spec().taskType(), "replaces",
+                old.id().toString()));
+        return task;
+    }
+
+    private static void hooks(Decision d) {
+        StepSpec before = d.run.policy().hooks().before();
+        StepSpec after = d.run.policy().hooks().after();
+        if (before != null) {
+            addSystemTask(d, SystemTasks.before(before));
+        }
+        if (after != null) {
+            addSystemTask(d, SystemTasks.after(after));
+        }
+    }
+
+    /** Adds a task of the engine's own, pending. */
+    static TaskRow addSystemTask(Decision d, TaskSpec spec) {
+        AgentRow agent = d.view.agents.stream().filter(each -> each.system() && !each.state.terminal()).findFirst()
+                .orElseGet(() -> spawnAgent(d, SystemTasks.AGENT));
+        TaskRow task = new TaskRow(d.ids.next(), spec.id(), d.view.tasks.size() + 1, spec, agent, null, -1, null);
+        add(d, task);
+        d.note(task, null, "task_created", Map.of("task_type", spec.taskType()));
+        return task;
+    }
+
+    /** True when the task may begin as far as the run's first hook is concerned. */
+    static boolean begun(Decision d, TaskRow task) {
+        TaskRow hook = d.view.beforeHook;
+        return hook == null || task.system() || hook.state == TaskState.COMPLETED || d.run.failing;
+    }
+
+    /** Spawns what a new plan names and the run does not have. */
+    static void spawnMissing(Decision d, Plan plan) {
+        Map<String, TaskRow> byKey = new HashMap<>();
+        d.view.tasks.values().stream().filter(task -> task.group() == null)
+                .forEach(task -> byKey.put(task.key(), task));
+        List<TaskSpec> missing = plan.tasks().stream().filter(spec -> !byKey.containsKey(spec.id())).toList();
+        int sequence = d.view.tasks.values().stream().mapToInt(TaskRow::sequence).max().orElse(0);
+        for (TaskSpec spec : missing) {
+            String name = spec.agent() == null ? "" : spec.agent();
+            AgentRow agent = d.view.agents.stream().filter(each -> !each.state.terminal()
+                    && name.equals(Objects.requireNonNullElse(each.name(), ""))).findFirst()
+                    .orElseGet(() -> spawnAgent(d, name));
+            byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, null));
+        }
+        missing.forEach(spec -> link(d, spec, byKey));
     }
 
     /** A {@code for_each} has its items: one child per item, and the group runs until they have ended. */

@@ -2,6 +2,7 @@ package io.keelson.core.run;
 
 import java.math.BigDecimal;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a step's execution yielded.
@@ -9,11 +10,18 @@ import java.util.List;
  * @param output JSON text, opaque to the core
  * @param tokens model tokens used, ≥ 0
  * @param cost in USD, ≥ 0
+ * @param verdict of a verifying step; null of any other
  */
-public record Result(String output, long tokens, BigDecimal cost, List<NewArtifact> artifacts) {
+public record Result(String output, long tokens, BigDecimal cost, List<NewArtifact> artifacts,
+        @Nullable Verdict verdict) {
 
     public Result {
         artifacts = List.copyOf(artifacts);
+    }
+
+    /** Of a step that does not verify. */
+    public Result(String output, long tokens, BigDecimal cost, List<NewArtifact> artifacts) {
+        this(output, tokens, cost, artifacts, null);
     }
 
     public static Result of(String output) {

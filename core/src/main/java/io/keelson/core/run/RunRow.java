@@ -3,7 +3,9 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.plan.RunPolicy;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +33,18 @@ public final class RunRow {
     int stepsCompleted;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
+    int planVersion = 1;
+    /** Re-plannings asked for in this attempt. */
+    int replans;
+    Gate gate = Gate.NONE;
+    /** When it came into its state. */
+    @Nullable Instant stateSince;
+    /** How long it has been at work in this attempt, up to {@link #activeSince}. */
+    Duration active = Duration.ZERO;
+    /** Since when its time at work has been counting; null while it does not. */
+    @Nullable Instant activeSince;
+    /** Since when none of its workers has been heard of, where the run fails of that; null while one is. */
+    @Nullable Instant quietSince;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;
     @Nullable String errorCode;
@@ -40,9 +54,31 @@ public final class RunRow {
 
     /** What stands on the run's own row; what may change with every step stands apart. */
     private record Face(RunState state, int attempt, int effectGeneration, boolean failing, int agents, int tasks,
-            int tasksCompleted, int tasksFailed, int tasksSkipped, int steps, @Nullable Instant startedAt,
-            @Nullable Instant completedAt, @Nullable String errorCode,
+            int tasksCompleted, int tasksFailed, int tasksSkipped, int steps, int planVersion, int replans, Gate gate,
+            @Nullable Instant stateSince, Duration active, @Nullable Instant activeSince, @Nullable Instant quietSince,
+            @Nullable Instant startedAt, @Nullable Instant completedAt, @Nullable String errorCode,
             @Nullable String errorMessage, @Nullable String output) {}
+
+    /** What a running run waits for beside its tasks. */
+    public enum Gate {
+        NONE,
+        /** The planner is making a new plan; nothing of the old one is begun meanwhile. */
+        REPLANNING,
+        /** A human has approved the new plan; it is about to be put in place. */
+        REPLAN_APPROVED,
+        /** A human decides whether the result is accepted. */
+        ACCEPTANCE;
+
+        private final String wire = name().toLowerCase(Locale.ROOT);
+
+        public String wire() {
+            return wire;
+        }
+
+        public static Gate of(String wire) {
+            return valueOf(wire.toUpperCase(Locale.ROOT));
+        }
+    }
 
     /**
      * Counters that stand on the run's row (PRD-101 §4.2), of the current attempt.
@@ -90,9 +126,23 @@ public final class RunRow {
         return this;
     }
 
+    /** Sets what the failure policy and the watch over time keep; for the loader of views only. */
+    public RunRow restorePolicy(int planVersion, int replans, Gate gate, @Nullable Instant stateSince,
+            Duration active, @Nullable Instant activeSince, @Nullable Instant quietSince) {
+        this.planVersion = planVersion;
+        this.replans = replans;
+        this.gate = gate;
+        this.stateSince = stateSince;
+        this.active = active;
+        this.activeSince = activeSince;
+        this.quietSince = quietSince;
+        saved();
+        return this;
+    }
+
     private Face face() {
         return new Face(state, attempt, effectGeneration, failing, agentCount, taskCount, tasksCompleted, tasksFailed,
-                tasksSkipped, stepCount, startedAt, completedAt, errorCode, errorMessage, output);
+                tasksSkipped, stepCount, planVersion, replans, gate, stateSince, active, activeSince, quietSince, startedAt, completedAt, errorCode, errorMessage, output);
     }
 
     /** True when the run's own row does not hold what stands here; for the writer of changes. */
@@ -156,6 +206,41 @@ public final class RunRow {
     /** True from a task's final failure until the tasks that exist for this case have ended and the run fails. */
     public boolean failing() {
         return failing;
+    }
+
+    /** The version of the plan that it works on, from 1. */
+    public int planVersion() {
+        return planVersion;
+    }
+
+    /** Re-plannings asked for in this attempt. */
+    public int replans() {
+        return replans;
+    }
+
+    /** What it waits for beside its tasks. */
+    public Gate gate() {
+        return gate;
+    }
+
+    /** When it came into its state; null for a run that was never moved. */
+    public @Nullable Instant stateSince() {
+        return stateSince;
+    }
+
+    /** How long it has been at work in this attempt, up to {@link #activeSince}. */
+    public Duration active() {
+        return active;
+    }
+
+    /** Since when its time at work has been counting; null while it does not. */
+    public @Nullable Instant activeSince() {
+        return activeSince;
+    }
+
+    /** Since when none of its workers has been heard of, where the run fails of that; null while one is. */
+    public @Nullable Instant quietSince() {
+        return quietSince;
     }
 
     public Counts counts() {

@@ -3,6 +3,7 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.Plan;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -24,7 +25,7 @@ public final class RunView {
     private static final int TEXT_PER_ROW = 512;
 
     final RunRow run;
-    final @Nullable Plan plan;
+    @Nullable Plan plan;
     final List<AgentRow> agents = new ArrayList<>();
     final Map<UUID, TaskRow> tasks = new LinkedHashMap<>();
     final Map<UUID, StepRow> steps = new HashMap<>();
@@ -32,6 +33,21 @@ public final class RunView {
     final Map<String, UUID> artifacts = new HashMap<>();
     /** Agents with ready tasks that wait until fewer agents are at work. */
     final Deque<AgentRow> waitingAgents = new ArrayDeque<>();
+    /** Open tickets. */
+    final Map<UUID, TicketRow> tickets = new LinkedHashMap<>();
+    final List<Outage> outages = new ArrayList<>();
+    final CallWindow calls;
+    /** The task that must complete before any other begins; null for none. */
+    @Nullable TaskRow beforeHook;
+    /** The task that runs when all others have ended; null for none. */
+    @Nullable TaskRow afterHook;
+    /** True while the evaluator's answer for a planner's plan is awaited. */
+    boolean evaluatingPlan;
+    /** When the timer over all timeouts is due; null when it is not known to be armed. */
+    @Nullable Instant watchDue;
+    /** Tasks, groups aside, that have begun and not ended; of these, those that only a human can move. */
+    int tasksBegun;
+    int tasksAtHuman;
     int agentsAtWork;
     int tasksOpen;
     /** True while the evaluator's answer for the run's output is awaited. */
@@ -41,6 +57,7 @@ public final class RunView {
     public RunView(RunRow run, @Nullable Plan plan) {
         this.run = run;
         this.plan = plan;
+        this.calls = new CallWindow(run.policy().failures().escalation().window());
     }
 
     public RunRow run() {
@@ -73,6 +90,26 @@ public final class RunView {
         return 1 + tasks.size() + steps.size() + (int) (inputs / TEXT_PER_ROW);
     }
 
+    /** The calls of recent time; the loader of views adds what happened before. */
+    public CallWindow calls() {
+        return calls;
+    }
+
+    /** Open tickets. */
+    public Collection<TicketRow> tickets() {
+        return tickets.values();
+    }
+
+    /** Adds an open ticket; for the loader of views. */
+    public void add(TicketRow ticket) {
+        tickets.put(ticket.id(), ticket);
+    }
+
+    /** Notes a time without any engine since the run was made; for the loader of views. */
+    public void add(Outage outage) {
+        outages.add(outage);
+    }
+
     Plan requirePlan() {
         return Objects.requireNonNull(plan, "the view was loaded without its plan");
     }
@@ -87,12 +124,19 @@ public final class RunView {
         tasks.put(task.id(), task);
         AgentRow agent = task.agent();
         agent.tasks++;
+        if (task.system()) {
+            beforeHook = task.spec().taskType().equals(SystemTasks.BEFORE) ? task : beforeHook;
+            afterHook = task.spec().taskType().equals(SystemTasks.AFTER) ? task : afterHook;
+        }
+        if (begun(task)) {
+            tasksBegun++;
+        }
         TaskRow group = task.group();
         if (group != null) {
             group.children.add(task);
         }
         if (task.terminal()) {
-            count(agent, task.state);
+            count(agent, task);
         } else {
             tasksOpen++;
             agent.tasksOpen++;
@@ -108,31 +152,105 @@ public final class RunView {
         step.task().steps.add(step);
     }
 
+    /** True of a task, no group, that has begun and not ended. */
+    static boolean begun(TaskRow task) {
+        return !task.isGroup() && task.state != TaskState.PENDING && !task.terminal();
+    }
+
+    /** Brings up to date whether only a human can move the task. */
+    void lookAtHuman(TaskRow task) {
+        boolean is = task.state == TaskState.AWAITING_HUMAN || task.parked()
+                || (task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING)
+                        && onlyHumansCanMove(task.steps);
+        if (is != task.atHuman) {
+            task.atHuman = is;
+            tasksAtHuman += is ? 1 : -1;
+        }
+    }
+
+    private static boolean onlyHumansCanMove(List<StepRow> steps) {
+        boolean waits = false;
+        for (StepRow step : steps) {
+            if (step.state == StepState.WAITING_APPROVAL || step.parked()) {
+                waits = true;
+            } else if (!step.state.terminal()
+                    && (step.state != StepState.PENDING || step.queued || step.evaluating)) {
+                return false;
+            }
+        }
+        return waits;
+    }
+
+    /** True while nobody but humans can move a running run on. */
+    boolean onlyHumansCanMove() {
+        return tasksBegun == tasksAtHuman && tasksAtHuman > 0 || run.gate == RunRow.Gate.ACCEPTANCE;
+    }
+
     /** Links a task to one of its upstreams, both added before with the states they have. */
     public void link(TaskRow task, TaskRow upstream) {
         task.upstreams.add(upstream);
         upstream.downstreams.add(task);
         if (upstream.terminal()) {
-            countUpstream(task, upstream.state);
+            countUpstream(task, upstream);
         } else {
             task.upstreamsOpen++;
         }
     }
 
-    static void countUpstream(TaskRow task, TaskState ended) {
-        if (ended == TaskState.COMPLETED) {
+    static void countUpstream(TaskRow task, TaskRow ended) {
+        if (ended.state == TaskState.COMPLETED) {
             task.upstreamsCompleted++;
-        } else if (ended == TaskState.FAILED) {
+        } else if (ended.state == TaskState.FAILED && !ended.passedOver) {
             task.upstreamsFailed++;
         }
     }
 
-    static void count(AgentRow agent, TaskState ended) {
-        switch (ended) {
-            case FAILED -> agent.tasksFailed++;
+    static void count(AgentRow agent, TaskRow ended) {
+        switch (ended.state) {
+            case FAILED -> {
+                if (ended.passedOver) {
+                    agent.tasksSkipped++;
+                } else {
+                    agent.tasksFailed++;
+                }
+            }
             case SKIPPED -> agent.tasksSkipped++;
             case CANCELLED -> agent.tasksCancelled++;
             default -> {
+            }
+        }
+    }
+
+    static void uncount(AgentRow agent, TaskRow ended) {
+        switch (ended.state) {
+            case FAILED -> {
+                if (ended.passedOver) {
+                    agent.tasksSkipped--;
+                } else {
+                    agent.tasksFailed--;
+                }
+            }
+            case SKIPPED -> agent.tasksSkipped--;
+            case CANCELLED -> agent.tasksCancelled--;
+            default -> {
+            }
+        }
+    }
+
+    /** Puts another upstream in the place of one. */
+    void relink(TaskRow task, TaskRow old, TaskRow upstream) {
+        task.upstreams.remove(old);
+        old.downstreams.remove(task);
+        task.upstreams.add(upstream);
+        upstream.downstreams.add(task);
+        task.upstreamsOpen = 0;
+        task.upstreamsCompleted = 0;
+        task.upstreamsFailed = 0;
+        for (TaskRow each : task.upstreams) {
+            if (each.terminal()) {
+                countUpstream(task, each);
+            } else {
+                task.upstreamsOpen++;
             }
         }
     }
@@ -147,6 +265,12 @@ public final class RunView {
         agentsAtWork = 0;
         tasksOpen = 0;
         evaluatingOutput = false;
+        evaluatingPlan = false;
+        tickets.clear();
+        beforeHook = null;
+        afterHook = null;
+        tasksBegun = 0;
+        tasksAtHuman = 0;
     }
 
     public void addArtifact(String name, UUID stepId) {
@@ -165,13 +289,19 @@ public final class RunView {
         }
     }
 
+    /** Notes when the timer over all timeouts is due. */
+    public void restoreWatch(Instant due) {
+        watchDue = due;
+    }
+
     /** Notes an armed evaluation timer. */
     public void restoreEvaluation(TimerKind kind, UUID subject) {
         switch (kind) {
             case EVALUATE_GATE, EVALUATE_TASK_OUTPUT -> Objects.requireNonNull(tasks.get(subject)).evaluating = true;
             case EVALUATE_STEP -> Objects.requireNonNull(steps.get(subject)).evaluating = true;
             case EVALUATE_RUN_OUTPUT -> evaluatingOutput = true;
-            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE -> {
+            case EVALUATE_PLAN -> evaluatingPlan = true;
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT, WATCH -> {
             }
         }
     }
@@ -186,13 +316,15 @@ public final class RunView {
             boolean released = task.steps.stream().anyMatch(s -> s.queued);
             if (task.state == TaskState.QUEUED && !released) {
                 waiting.add(task);
-            } else if (task.state != TaskState.PENDING) {
+            } else if (task.state != TaskState.PENDING && task.state != TaskState.AWAITING_RETRY
+                    && task.state != TaskState.AWAITING_HUMAN) {
                 task.hasSlot = true;
                 task.agent().slotsTaken++;
             }
         }
         waiting.sort(TaskRow.BY_TURN);
         waiting.forEach(task -> task.agent().ready.add(task));
+        tasks.values().forEach(this::lookAtHuman);
         for (AgentRow agent : agents) {
             if (agent.slotsTaken > 0) {
                 agent.admitted = true;

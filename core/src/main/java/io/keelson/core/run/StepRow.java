@@ -14,6 +14,7 @@ public final class StepRow {
     private final StepSpec spec;
     private final int position;
     private final int turn;
+    private final int taskAttempt;
 
     StepState state = StepState.PENDING;
     int attempt;
@@ -26,6 +27,10 @@ public final class StepRow {
     boolean evaluating;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
+    /** Attempts that a human has forgiven: they count against no budget. */
+    int forgiven;
+    /** True when it failed and its task went on without it. */
+    boolean passedOver;
     @Nullable Instant nextRunAt;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;
@@ -40,9 +45,17 @@ public final class StepRow {
     public StepRow(UUID id, TaskRow task, StepSpec spec, int position, int turn) {
         this.id = id;
         this.task = task;
+        this.taskAttempt = task.attempt;
         this.spec = spec;
         this.position = position;
         this.turn = turn;
+    }
+
+    /** Sets what the failure policy keeps; for the loader of views only. */
+    public StepRow restorePolicy(int forgiven, boolean passedOver) {
+        this.forgiven = forgiven;
+        this.passedOver = passedOver;
+        return this;
     }
 
     /** Sets what the database holds; for the loader of views only. */
@@ -70,6 +83,26 @@ public final class StepRow {
     /** The lane of its task's work that it runs in: one for steps in order, one each for parallel steps. */
     public int lane() {
         return task.spec().parallelSteps() ? position : 0;
+    }
+
+    /** True while it waits for a human's answer to its ticket: tried again at no time by itself. */
+    public boolean parked() {
+        return state == StepState.AWAITING_RETRY && nextRunAt == null;
+    }
+
+    /** The attempt of its task that it belongs to. */
+    public int taskAttempt() {
+        return taskAttempt;
+    }
+
+    /** Attempts that a human has forgiven: they count against no budget. */
+    public int forgiven() {
+        return forgiven;
+    }
+
+    /** True when it failed and its task went on without it. */
+    public boolean passedOver() {
+        return passedOver;
     }
 
     /** True while somebody holds a lease on it. */

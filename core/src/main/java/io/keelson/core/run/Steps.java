@@ -3,11 +3,10 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -44,9 +43,19 @@ final class Steps {
             failure(d, step, error, new Result("null", command.result().tokens(), command.result().cost(), List.of()));
             return taken;
         }
+        if (step.spec().kind() == StepKind.VERIFY && command.result().verdict() == null) {
+            failure(d, step, new StepError("VERDICT_UNREADABLE", ErrorClass.INFRASTRUCTURE,
+                    "the verifier's output is no verdict"), command.result());
+            return Reply.CHANGED;
+        }
         String holder = record(d, step, command.result(), "completed", null);
         d.move(step, StepState.COMPLETED, spent(command.result()));
-        advance(d, step.task(), holder);
+        Verdict verdict = command.result().verdict();
+        if (step.spec().kind() == StepKind.VERIFY && verdict != null) {
+            Verdicts.given(d, step, verdict, holder);
+        } else {
+            advance(d, step.task(), holder);
+        }
         return Reply.CHANGED;
     }
 
@@ -80,8 +89,7 @@ final class Steps {
         d.view.steps.put(next.id(), next);
         d.changes.insert(d.run, next);
         d.run.stepCount++;
-        d.changes.arm(new Changes.Timer(new Changes.TimerKey(TimerKind.TASK_CONTINUE, task.id()), d.run.id(),
-                d.now.plus(CONTINUATION_PAUSE)));
+        d.arm(TimerKind.TASK_CONTINUE, task.id(), d.now.plus(CONTINUATION_PAUSE));
         return Reply.CHANGED;
     }
 
@@ -106,42 +114,7 @@ final class Steps {
 
     private static void failure(Decision d, StepRow step, StepError error, Result spent) {
         record(d, step, spent, "failed", error.code());
-        step.failures++;
-        step.deliveries = 0;
-        step.errorCode = error.code();
-        step.errorMessage = error.message();
-        step.errorClass = error.errorClass().wire();
-        RetryPolicy policy = step.spec().retry();
-        Map<String, Object> detail = new LinkedHashMap<>(Map.of("error_code", error.code(), "error_class",
-                error.errorClass().wire(), "error_message", error.message(), "attempts", step.attempt, "failures",
-                step.failures, "remaining_attempts", Math.max(0, policy.maxAttempts() - step.attempt),
-                "remaining_failures", Math.max(0, policy.maxFailures() - step.failures)));
-        String reason = reason(error, step, policy);
-        detail.put("reason", reason);
-        if (!reason.equals("retry_scheduled")) {
-            d.move(step, StepState.FAILED, detail);
-            Endings.failed(d, step.task(), error);
-            return;
-        }
-        Duration delay = policy.delay(step.failures, step.id().getLeastSignificantBits() ^ step.failures);
-        if (error.retryAfter() != null && error.retryAfter().compareTo(delay) > 0) {
-            delay = error.retryAfter();
-        }
-        detail.put("retry_after_seconds", delay.toMillis() / 1000.0);
-        step.nextRunAt = d.now.plus(delay);
-        d.move(step, StepState.AWAITING_RETRY, detail);
-        d.changes.arm(new Changes.Timer(new Changes.TimerKey(TimerKind.STEP_RETRY, step.id()), d.run.id(),
-                step.nextRunAt));
-    }
-
-    private static String reason(StepError error, StepRow step, RetryPolicy policy) {
-        if (!error.errorClass().retryable()) {
-            return "non_retryable_error";
-        }
-        if (step.attempt >= policy.maxAttempts()) {
-            return "attempt_budget_exhausted";
-        }
-        return step.failures >= policy.maxFailures() ? "failure_budget_exhausted" : "retry_scheduled";
+        Failures.reported(d, step, error);
     }
 
     static Reply release(Decision d, Command.Release command) {
@@ -169,15 +142,11 @@ final class Steps {
         Lanes.close(d, step);
         d.changes.touch(step);
         if (step.deliveries >= d.run.policy().maxDeliveries()) {
-            StepError error = new StepError("WORKER_HEARTBEAT_TIMEOUT", ErrorClass.INFRASTRUCTURE,
-                    step.deliveries + " workers in a row took the step and were not heard of again");
-            step.errorCode = error.code();
-            step.errorMessage = error.message();
-            step.errorClass = error.errorClass().wire();
-            d.move(step, StepState.FAILED, Map.of("error_code", error.code(), "reason", "max_deliveries"));
-            Endings.failed(d, step.task(), error);
+            Failures.poisoned(d, step, new StepError(Failures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
+                    step.deliveries + " workers in a row took the step and were not heard of again"));
         } else {
             Lanes.open(d, step, null);
+            Watch.leaseLost(d, command.lease());
         }
         return Reply.CHANGED;
     }
@@ -203,17 +172,8 @@ final class Steps {
         advance(d, step.task(), null);
     }
 
-    /** The engine itself fails a step that nobody held. */
-    static void refuse(Decision d, StepRow step, StepError error, Map<String, Object> detail) {
-        step.errorCode = error.code();
-        step.errorMessage = error.message();
-        step.errorClass = error.errorClass().wire();
-        d.move(step, StepState.FAILED, detail);
-        Endings.failed(d, step.task(), error);
-    }
-
     /** After a step's good end: the task's next steps, or its own end. While the run is paused nothing new is opened. */
-    private static void advance(Decision d, TaskRow task, @Nullable String holder) {
+    static void advance(Decision d, TaskRow task, @Nullable String holder) {
         if (d.run.state == RunState.RUNNING ? !Lanes.open(d, task, holder) : allDone(task)) {
             finish(d, task);
         }
@@ -229,7 +189,7 @@ final class Steps {
             task.evaluating = true;
             d.evaluate(TimerKind.EVALUATE_TASK_OUTPUT, task.id());
         } else {
-            Endings.completed(d, task);
+            Verdicts.submit(d, task);
         }
     }
 
@@ -238,6 +198,8 @@ final class Steps {
             d.disarm(TimerKind.STEP_RETRY, step.id());
         } else if (step.state == StepState.WAITING) {
             d.disarm(TimerKind.STEP_WAIT, step.id());
+        } else if (step.state == StepState.WAITING_APPROVAL) {
+            d.disarm(TimerKind.HUMAN, step.id());
         }
         if (step.evaluating) {
             step.evaluating = false;
@@ -267,6 +229,7 @@ final class Steps {
     private static String record(Decision d, StepRow step, Result result, String outcome, @Nullable String errorCode) {
         String holder = Objects.requireNonNull(step.holder);
         boolean failed = errorCode != null;
+        d.view.calls.add(d.now, 1, failed ? 1 : 0);
         step.resultEpoch = step.leaseEpoch;
         step.tokens += result.tokens();
         step.cost = step.cost.add(result.cost());

@@ -1,6 +1,8 @@
 package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -33,6 +35,23 @@ public final class TaskRow {
     TaskState state = TaskState.PENDING;
     int attempt = 1;
     int continuations;
+    int failures;
+    /** Attempts that a human has forgiven: they count against no budget. */
+    int forgiven;
+    /** Part of its steps' effect keys: rises when its output was rejected, so that effects are made anew. */
+    int effectGeneration = 1;
+    /** True when it failed and what it belongs to went on without it. */
+    boolean passedOver;
+    /** True when it no longer belongs to the run's present: another row has taken its place, or no plan needs it. */
+    boolean superseded;
+    @Nullable Instant nextRunAt;
+    /** When it came into its state. */
+    @Nullable Instant stateSince;
+    /** When the work of its current attempt began. */
+    @Nullable Instant begunAt;
+    @Nullable String errorClass;
+    @Nullable BigDecimal verifierScore;
+    @Nullable String verifiedBy;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
     @Nullable Instant queuedAt;
@@ -46,6 +65,8 @@ public final class TaskRow {
     final List<TaskRow> upstreams = new ArrayList<>();
     final List<TaskRow> downstreams = new ArrayList<>();
     final List<TaskRow> children = new ArrayList<>();
+    /** True while nobody but a human can move it, and somebody has been asked. */
+    boolean atHuman;
     int upstreamsOpen;
     int upstreamsCompleted;
     int upstreamsFailed;
@@ -91,6 +112,39 @@ public final class TaskRow {
         this.errorMessage = errorMessage;
         this.carriedFrom = carriedFrom;
         return this;
+    }
+
+    /** Sets what the failure policy and verification keep; for the loader of views only. */
+    public TaskRow restorePolicy(int failures, int forgiven, int effectGeneration, boolean passedOver,
+            @Nullable Instant nextRunAt, @Nullable Instant stateSince, @Nullable Instant begunAt,
+            @Nullable String errorClass, @Nullable BigDecimal verifierScore, @Nullable String verifiedBy) {
+        this.failures = failures;
+        this.forgiven = forgiven;
+        this.effectGeneration = effectGeneration;
+        this.passedOver = passedOver;
+        this.nextRunAt = nextRunAt;
+        this.stateSince = stateSince;
+        this.begunAt = begunAt;
+        this.errorClass = errorClass;
+        this.verifierScore = verifierScore;
+        this.verifiedBy = verifiedBy;
+        return this;
+    }
+
+    /** True for what the engine itself added to the plan: hooks and the planner's work. */
+    public boolean system() {
+        return SystemTasks.is(spec);
+    }
+
+    /** True while it waits for a human's answer to its ticket: tried again at no time by itself. */
+    public boolean parked() {
+        return state == TaskState.AWAITING_RETRY && nextRunAt == null;
+    }
+
+    /** The steps as they were planned, without further turns and verifications. */
+    List<StepSpec> planned() {
+        return steps.stream().filter(step -> step.turn() == 1 && step.spec().kind() != StepKind.VERIFY)
+                .map(StepRow::spec).toList();
     }
 
     /** True for a task with {@code for_each} itself, not for its children. */
@@ -159,6 +213,60 @@ public final class TaskRow {
 
     public @Nullable Instant queuedAt() {
         return queuedAt;
+    }
+
+    /** Failures of the task as a whole: exhausted turns, lost workers, rejected outputs. */
+    public int failures() {
+        return failures;
+    }
+
+    /** Attempts that a human has forgiven: they count against no budget. */
+    public int forgiven() {
+        return forgiven;
+    }
+
+    /** Part of its steps' effect keys: rises when its output was rejected, so that effects are made anew. */
+    public int effectGeneration() {
+        return effectGeneration;
+    }
+
+    /** True when it failed and what it belongs to went on without it. */
+    public boolean passedOver() {
+        return passedOver;
+    }
+
+    /** True when it no longer belongs to the run's present: another row has taken its place, or no plan needs it. */
+    public boolean superseded() {
+        return superseded;
+    }
+
+    /** When its next attempt may begin; null when none is scheduled. */
+    public @Nullable Instant nextRunAt() {
+        return nextRunAt;
+    }
+
+    /** When it came into its state. */
+    public @Nullable Instant stateSince() {
+        return stateSince;
+    }
+
+    /** When the work of its current attempt began; null before. */
+    public @Nullable Instant begunAt() {
+        return begunAt;
+    }
+
+    public @Nullable String errorClass() {
+        return errorClass;
+    }
+
+    /** The last verdict's score, 0 to 1; null when none was given. */
+    public @Nullable BigDecimal verifierScore() {
+        return verifierScore;
+    }
+
+    /** Who gave the last verdict; null when nobody did. */
+    public @Nullable String verifiedBy() {
+        return verifiedBy;
     }
 
     public @Nullable Instant startedAt() {

@@ -10,6 +10,18 @@ public enum TimerKind {
     STEP_WAIT,
     /** A task's next turn may begin. */
     TASK_CONTINUE,
+    /** A task's next attempt may begin. */
+    TASK_RETRY,
+    /** An agent's next attempt may begin. */
+    AGENT_RETRY,
+    /** A run's next attempt may begin. */
+    RUN_RETRY,
+    /** Nobody has answered a gate or a ticket. */
+    HUMAN,
+    /** The workers of a run have all been silent. */
+    HEARTBEAT,
+    /** Some timeout of a run may have passed: one timer for all of them, due no later than the earliest. */
+    WATCH,
     /** A `when` or `for_each` was handed to the evaluator and no answer has come. */
     EVALUATE_GATE,
     /** The input of an approval or a wait was handed to the evaluator and no answer has come. */
@@ -17,7 +29,9 @@ public enum TimerKind {
     /** A task's output was handed to the evaluator and no answer has come. */
     EVALUATE_TASK_OUTPUT,
     /** A run's output was handed to the evaluator and no answer has come. */
-    EVALUATE_RUN_OUTPUT;
+    EVALUATE_RUN_OUTPUT,
+    /** A planner's answer was handed to the evaluator and no answer has come. */
+    EVALUATE_PLAN;
 
     private final String wire = name().toLowerCase(Locale.ROOT);
 
@@ -29,7 +43,7 @@ public enum TimerKind {
         return valueOf(wire.toUpperCase(Locale.ROOT));
     }
 
-    /** True for the four kinds that guard an evaluation rather than measure time. */
+    /** True for the kinds that guard an evaluation rather than measure time. */
     public boolean evaluation() {
         return ordinal() >= EVALUATE_GATE.ordinal();
     }

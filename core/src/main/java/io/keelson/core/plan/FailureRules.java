@@ -1,0 +1,27 @@
+package io.keelson.core.plan;
+
+import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.policy.RetryPolicy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a run does about failures (specification, failure §2–5).
+ *
+ * @param run how the run reacts to an agent that finally failed
+ * @param agent how its agents react to a task that finally failed
+ * @param task how often and after what delay a whole task is tried again
+ * @param level likewise of a whole agent, and of the run in mode {@code retry}
+ * @param planner the step that makes a new plan of an unlucky one; null: the run is never re-planned
+ * @param maxReplans how often
+ * @param approveReplans true when a human must approve a new plan
+ * @param failOnLostHeartbeat true when a run whose workers have all fallen silent fails, instead of its work being
+ *     claimed again
+ */
+public record FailureRules(FailureMode run, FailureMode agent, RetryPolicy task, RetryPolicy level,
+        Escalation escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
+        boolean failOnLostHeartbeat) {
+
+    public static final FailureRules DEFAULT = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST,
+            RetryPolicy.TASK, RetryPolicy.LEVEL, Escalation.DEFAULT, null, 2, false, false);
+}

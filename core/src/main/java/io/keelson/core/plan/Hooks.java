@@ -1,0 +1,14 @@
+package io.keelson.core.plan;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tool steps around a run.
+ *
+ * @param before must succeed before anything else of the run begins; null for none
+ * @param after runs when everything else has ended, whatever came of it; its failure changes nothing; null for none
+ */
+public record Hooks(@Nullable StepSpec before, @Nullable StepSpec after) {
+
+    public static final Hooks NONE = new Hooks(null, null);
+}

@@ -1,0 +1,36 @@
+package io.keelson.core.plan;
+
+import java.time.Duration;
+import java.util.Locale;
+
+/**
+ * What a run asks of humans beside its plan's gate.
+ *
+ * @param accept true when a human must accept the run's result before it is completed
+ * @param patience how long a gate or a ticket waits before {@code onTimeout}
+ */
+public record HumanRules(boolean accept, Duration patience, OnTimeout onTimeout) {
+
+    public static final HumanRules DEFAULT = new HumanRules(false, Duration.ofHours(24), OnTimeout.REMIND);
+
+    /** What happens when nobody has answered in time. */
+    public enum OnTimeout {
+        /** The severity rises, people are notified again, and it goes on waiting. */
+        REMIND,
+        /** It counts as rejected. */
+        FAIL,
+        /** It counts as approved. */
+        APPROVE;
+
+        private final String wire = name().toLowerCase(Locale.ROOT);
+
+        public String wire() {
+            return wire;
+        }
+
+        /** The rule of that name; {@link IllegalArgumentException} when there is none. */
+        public static OnTimeout of(String wire) {
+            return valueOf(wire.toUpperCase(Locale.ROOT));
+        }
+    }
+}

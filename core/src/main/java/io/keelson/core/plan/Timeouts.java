@@ -1,0 +1,26 @@
+package io.keelson.core.plan;
+
+import java.time.Duration;
+
+/**
+ * How long things may take (specification, failure §6). Time during which no engine node was alive counts for nobody.
+ *
+ * @param pending a run that nobody has picked up; it fails
+ * @param running a run at work, without the time in which it was paused or only humans could move it; it fails
+ * @param paused a run that nobody resumes; it is cancelled
+ * @param resuming a run that does not get going again; it fails
+ * @param retrying a run whose new attempt does not begin, beyond the attempt's own delay; it fails
+ * @param agent an agent at work; it fails
+ * @param task one attempt of a task
+ * @param stall a running task of which nothing is under way
+ * @param assign an assigned task that does not start; it is queued again
+ * @param verify an output without a verdict; a human is asked
+ * @param heartbeat a run all of whose workers are silent, where the run says that it fails then
+ */
+public record Timeouts(Duration pending, Duration running, Duration paused, Duration resuming, Duration retrying,
+        Duration agent, Duration task, Duration stall, Duration assign, Duration verify, Duration heartbeat) {
+
+    public static final Timeouts DEFAULT = new Timeouts(Duration.ofHours(24), Duration.ofHours(24),
+            Duration.ofDays(7), Duration.ofMinutes(5), Duration.ofHours(24), Duration.ofHours(6), Duration.ofHours(1),
+            Duration.ofMinutes(5), Duration.ofMinutes(2), Duration.ofMinutes(3), Duration.ofSeconds(60));
+}

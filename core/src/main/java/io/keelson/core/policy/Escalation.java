@@ -1,0 +1,21 @@
+package io.keelson.core.policy;
+
+import java.time.Duration;
+
+/**
+ * When the failure policy asks for a human (specification, failure §3).
+ *
+ * @param enabled whether a burst of errors or an overlong backoff asks for one
+ * @param onExhausted whether an exhausted budget asks for one instead of failing what failed
+ * @param window how far back errors of the run are counted
+ * @param errorThreshold more errors than this in the window escalate
+ * @param errorRate a greater share of failed calls than this escalates, once there were {@link #MIN_CALLS}; 0 to 1
+ */
+public record Escalation(boolean enabled, boolean onExhausted, Duration window, int errorThreshold, double errorRate) {
+
+    /** Fewer calls than this say nothing about a rate. */
+    public static final int MIN_CALLS = 10;
+
+    public static final Escalation DEFAULT = new Escalation(true, false, Duration.ofSeconds(300), 5, 0.5);
+    public static final Escalation OFF = new Escalation(false, false, Duration.ofSeconds(300), 5, 0.5);
+}

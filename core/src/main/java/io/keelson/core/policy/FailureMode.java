@@ -1,0 +1,24 @@
+package io.keelson.core.policy;
+
+import java.util.Locale;
+
+/** How a task, an agent or a run reacts to a child that finally failed (specification, failure §4). */
+public enum FailureMode {
+    /** It fails, too; its other open children are cancelled. */
+    FAIL_FAST,
+    /** The child is passed over: it stays failed, counts as skipped, and the others go on. */
+    CONTINUE,
+    /** The whole level starts from its beginning, a bounded number of times; the old records stay. */
+    RETRY;
+
+    private final String wire = name().toLowerCase(Locale.ROOT);
+
+    public String wire() {
+        return wire;
+    }
+
+    /** The mode of that name; {@link IllegalArgumentException} when there is none. */
+    public static FailureMode of(String wire) {
+        return valueOf(wire.toUpperCase(Locale.ROOT));
+    }
+}

@@ -1,0 +1,188 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.policy.FailurePolicy;
+import io.keelson.core.policy.FailurePolicy.Series;
+import io.keelson.core.policy.RetryDecision;
+import io.keelson.core.policy.RetryDecision.Action;
+import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.policy.RetryReason;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What becomes of a failure: tried again, put before a human, passed over, or handed to the level above (specification,
+ * failure §2–4).
+ */
+final class Failures {
+    static final String WORKER_LOST = "WORKER_HEARTBEAT_TIMEOUT";
+
+    private Failures() {}
+
+    /** A running step's holder has reported a failure, already recorded. */
+    static void reported(Decision d, StepRow step, StepError error) {
+        step.failures++;
+        step.deliveries = 0;
+        judge(d, step, error, decide(d, step.spec().retry(), error, step.attempt - step.forgiven, step.failures,
+                step.startedAt, step.id().getLeastSignificantBits() ^ step.failures));
+    }
+
+    /** So many holders in a row were not heard of again that no further one gets it. */
+    static void poisoned(Decision d, StepRow step, StepError error) {
+        boolean ask = d.run.policy().failures().escalation().onExhausted();
+        RetryDecision decision = new RetryDecision(ask ? Action.ESCALATE : Action.FAIL,
+                RetryReason.ATTEMPT_BUDGET_EXHAUSTED, Duration.ZERO, step.attempt, step.failures,
+                0, 0);
+        judge(d, step, error, decision);
+    }
+
+    private static void judge(Decision d, StepRow step, StepError error, RetryDecision decision) {
+        remember(step, error);
+        Map<String, Object> detail = detail(error, decision);
+        switch (decision.action()) {
+            case RETRY -> {
+                step.nextRunAt = d.now.plus(decision.delay());
+                d.move(step, StepState.AWAITING_RETRY, detail);
+                d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);
+            }
+            case ESCALATE -> {
+                step.nextRunAt = null;
+                d.move(step, StepState.AWAITING_RETRY, detail);
+                Tickets.failure(d, step.task(), step, error, decision.reason().wire());
+            }
+            case FAIL -> {
+                step.passedOver = passesOver(step);
+                if (step.passedOver) {
+                    detail.put("passed_over", true);
+                }
+                d.move(step, StepState.FAILED, detail);
+                failed(d, step, error);
+            }
+            case ABORT -> {
+                d.move(step, StepState.FAILED, detail);
+                abort(d, decision.reason().wire(), error);
+            }
+        }
+    }
+
+    /** A step that nobody held has failed for good: a rejected approval, an input that cannot be resolved. */
+    static void refused(Decision d, StepRow step, StepError error, Map<String, Object> detail) {
+        remember(step, error);
+        step.passedOver = passesOver(step);
+        d.move(step, StepState.FAILED, detail);
+        failed(d, step, error);
+    }
+
+    private static void remember(StepRow step, StepError error) {
+        step.errorCode = error.code();
+        step.errorMessage = error.message();
+        step.errorClass = error.errorClass().wire();
+    }
+
+    private static boolean passesOver(StepRow step) {
+        return mode(step.task()) == FailureMode.CONTINUE && step.spec().kind() != StepKind.VERIFY;
+    }
+
+    /** How a task reacts to a step that finally failed; the children of a group leave CONTINUE to the group. */
+    private static FailureMode mode(TaskRow task) {
+        FailureMode mode = task.spec().policy().failureMode();
+        return task.group() != null && mode == FailureMode.CONTINUE ? FailureMode.FAIL_FAST : mode;
+    }
+
+    private static void failed(Decision d, StepRow step, StepError error) {
+        TaskRow task = step.task();
+        if (step.spec().kind() == StepKind.VERIFY) {
+            Verdicts.missing(d, task, error);
+            return;
+        }
+        boolean ownPolicy = step.spec().kind() == StepKind.TURN || error.code().equals(WORKER_LOST);
+        switch (mode(task)) {
+            case CONTINUE -> Steps.advance(d, task, null);
+            case RETRY -> task(d, task, error);
+            case FAIL_FAST -> {
+                if (ownPolicy && !task.system()) {
+                    task(d, task, error);
+                } else {
+                    Endings.failed(d, task, error);
+                }
+            }
+        }
+    }
+
+    /** A task has failed as a whole: its own policy decides. */
+    static void task(Decision d, TaskRow task, StepError error) {
+        task.failures++;
+        task.errorCode = error.code();
+        task.errorMessage = error.message();
+        task.errorClass = error.errorClass().wire();
+        Endings.cancelSteps(d, task);
+        RetryDecision decision = decide(d, policy(d, task), error, task.attempt - task.forgiven, task.failures,
+                task.startedAt, task.id().getLeastSignificantBits() ^ task.failures);
+        if (error.errorClass() == ErrorClass.INFRASTRUCTURE) {
+            d.note(task, null, "task_crashed", Map.of("error_code", error.code(), "error_message", error.message()));
+        }
+        switch (decision.action()) {
+            case RETRY -> again(d, task, error, d.now.plus(decision.delay()), detail(error, decision));
+            case ESCALATE -> {
+                again(d, task, error, null, detail(error, decision));
+                Tickets.failure(d, task, null, error, decision.reason().wire());
+            }
+            case FAIL -> Endings.failed(d, task, error, decision.reason());
+            case ABORT -> abort(d, decision.reason().wire(), error);
+        }
+    }
+
+    /** @param when null parks it until a human has answered */
+    static void again(Decision d, TaskRow task, StepError error, @Nullable Instant when, Map<String, Object> detail) {
+        if (error.errorClass() == ErrorClass.QUALITY) {
+            task.effectGeneration++;
+        }
+        task.nextRunAt = when;
+        d.move(task, TaskState.AWAITING_RETRY, detail);
+        Lanes.free(d, task);
+        if (when != null) {
+            d.arm(TimerKind.TASK_RETRY, task.id(), when);
+        }
+    }
+
+    private static RetryPolicy policy(Decision d, TaskRow task) {
+        RetryPolicy own = task.spec().policy().retry();
+        return own == null ? d.run.policy().failures().task() : own;
+    }
+
+    private static RetryDecision decide(Decision d, RetryPolicy policy, StepError error, int attempts, int failures,
+            @Nullable Instant since, long seed) {
+        return FailurePolicy.decide(policy, d.run.policy().failures().escalation(),
+                new FailurePolicy.Facts(Series.OPEN, d.run.state == RunState.CANCELLED, Watch.runTimeIsUp(d), true,
+                        error.errorClass(), attempts, failures,
+                        since == null ? Duration.ZERO : Duration.between(since, d.now), error.retryAfter(),
+                        d.view.calls.errors(d.now), d.view.calls.calls(d.now), seed));
+    }
+
+    private static Map<String, Object> detail(StepError error, RetryDecision decision) {
+        Map<String, Object> detail = new LinkedHashMap<>(Map.of("error_code", error.code(), "error_class",
+                error.errorClass().wire(), "error_message", error.message(), "reason", decision.reason().wire(),
+                "attempts", decision.attempts(), "failures", decision.failures(), "remaining_attempts",
+                decision.remainingAttempts(), "remaining_failures", decision.remainingFailures()));
+        if (decision.allowed()) {
+            detail.put("retry_after_seconds", decision.delay().toMillis() / 1000.0);
+        }
+        return detail;
+    }
+
+    /** The run ends here and now, with everything in it. */
+    static void abort(Decision d, String reason, StepError error) {
+        d.run.errorCode = error.code();
+        d.run.errorMessage = error.message();
+        Endings.abandon(d, RunState.FAILED,
+                Map.of("error_code", error.code(), "error_message", error.message(), "reason", reason));
+    }
+}

@@ -1,0 +1,115 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What humans do to one task or one agent of a run. */
+final class Interventions {
+
+    private Interventions() {}
+
+    static Reply cancel(Decision d, Command.CancelTask command) {
+        TaskRow task = d.view.tasks.get(command.taskId());
+        if (task == null) {
+            return notFound();
+        }
+        if (task.state == TaskState.CANCELLED) {
+            return Reply.UNCHANGED;
+        }
+        if (task.terminal()) {
+            return forbidden(task, "cancel");
+        }
+        Endings.cancelled(d, List.of(task), why(d, "cancelled_by", command.reason()));
+        return Reply.CHANGED;
+    }
+
+    static Reply cancel(Decision d, Command.CancelAgent command) {
+        AgentRow agent = d.view.agents.stream().filter(each -> each.number() == command.number()).findFirst()
+                .orElse(null);
+        if (agent == null) {
+            return Reply.rejected("AGENT_NOT_FOUND", "the run's current attempt has no agent " + command.number());
+        }
+        if (agent.state.terminal()) {
+            return agent.state == AgentState.CANCELLED ? Reply.UNCHANGED
+                    : new Reply.Rejected("INVALID_STATE_TRANSITION", "cannot cancel an agent that is "
+                            + agent.state.wire(), agent.state.wire(), List.of());
+        }
+        Endings.cancelled(d, d.view.tasks.values().stream().filter(task -> task.agent() == agent).toList(),
+                why(d, "cancelled_by", command.reason()));
+        return Reply.CHANGED;
+    }
+
+    /** Only what waits for another attempt can have it at once; a failed task belongs to a failed run's retry. */
+    static Reply retry(Decision d, Command.RetryTask command) {
+        TaskRow task = d.view.tasks.get(command.taskId());
+        if (task == null) {
+            return notFound();
+        }
+        if (task.parked() || task.steps.stream().anyMatch(StepRow::parked)) {
+            return new Reply.Rejected("TICKET_OPEN", "task '" + task.key() + "' waits for the answer to its ticket",
+                    task.state.wire(), List.of("resolve"));
+        }
+        if (task.state == TaskState.AWAITING_HUMAN) {
+            return Verdicts.decide(d, task, Command.DecideTask.Choice.RETRY, null, null);
+        }
+        if (task.state == TaskState.AWAITING_RETRY) {
+            task.nextRunAt = d.now;
+            d.arm(TimerKind.TASK_RETRY, task.id(), d.now);
+            d.note(task, null, "task_retry_requested", why(d, "requested_by", null));
+            Levels.nextAttempt(d, task);
+            return Reply.CHANGED;
+        }
+        List<StepRow> waiting = task.steps.stream().filter(step -> step.state == StepState.AWAITING_RETRY).toList();
+        if (waiting.isEmpty()) {
+            return forbidden(task, "retry");
+        }
+        for (StepRow step : waiting) {
+            step.nextRunAt = d.now;
+            d.changes.touch(step);
+            d.disarm(TimerKind.STEP_RETRY, step.id());
+            d.note(task, step, "step_retry_requested", why(d, "requested_by", null));
+            Lanes.open(d, step, null);
+        }
+        return Reply.CHANGED;
+    }
+
+    static Reply skip(Decision d, Command.SkipTask command) {
+        TaskRow task = d.view.tasks.get(command.taskId());
+        if (task == null) {
+            return notFound();
+        }
+        if (task.state == TaskState.SKIPPED) {
+            return Reply.UNCHANGED;
+        }
+        if (task.state == TaskState.QUEUED) {
+            d.move(task, TaskState.ASSIGNED, Map.of());
+            d.move(task, TaskState.RUNNING, Map.of("attempt_number", task.attempt));
+        }
+        if (!Lifecycles.TASK.allows(task.state, TaskState.SKIPPED) || task.isGroup() && !task.children.isEmpty()) {
+            return forbidden(task, "skip");
+        }
+        Tickets.voidOf(d, task);
+        Endings.skipped(d, task, why(d, "skipped_by", command.reason()));
+        return Reply.CHANGED;
+    }
+
+    private static Map<String, Object> why(Decision d, String who, @Nullable String reason) {
+        return Gates.said(who, d.actor, Objects.requireNonNullElse(reason, "on request"));
+    }
+
+    private static Reply notFound() {
+        return Reply.rejected("TASK_NOT_FOUND", "the run's current attempt has no such task");
+    }
+
+    private static Reply forbidden(TaskRow task, String what) {
+        return new Reply.Rejected("INVALID_STATE_TRANSITION", "cannot " + what + " task '" + task.key() + "', which is "
+                + task.state.wire(), task.state.wire(),
+                Lifecycles.TASK.targets(task.state).stream().map(TaskState::wire).toList());
+    }
+}

@@ -1,0 +1,124 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.policy.RetryPolicy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** A whole level from its beginning: a task's, an agent's, a run's next attempt; the old rows stay (failure §4). */
+final class Levels {
+
+    private Levels() {}
+
+    /** The time of a task's next attempt has come; while the run is held up it waits for the resume. */
+    static void taskDue(Decision d, TaskRow task) {
+        if (task.nextRunAt != null && task.nextRunAt.isAfter(d.now)) {
+            return;
+        }
+        d.disarm(TimerKind.TASK_RETRY, task.id());
+        nextAttempt(d, task);
+    }
+
+    /** Begins a task's next attempt if its time has come. */
+    static void nextAttempt(Decision d, TaskRow task) {
+        if (d.run.state != RunState.RUNNING || task.state != TaskState.AWAITING_RETRY || task.nextRunAt == null
+                || task.nextRunAt.isAfter(d.now)) {
+            return;
+        }
+        d.disarm(TimerKind.TASK_RETRY, task.id());
+        task.nextRunAt = null;
+        task.attempt++;
+        task.continuations = 0;
+        Planning.freshSteps(d, task);
+        Endings.queue(d, task);
+    }
+
+    /** True when the agent may start over once more. */
+    static boolean agentMay(Decision d, AgentRow agent) {
+        return agent.attempt < d.run.policy().failures().level().maxAttempts();
+    }
+
+    /**
+     * Starts an agent over: all its tasks anew, those that had ended included. Others' tasks that have not begun wait
+     * for the new ones; what has begun on the old ones' outputs goes on.
+     */
+    static void startOver(Decision d, AgentRow agent, StepError error) {
+        Lanes.start(d, agent);
+        List<TaskRow> old = d.view.tasks.values().stream().filter(task -> task.agent() == agent).toList();
+        old.forEach(task -> Endings.drop(d, task));
+        agent.startedAt = null;
+        RetryPolicy policy = d.run.policy().failures().level();
+        Instant when = d.now.plus(policy.delay(agent.attempt, agent.id().getLeastSignificantBits() ^ agent.attempt));
+        agent.attempt++;
+        agent.nextRunAt = when;
+        d.move(agent, AgentState.PENDING, Map.of("attempt_number", agent.attempt, "error_code", error.code(),
+                "error_message", error.message(), "retry_after_seconds",
+                Duration.between(d.now, when).toMillis() / 1000.0));
+        Map<TaskRow, TaskRow> anew = new HashMap<>();
+        for (TaskRow task : old) {
+            if (task.group() == null) {
+                anew.put(task, Planning.respawn(d, task));
+            }
+        }
+        for (TaskRow task : old) {
+            if (task.group() == null) {
+                relink(d, task, anew);
+            }
+        }
+        d.arm(TimerKind.AGENT_RETRY, agent.id(), when);
+        Lanes.retire(d, agent);
+    }
+
+    private static void relink(Decision d, TaskRow old, Map<TaskRow, TaskRow> anew) {
+        TaskRow task = Objects.requireNonNull(anew.get(old));
+        for (TaskRow upstream : old.upstreams) {
+            d.view.link(task, anew.getOrDefault(upstream, upstream));
+        }
+        for (TaskRow down : old.downstreams) {
+            if (!anew.containsKey(down) && down.state == TaskState.PENDING) {
+                d.view.relink(down, old, task);
+                d.changes.link(down, task);
+                if (down.evaluating) {
+                    down.evaluating = false;
+                    d.disarm(TimerKind.EVALUATE_GATE, down.id());
+                }
+            }
+        }
+    }
+
+    /** The time of an agent's next attempt has come; while the run is held up it waits for the resume. */
+    static void agentDue(Decision d, AgentRow agent) {
+        if (agent.nextRunAt == null || agent.nextRunAt.isAfter(d.now)) {
+            return;
+        }
+        d.disarm(TimerKind.AGENT_RETRY, agent.id());
+        if (d.run.state == RunState.RUNNING) {
+            agent.nextRunAt = null;
+            d.changes.touch(agent);
+            d.changes.touch(d.run);
+            Endings.judgeAll(d);
+            Endings.settle(d);
+        }
+    }
+
+    /** A failed run whose mode says so begins again, after its backoff, while it has attempts left. */
+    static void retryRun(Decision d) {
+        RetryPolicy policy = d.run.policy().failures().level();
+        Instant when = d.now.plus(policy.delay(d.run.attempt, d.run.id().getLeastSignificantBits() ^ d.run.attempt));
+        Planning.retry(d, when);
+    }
+
+    /** The time of a run's next attempt has come. */
+    static void runDue(Decision d) {
+        d.disarm(TimerKind.RUN_RETRY, d.run.id());
+        if (d.run.state == RunState.RETRYING) {
+            Planning.begin(d, true, Map.of());
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.FailureRules;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.run.RunRow.Gate;
+import io.keelson.core.run.TicketRow.Kind;
+import io.keelson.core.run.TicketRow.Severity;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * A new plan for a run that fails (specification, failure §5). The planner's work is a task like any other; its answer
+ * is checked off the committing threads and put in place as the plan's next version.
+ */
+final class Replanning {
+    private static final int MANY_TASKS = 10;
+
+    private Replanning() {}
+
+    /** Whether what has just failed calls for a new plan: more than half of the agents, or more than ten tasks. */
+    static boolean wanted(Decision d, AgentRow failing) {
+        if (!possible(d) || d.run.gate != Gate.NONE) {
+            return false;
+        }
+        long agents = d.view.agents.stream().filter(agent -> !agent.system()).count();
+        long failed = d.view.agents.stream().filter(agent -> !agent.system())
+                .filter(agent -> agent == failing || agent.failing || agent.state == AgentState.FAILED).count();
+        return 2 * failed > agents || d.run.tasksFailed + 1 > MANY_TASKS;
+    }
+
+    private static boolean possible(Decision d) {
+        FailureRules rules = d.run.policy().failures();
+        return rules.planner() != null && d.run.replans < rules.maxReplans() && !d.run.failing
+                && d.run.state == RunState.RUNNING;
+    }
+
+    /** A human asks. */
+    static Reply ask(Decision d, Command.Replan command) {
+        if (d.run.state != RunState.RUNNING) {
+            return Decider.forbidden(d.run.state, "re-plan");
+        }
+        if (d.run.gate != Gate.NONE) {
+            return Reply.UNCHANGED;
+        }
+        if (!possible(d)) {
+            return Reply.rejected(d.run.policy().failures().planner() == null ? "NO_PLANNER" : "REPLANS_EXHAUSTED",
+                    d.run.policy().failures().planner() == null ? "the run has no planner"
+                            : "the run has had all of its " + d.run.policy().failures().maxReplans() + " re-plannings");
+        }
+        begin(d, command.reason() == null ? "asked for" : command.reason());
+        return Reply.CHANGED;
+    }
+
+    static void begin(Decision d, String reason) {
+        StepSpec planner = Objects.requireNonNull(d.run.policy().failures().planner());
+        d.run.replans++;
+        d.run.gate = Gate.REPLANNING;
+        d.note(null, null, "run_replanning", Map.of("number", d.run.replans, "reason", reason));
+        TaskRow task = Planning.addSystemTask(d, SystemTasks.planning(planner, d.run.replans));
+        Endings.queue(d, task);
+    }
+
+    /** The planner has done its work: its answer is checked. */
+    static void answered(Decision d) {
+        d.view.evaluatingPlan = true;
+        d.evaluate(TimerKind.EVALUATE_PLAN, d.run.id());
+    }
+
+    /** The planner's answer has been checked. */
+    static void planned(Decision d, Command.Evaluation.Planned answer) {
+        if (d.run.gate == Gate.REPLANNING && d.run.policy().failures().approveReplans()) {
+            if (d.view.tickets.values().stream().noneMatch(ticket -> ticket.kind() == Kind.REPLAN_APPROVAL)) {
+                Tickets.open(d, new TicketRow(d.ids.next(), Kind.REPLAN_APPROVAL, d.run.attempt, null, null,
+                        Severity.WARNING, "replan_approval", null,
+                        "a new plan of " + answer.plan().tasks().size() + " tasks wants approval", d.now));
+            }
+            return;
+        }
+        d.run.gate = Gate.NONE;
+        d.run.planVersion++;
+        d.view.plan = answer.plan();
+        d.changes.plan(d.run, answer.json());
+        forgive(d);
+        Set<String> kept = new HashSet<>();
+        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
+            if (task.system() || task.state == TaskState.COMPLETED
+                    && (task.group() == null || task.group().state == TaskState.COMPLETED)) {
+                kept.add(task.key());
+            } else {
+                Endings.drop(d, task);
+            }
+        }
+        d.note(null, null, "run_replanned", Map.of("plan_version", d.run.planVersion, "kept", kept.size(), "tasks",
+                answer.plan().tasks().size()));
+        Planning.spawnMissing(d, answer.plan());
+        Endings.judgeAll(d);
+        d.view.agents.forEach(agent -> Endings.end(d, agent));
+        Endings.settle(d);
+    }
+
+    /** What failed before is the new plan's to make up for. */
+    private static void forgive(Decision d) {
+        d.run.errorCode = null;
+        d.run.errorMessage = null;
+        for (AgentRow agent : d.view.agents) {
+            agent.failing = false;
+            d.changes.touch(agent);
+        }
+    }
+
+    /** No plan came of it: another try while there are tries, or the failure takes its course. */
+    static void refused(Decision d, StepError error) {
+        d.run.gate = Gate.NONE;
+        d.note(null, null, "run_replan_failed", Map.of("error_code", error.code(), "error_message", error.message()));
+        if (possible(d)) {
+            begin(d, "the last plan was no plan: " + error.message());
+            return;
+        }
+        Endings.failWhatFailed(d, error);
+    }
+
+    /** True when the planner's answer is there and nobody is looking at it. */
+    static boolean plannerIsDone(Decision d) {
+        return (d.run.gate == Gate.REPLANNING || d.run.gate == Gate.REPLAN_APPROVED) && !d.view.evaluatingPlan
+                && d.view.tickets.isEmpty() && d.run.state == RunState.RUNNING
+                && d.view.tasks.values().stream().noneMatch(task -> task.system() && !task.terminal()
+                        && task.spec().taskType().equals(SystemTasks.PLANNING));
+    }
+
+    /** True while nothing of the present plan may be begun. */
+    static boolean holds(Decision d, TaskRow task) {
+        return (d.run.gate == Gate.REPLANNING || d.run.gate == Gate.REPLAN_APPROVED) && !task.system();
+    }
+}

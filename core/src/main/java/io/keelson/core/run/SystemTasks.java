@@ -1,0 +1,39 @@
+package io.keelson.core.run;
+
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TriggerRule;
+import java.util.List;
+
+/** Tasks that the engine itself adds to a plan, so that hooks and planners run, retry and are metered like any work. */
+final class SystemTasks {
+    static final String BEFORE = "hook_before";
+    static final String AFTER = "hook_after";
+    static final String PLANNING = "planning";
+    /** Name of the agent that does them; no plan can have it, for names of agents do not begin with a dot. */
+    static final String AGENT = ".engine";
+
+    private SystemTasks() {}
+
+    static boolean is(TaskSpec spec) {
+        return AGENT.equals(spec.agent());
+    }
+
+    static TaskSpec before(StepSpec step) {
+        return of(".before_run", "Before the run", BEFORE, step);
+    }
+
+    static TaskSpec after(StepSpec step) {
+        return of(".after_run", "After the run", AFTER, step);
+    }
+
+    /** @param number of the re-planning, from 1 */
+    static TaskSpec planning(StepSpec step, int number) {
+        return of(".plan-" + number, "Make a new plan", PLANNING, step);
+    }
+
+    private static TaskSpec of(String key, String title, String type, StepSpec step) {
+        return new TaskSpec(key, title, null, type, AGENT, List.of(), TriggerRule.ALL_SUCCESS, null, null, null, false,
+                List.of(step), null);
+    }
+}

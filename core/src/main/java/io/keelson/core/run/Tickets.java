@@ -1,0 +1,158 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Command.Resolution;
+import io.keelson.core.run.TicketRow.Kind;
+import io.keelson.core.run.TicketRow.Severity;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Escalation: a ticket is opened, the run is held up, a human answers (specification, failure §3). */
+final class Tickets {
+
+    private Tickets() {}
+
+    /** Asks what to do about a step or task that is parked in {@code awaiting_retry}. */
+    static void failure(Decision d, TaskRow task, @Nullable StepRow step, StepError error, String reason) {
+        String what = step == null ? "task '" + task.key() + "'" : "step '" + task.key() + "/" + step.name() + "'";
+        Severity severity = error.errorClass() == ErrorClass.INFRASTRUCTURE ? Severity.ERROR : Severity.WARNING;
+        open(d, new TicketRow(d.ids.next(), Kind.FAILURE, d.run.attempt, task.id(), step == null ? null : step.id(),
+                severity, reason, error.code(), what + " failed: " + error.message(), d.now));
+    }
+
+    static void open(Decision d, TicketRow ticket) {
+        d.view.tickets.put(ticket.id(), ticket);
+        d.changes.insert(d.run, ticket);
+        d.arm(TimerKind.HUMAN, ticket.id(), d.now.plus(d.run.policy().humans().patience()));
+        d.note(ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId()),
+                ticket.stepId() == null ? null : d.view.steps.get(ticket.stepId()), "escalation_opened",
+                Map.of("ticket_id", ticket.id().toString(), "kind", ticket.kind().wire(), "severity",
+                        ticket.severity().wire(), "reason", ticket.reason(), "message", ticket.message()));
+        hold(d);
+    }
+
+    /** A running run with an open ticket is held up; one that is paused already is held up when it resumes. */
+    static void hold(Decision d) {
+        if (d.run.state == RunState.RUNNING && !d.view.tickets.isEmpty()) {
+            TicketRow first = d.view.tickets.values().iterator().next();
+            d.move(RunState.ESCALATED, Map.of("ticket_id", first.id().toString(), "reason", first.reason(), "message",
+                    first.message()));
+            Gates.rest(d);
+        }
+    }
+
+    static Reply resolve(Decision d, Command.Resolve command) {
+        TicketRow ticket = d.view.tickets.get(command.ticketId());
+        if (ticket == null) {
+            return Reply.rejected("TICKET_NOT_OPEN", "the run has no such open ticket");
+        }
+        answer(d, ticket, command.resolution(), command.comment());
+        return Reply.CHANGED;
+    }
+
+    static void answer(Decision d, TicketRow ticket, Resolution resolution, @Nullable String comment) {
+        close(d, ticket, resolution.wire(), comment);
+        String by = String.valueOf(d.actor.id());
+        switch (resolution) {
+            case RESUME -> resume(d, ticket);
+            case SKIP -> skip(d, ticket);
+            case FAIL -> {
+                d.run.errorCode = ticket.errorCode() == null ? "ESCALATION_FAILED" : ticket.errorCode();
+                d.run.errorMessage = comment == null ? ticket.message() : ticket.message() + " (" + comment + ")";
+                Endings.abandon(d, RunState.FAILED, Map.of("error_code", d.run.errorCode, "error_message",
+                        d.run.errorMessage, "failed_by", by));
+            }
+            case CANCEL -> Endings.cancelRun(d, comment);
+        }
+        if (d.run.state == RunState.ESCALATED && d.view.tickets.isEmpty()) {
+            Gates.resume(d);
+        }
+    }
+
+    private static void resume(Decision d, TicketRow ticket) {
+        StepRow step = ticket.stepId() == null ? null : d.view.steps.get(ticket.stepId());
+        TaskRow task = ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId());
+        if (step != null && step.parked()) {
+            step.failures = 0;
+            step.forgiven = step.attempt;
+            step.deliveries = 0;
+            step.nextRunAt = d.now;
+            d.changes.touch(step);
+            d.view.lookAtHuman(step.task());
+        } else if (step == null && task != null && task.parked()) {
+            task.failures = 0;
+            task.forgiven = task.attempt;
+            task.nextRunAt = d.now;
+            d.changes.touch(task);
+            d.view.lookAtHuman(task);
+        } else if (ticket.kind() == Kind.REPLAN_APPROVAL && d.run.gate == RunRow.Gate.REPLANNING) {
+            d.run.gate = RunRow.Gate.REPLAN_APPROVED;
+        }
+    }
+
+    private static void skip(Decision d, TicketRow ticket) {
+        StepRow step = ticket.stepId() == null ? null : d.view.steps.get(ticket.stepId());
+        TaskRow task = ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId());
+        Map<String, Object> detail = Map.of("reason", "ticket", "ticket_id", ticket.id().toString());
+        if (step != null && step.state == StepState.AWAITING_RETRY) {
+            d.move(step, StepState.SKIPPED, detail);
+            Steps.advance(d, step.task(), null);
+        } else if (step == null && task != null && task.state == TaskState.AWAITING_RETRY) {
+            Endings.skipped(d, task, detail);
+        } else if (ticket.kind() == Kind.REPLAN_APPROVAL) {
+            Replanning.refused(d, new StepError("REPLAN_REJECTED", ErrorClass.HUMAN_REJECTION,
+                    "the new plan was not wanted"));
+        }
+    }
+
+    /** Nobody has answered in time. */
+    static void overdue(Decision d, TicketRow ticket) {
+        switch (d.run.policy().humans().onTimeout()) {
+            case REMIND -> {
+                ticket.severity = ticket.severity.raised();
+                d.changes.touch(d.run, ticket);
+                d.note(null, null, "escalation_reminded",
+                        Map.of("ticket_id", ticket.id().toString(), "severity", ticket.severity.wire()));
+                d.arm(TimerKind.HUMAN, ticket.id(), d.now.plus(d.run.policy().humans().patience()));
+            }
+            case FAIL -> answer(d, ticket, Resolution.FAIL, "nobody answered in time");
+            case APPROVE -> answer(d, ticket, Resolution.RESUME, "nobody answered in time");
+        }
+    }
+
+    /** The run or what a ticket is about has ended: its question is void. */
+    static void voidAll(Decision d) {
+        List.copyOf(d.view.tickets.values()).forEach(ticket -> close(d, ticket, "void", null));
+    }
+
+    static void voidOf(Decision d, TaskRow task) {
+        for (TicketRow ticket : List.copyOf(d.view.tickets.values())) {
+            if (Objects.equals(ticket.taskId(), task.id())) {
+                close(d, ticket, "void", null);
+            }
+        }
+    }
+
+    private static void close(Decision d, TicketRow ticket, String resolution, @Nullable String comment) {
+        ticket.resolution = resolution;
+        ticket.resolvedBy = d.actor.id() == null ? d.actor.type() : d.actor.id();
+        ticket.comment = comment;
+        ticket.resolvedAt = d.now;
+        d.view.tickets.remove(ticket.id());
+        d.changes.touch(d.run, ticket);
+        d.disarm(TimerKind.HUMAN, ticket.id());
+        Map<String, Object> detail = new LinkedHashMap<>(
+                Map.of("ticket_id", ticket.id().toString(), "resolution", resolution, "resolved_by",
+                        ticket.resolvedBy));
+        if (comment != null) {
+            detail.put("comment", comment);
+        }
+        d.note(null, null, "escalation_resolved", detail);
+    }
+}

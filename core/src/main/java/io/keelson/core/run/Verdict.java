@@ -1,0 +1,19 @@
+package io.keelson.core.run;
+
+import java.math.BigDecimal;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a verifier says of a task's output.
+ *
+ * @param score 0 to 1; null for none
+ * @param feedback for the next attempt, or for the human who is asked; null for none
+ */
+public record Verdict(Outcome outcome, @Nullable BigDecimal score, @Nullable String feedback) {
+
+    public enum Outcome {
+        PASSED, REJECTED,
+        /** A human must decide. */
+        UNSURE
+    }
+}

@@ -1,0 +1,123 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Command.DecideTask.Choice;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The judgement of a task's output: by verifying steps, then by a human where one is asked (lifecycle §3). */
+final class Verdicts {
+
+    private Verdicts() {}
+
+    /** A task's work is done and its output is known. */
+    static void submit(Decision d, TaskRow task) {
+        List<StepSpec> verifiers = task.isGroup() ? List.of() : task.spec().policy().verify();
+        if (verifiers.isEmpty()) {
+            passed(d, task);
+            return;
+        }
+        d.move(task, TaskState.VERIFYING, Map.of("verifiers", verifiers.size()));
+        int position = task.steps.isEmpty() ? 0 : task.steps.getLast().position();
+        for (StepSpec spec : verifiers) {
+            Planning.addStep(d, task, spec, ++position);
+        }
+        Lanes.open(d, task, null);
+    }
+
+    private static void passed(Decision d, TaskRow task) {
+        if (task.spec().policy().review() && !task.isGroup()) {
+            ask(d, task, "the plan asks for a review", null);
+        } else {
+            Endings.completed(d, task);
+        }
+    }
+
+    /** A verifying step has completed with its verdict. */
+    static void given(Decision d, StepRow step, Verdict verdict, String holder) {
+        TaskRow task = step.task();
+        task.verifierScore = verdict.score() == null ? task.verifierScore : verdict.score();
+        task.verifiedBy = step.spec().tool();
+        d.changes.touch(task);
+        switch (verdict.outcome()) {
+            case PASSED -> {
+                if (!Lanes.open(d, task, holder)) {
+                    passed(d, task);
+                }
+            }
+            case REJECTED -> Failures.task(d, task, new StepError("VERIFICATION_REJECTED", ErrorClass.QUALITY,
+                    Objects.requireNonNullElse(verdict.feedback(), "rejected by " + step.spec().tool())));
+            case UNSURE -> ask(d, task, "the verifier is not sure", verdict.feedback());
+        }
+    }
+
+    /** No verdict will come of itself. */
+    static void missing(Decision d, TaskRow task, StepError error) {
+        ask(d, task, "there is no verdict: " + error.code(), error.message());
+    }
+
+    static void ask(Decision d, TaskRow task, String why, @Nullable String feedback) {
+        Endings.cancelSteps(d, task);
+        Map<String, Object> detail = new LinkedHashMap<>(Map.of("reason", why, "gate", task.attempt));
+        if (feedback != null) {
+            detail.put("feedback", feedback);
+            task.errorMessage = feedback;
+        }
+        d.move(task, TaskState.AWAITING_HUMAN, detail);
+        Lanes.free(d, task);
+        d.arm(TimerKind.HUMAN, task.id(), d.now.plus(d.run.policy().humans().patience()));
+    }
+
+    static Reply decide(Decision d, Command.DecideTask command) {
+        TaskRow task = d.view.tasks.get(command.taskId());
+        if (task == null) {
+            return Reply.rejected("TASK_NOT_FOUND", "the run's current attempt has no such task");
+        }
+        return decide(d, task, command.choice(), command.gate(), command.comment());
+    }
+
+    static Reply decide(Decision d, TaskRow task, Choice choice, @Nullable Integer gate, @Nullable String comment) {
+        if (task.state != TaskState.AWAITING_HUMAN) {
+            return repeated(task, choice) ? Reply.UNCHANGED
+                    : new Reply.Rejected("INVALID_STATE_TRANSITION", "task '" + task.key()
+                            + "' is not waiting for a decision", task.state.wire(), List.of());
+        }
+        if (gate != null && gate != task.attempt) {
+            return new Reply.Rejected("GATE_CHANGED", "the decision is about attempt " + gate + " of task '" + task.key()
+                    + "', which is at attempt " + task.attempt, task.state.wire(), List.of());
+        }
+        d.disarm(TimerKind.HUMAN, task.id());
+        String by = d.actor.id() == null ? d.actor.type() : d.actor.id();
+        task.verifiedBy = by;
+        switch (choice) {
+            case APPROVE -> {
+                task.errorMessage = null;
+                Endings.completed(d, task, Gates.said("approved_by", d.actor, comment));
+            }
+            case REJECT -> Endings.failed(d, task, new StepError("OUTPUT_REJECTED", ErrorClass.HUMAN_REJECTION,
+                    comment == null ? "a human rejected the output" : comment));
+            case RETRY -> {
+                StepError why = new StepError("OUTPUT_REJECTED", ErrorClass.QUALITY,
+                        comment == null ? "a human asked for another attempt" : comment);
+                task.errorCode = why.code();
+                task.errorMessage = why.message();
+                task.errorClass = why.errorClass().wire();
+                task.forgiven = task.attempt;
+                Failures.again(d, task, why, d.now, Gates.said("rejected_by", d.actor, comment));
+                Levels.nextAttempt(d, task);
+            }
+        }
+        return Reply.CHANGED;
+    }
+
+    private static boolean repeated(TaskRow task, Choice choice) {
+        return choice == Choice.APPROVE && task.state == TaskState.COMPLETED
+                || choice == Choice.REJECT && task.state == TaskState.FAILED
+                        && "OUTPUT_REJECTED".equals(task.errorCode);
+    }
+}

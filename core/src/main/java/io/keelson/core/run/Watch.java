@@ -1,0 +1,220 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Timeouts;
+import io.keelson.core.policy.ErrorClass;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Timeouts and stalls (specification, failure §6). A run has one timer for all of them, due no later than the earliest;
+ * when it comes, whatever is over is dealt with, and the timer is set anew.
+ */
+final class Watch {
+
+    private Watch() {}
+
+    /** After a decision: whether time counts, and when to look next. */
+    static void after(Decision d, RunState before) {
+        boolean counts = d.run.state == RunState.RUNNING && !d.view.onlyHumansCanMove();
+        if (counts && d.run.activeSince == null) {
+            d.run.activeSince = d.now;
+            d.changes.touch(d.run);
+        } else if (!counts && d.run.activeSince != null) {
+            d.run.active = active(d);
+            d.run.activeSince = null;
+            d.changes.touch(d.run);
+        }
+        if (d.run.state != before && !d.run.state.terminal()) {
+            Duration first = firstLook(d);
+            if (first != null) {
+                by(d, d.now.plus(first));
+            }
+        }
+    }
+
+    /** How long the run has been at work in this attempt. */
+    private static Duration active(Decision d) {
+        return d.run.activeSince == null ? d.run.active : d.run.active.plus(alive(d, d.run.activeSince));
+    }
+
+    private static Duration alive(Decision d, @Nullable Instant since) {
+        return since == null ? Duration.ZERO : Outage.aliveBetween(since, d.now, d.view.outages);
+    }
+
+    static boolean runTimeIsUp(Decision d) {
+        return active(d).compareTo(d.run.policy().timeouts().running()) >= 0;
+    }
+
+    private static @Nullable Duration firstLook(Decision d) {
+        Timeouts t = d.run.policy().timeouts();
+        return switch (d.run.state) {
+            case PENDING -> t.pending();
+            case RUNNING -> shortest(t);
+            case PAUSED -> t.paused();
+            case RESUMING -> t.resuming();
+            case RETRYING -> t.retrying();
+            case CREATED, PLANNING, AWAITING_APPROVAL, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
+                    SKIPPED -> null;
+        };
+    }
+
+    private static Duration shortest(Timeouts t) {
+        return Objects.requireNonNull(List.of(t.running(), t.agent(), t.task(), t.stall(), t.assign(), t.verify())
+                .stream().min(Duration::compareTo).orElse(t.running()));
+    }
+
+    /** A task with a timeout of its own has begun. */
+    static void begun(Decision d, TaskRow task) {
+        Duration own = task.spec().policy().timeout();
+        if (own != null) {
+            by(d, d.now.plus(own));
+        }
+    }
+
+    /** Looks at the latest then. */
+    private static void by(Decision d, Instant due) {
+        if (d.view.watchDue == null || due.isBefore(d.view.watchDue)) {
+            d.view.watchDue = due;
+            d.arm(TimerKind.WATCH, d.run.id(), due);
+        }
+    }
+
+    /** The timer has come due. */
+    static void look(Decision d) {
+        d.disarm(TimerKind.WATCH, d.run.id());
+        d.view.watchDue = null;
+        Recount.check(d);
+        Timeouts t = d.run.policy().timeouts();
+        switch (d.run.state) {
+            case PENDING -> over(d, t.pending(), "RUN_NOT_STARTED", "no node took the run up in time");
+            case RESUMING -> over(d, t.resuming(), "RUN_NOT_RESUMED", "the run did not get going again in time");
+            case RETRYING -> over(d, t.retrying(), "RUN_NOT_RETRIED", "the next attempt did not begin in time");
+            case PAUSED -> {
+                if (passed(d, d.run.stateSince, t.paused())) {
+                    Endings.cancelRun(d, "paused for too long");
+                }
+            }
+            case RUNNING -> running(d, t);
+            case CREATED, PLANNING, AWAITING_APPROVAL, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
+                    SKIPPED -> {
+            }
+        }
+        Duration next = d.run.state.terminal() ? null : firstLook(d);
+        if (next != null) {
+            by(d, d.now.plus(next));
+        }
+    }
+
+    private static void over(Decision d, Duration limit, String code, String message) {
+        if (passed(d, d.run.stateSince, limit)) {
+            Failures.abort(d, "run_timeout", new StepError(code, ErrorClass.INFRASTRUCTURE, message));
+        } else {
+            by(d, Objects.requireNonNull(d.run.stateSince).plus(limit));
+        }
+    }
+
+    /** Whether so much time in which an engine was alive has passed; if not, looks again when it may have. */
+    private static boolean passed(Decision d, @Nullable Instant since, Duration limit) {
+        if (since == null) {
+            return false;
+        }
+        Duration left = limit.minus(alive(d, since));
+        if (left.isPositive()) {
+            by(d, d.now.plus(left));
+        }
+        return !left.isPositive();
+    }
+
+    private static void running(Decision d, Timeouts t) {
+        if (runTimeIsUp(d)) {
+            Failures.abort(d, "run_timeout", new StepError("RUN_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+                    "the run was at work for longer than " + t.running().toSeconds() + " s"));
+            return;
+        }
+        if (d.run.activeSince != null) {
+            by(d, d.now.plus(t.running().minus(active(d))));
+        }
+        for (AgentRow agent : List.copyOf(d.view.agents)) {
+            if (d.run.state == RunState.RUNNING && agent.state == AgentState.RUNNING
+                    && passed(d, agent.startedAt, t.agent())) {
+                Endings.timedOut(d, agent);
+            }
+        }
+        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
+            if (d.run.state == RunState.RUNNING && !task.terminal() && !task.isGroup() && !task.superseded) {
+                task(d, task, t);
+            }
+        }
+        if (d.run.state == RunState.RUNNING) {
+            Endings.judgeAll(d);
+            Endings.settle(d);
+        }
+    }
+
+    private static void task(Decision d, TaskRow task, Timeouts t) {
+        Duration own = task.spec().policy().timeout();
+        Duration limit = own == null ? t.task() : own;
+        boolean begun = task.state == TaskState.RUNNING || task.state == TaskState.CONTINUING
+                || task.state == TaskState.VERIFYING;
+        if (begun && !task.atHuman && passed(d, task.begunAt, limit)) {
+            Failures.task(d, task, new StepError("TASK_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+                    "the task took longer than " + limit.toSeconds() + " s"));
+        } else if (task.state == TaskState.VERIFYING && passed(d, task.stateSince, t.verify())) {
+            Verdicts.missing(d, task, new StepError("VERIFY_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+                    "no verdict within " + t.verify().toSeconds() + " s"));
+        } else if (task.state == TaskState.ASSIGNED && passed(d, task.stateSince, t.assign())) {
+            d.note(task, null, "stall_detected", Map.of("state", task.state.wire()));
+            task.hasSlot = false;
+            Endings.queue(d, task);
+        } else if (task.state == TaskState.RUNNING && idle(task) && passed(d, task.stateSince, t.stall())) {
+            d.note(task, null, "stall_detected", Map.of("state", task.state.wire()));
+            if (!Lanes.open(d, task, null)) {
+                Steps.finish(d, task);
+            }
+        }
+    }
+
+    /** True when nothing of a running task is under way: no lease, nothing queued, no timer, nobody asked. */
+    private static boolean idle(TaskRow task) {
+        return !task.evaluating && !task.atHuman && task.steps.stream().noneMatch(step -> step.queued
+                || step.evaluating || switch (step.state) {
+                    case AWAITING_RETRY, WAITING, WAITING_APPROVAL -> true;
+                    case PENDING, RUNNING, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
+                });
+    }
+
+    /** A lease ran out. Where the run says that it fails of silence, the time of silence begins to count. */
+    static void leaseLost(Decision d, Duration lease) {
+        if (!d.run.policy().failures().failOnLostHeartbeat() || d.run.quietSince != null
+                || d.run.state != RunState.RUNNING || d.view.steps.values().stream().anyMatch(StepRow::held)) {
+            return;
+        }
+        d.run.quietSince = d.now.minus(lease);
+        Duration left = d.run.policy().timeouts().heartbeat().minus(lease);
+        d.arm(TimerKind.HEARTBEAT, d.run.id(), d.now.plus(left.isNegative() ? Duration.ZERO : left));
+    }
+
+    /** The time of silence may be over. */
+    static void heartbeatDue(Decision d) {
+        d.disarm(TimerKind.HEARTBEAT, d.run.id());
+        Instant since = d.run.quietSince;
+        if (since == null || d.run.state != RunState.RUNNING) {
+            return;
+        }
+        Duration left = d.run.policy().timeouts().heartbeat().minus(alive(d, since));
+        if (left.isPositive()) {
+            d.arm(TimerKind.HEARTBEAT, d.run.id(), d.now.plus(left));
+        } else {
+            Failures.abort(d, "heartbeat_lost", new StepError(Failures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
+                    "no worker of the run was heard of for "
+                            + d.run.policy().timeouts().heartbeat().toSeconds() + " s"));
+        }
+    }
+}
