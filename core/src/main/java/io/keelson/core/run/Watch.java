@@ -161,9 +161,10 @@ final class Watch {
     private static void task(Decision d, TaskRow task, Timeouts t) {
         Duration own = task.spec().policy().timeout();
         Duration limit = own == null ? t.task() : own;
-        boolean begun = task.state == TaskState.RUNNING || task.state == TaskState.CONTINUING
-                || task.state == TaskState.VERIFYING;
-        if (begun && !task.atHuman && passed(d, task.begunAt, limit)) {
+        boolean begun = task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING;
+        if (task.state == TaskState.CONTINUING && passed(d, task.begunAt, limit)) {
+            by(d, d.now.plus(Steps.CONTINUATION_PAUSE));
+        } else if (begun && !task.atHuman && passed(d, task.begunAt, limit)) {
             Failures.task(d, task, new StepError("TASK_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                     "the task took longer than " + limit.toSeconds() + " s"));
         } else if (task.state == TaskState.VERIFYING && passed(d, task.stateSince, t.verify())) {

@@ -47,7 +47,7 @@ class LanesTest {
     void anExpiryIsNothingToTheLeaseThatFollowed() {
         World world = World.start(plan(task("a")));
         StepRow step = world.claimAll().getFirst();
-        Command found = new Command.LeaseExpired(world.id(), step.task().id(), 0, 1, Actor.RECONCILER);
+        Command found = new Command.LeaseExpired(world.id(), step.task().id(), 0, 1, World.LEASE, Actor.RECONCILER);
         world.done(found);
         world.claimAll();
 
