@@ -55,7 +55,7 @@ final class Levels {
         Map<TaskRow, List<StepSpec>> planned = new HashMap<>();
         old.forEach(task -> planned.put(task, task.planned()));
         old.forEach(task -> Endings.drop(d, task));
-        agent.startedAt = null;
+        agent.begunAt = null;
         RetryPolicy policy = d.run.policy().failures().level();
         Instant when = d.now.plus(policy.delay(agent.attempt, agent.id().getLeastSignificantBits() ^ agent.attempt));
         agent.attempt++;

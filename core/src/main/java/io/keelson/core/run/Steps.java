@@ -175,7 +175,9 @@ final class Steps {
 
     /** After a step's good end: the task's next steps, or its own end. While the run is paused nothing new is opened. */
     static void advance(Decision d, TaskRow task, @Nullable String holder) {
-        if (d.run.state == RunState.RUNNING ? !Lanes.open(d, task, holder) : allDone(task)) {
+        if (task.state == TaskState.VERIFYING) {
+            Verdicts.goOn(d, task, holder);
+        } else if (d.run.state == RunState.RUNNING ? !Lanes.open(d, task, holder) : allDone(task)) {
             finish(d, task);
         }
     }

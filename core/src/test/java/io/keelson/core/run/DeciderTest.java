@@ -385,8 +385,10 @@ class DeciderTest {
             world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, step.leaseEpoch(), World.LEASE,
                 Actor.RECONCILER));
         }
-        assertThat(world.state()).isEqualTo(RunState.FAILED);
-        assertThat(world.view.run().errorCode()).isEqualTo("WORKER_HEARTBEAT_TIMEOUT");
+        assertThat(world.step("a", "s1").state()).isEqualTo(StepState.FAILED);
+        assertThat(world.task("a").state()).as("lost workers are the task's own policy's").isEqualTo(
+                TaskState.AWAITING_RETRY);
+        assertThat(world.task("a").errorCode()).isEqualTo("WORKER_HEARTBEAT_TIMEOUT");
     }
 
     @Test
