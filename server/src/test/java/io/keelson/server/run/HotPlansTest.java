@@ -14,6 +14,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
+import io.keelson.core.run.Work;
 import io.keelson.server.run.SeenPlans.Seen;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -237,8 +238,8 @@ class HotPlansTest {
     private StepRow claim(UUID run) throws SQLException {
         for (TaskRow task : world.view(run).tasks()) {
             Reply reply = world.send(new Command.Claim(run, task.id(), 0, "worker", LEASE, TESTER));
-            if (reply instanceof Reply.Claimed(StepRow step)) {
-                return step;
+            if (reply instanceof Reply.Claimed(Work work)) {
+                return world.view(run).step(work.stepId());
             }
         }
         throw new AssertionError("nothing to claim in " + run);
