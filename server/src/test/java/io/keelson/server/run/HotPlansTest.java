@@ -202,6 +202,7 @@ class HotPlansTest {
         RunReader.Filter all = new RunReader.Filter(null, null, null);
         reader.runs(c, workspace, all, reader.runs(c, workspace, all, null, 50).nextCursor(), 50);
         reader.status(c, workspace, run);
+        reader.states(c, workspace, run);
         reader.tasks(c, workspace, run, null, held.task().id(), 50);
         reader.task(c, workspace, held.task().id());
         reader.steps(c, workspace, run, null, held.id(), 50);
