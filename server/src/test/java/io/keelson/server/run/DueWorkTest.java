@@ -323,8 +323,9 @@ class DueWorkTest {
 
     private StepRow claim(UUID run, String holder) throws SQLException {
         Candidate found = candidates(10).stream().filter(c -> c.runId().equals(run)).findFirst().orElseThrow();
-        return ((Reply.Claimed) world.send(new Command.Claim(run, found.taskId(), found.lane(), holder, LEASE,
-                Actor.agent(holder)))).step();
+        Reply reply = world.send(new Command.Claim(run, found.taskId(), found.lane(), holder, LEASE,
+                Actor.agent(holder)));
+        return world.view(run).step(((Reply.Claimed) reply).work().stepId());
     }
 
     private List<Candidate> candidates(int limit) throws SQLException {

@@ -10,6 +10,11 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.NewArtifact;
+<<<<<<< HEAD
+=======
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.Next;
+>>>>>>> life
 import io.keelson.core.run.Offer;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.RunView;
@@ -25,6 +30,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
 
 /** Makes up runs and what happens to them, the same for the same seed. */
@@ -153,8 +159,14 @@ final class RandomRuns {
             case 0 -> new Command.Release(run, step.id(), epoch, actor);
             case 1 -> new Command.Continue(run, step.id(), epoch, result(), actor);
             case 2, 3 -> new Command.Fail(run, step.id(), epoch, error(), result(), actor);
+<<<<<<< HEAD
             default -> new Command.Complete(run, step.id(), epoch,
                     step.spec().kind() == StepKind.VERIFY ? verdict() : result(), actor);
+=======
+            case 4, 5 -> new Command.Complete(run, step.id(), epoch, result(), new Next(String.valueOf(step.holder()),
+                    Set.of(step.spec().tool()), Duration.ofSeconds(30)), actor);
+            default -> new Command.Complete(run, step.id(), epoch, result(), actor);
+>>>>>>> life
         };
     }
 
