@@ -249,6 +249,7 @@ final class Lanes {
                 continue;
             }
             task.steps.stream().filter(step -> step.queued && !step.held()).forEach(step -> close(d, step));
+            d.view.lookAtHuman(task);
             if (task.state == TaskState.QUEUED) {
                 task.hasSlot = false;
                 task.agent().slotsTaken--;
