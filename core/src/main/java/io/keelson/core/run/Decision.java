@@ -110,6 +110,7 @@ final class Decision {
 
     /** Asks for an evaluation after the commit, under a timer that asks again should the answer never come. */
     void evaluate(TimerKind kind, UUID subject) {
+        changes.touch(run);
         changes.arm(new Changes.Timer(new Changes.TimerKey(kind, subject), run.id(),
                 now.plus(Decider.EVALUATION_PATIENCE)));
         changes.evaluate(new Changes.Evaluate(run.id(), kind, subject));

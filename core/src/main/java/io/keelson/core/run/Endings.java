@@ -94,6 +94,9 @@ final class Endings {
                 Steps.cancel(d, step);
             }
         }
+        if (task.state == TaskState.CONTINUING) {
+            d.disarm(TimerKind.TASK_CONTINUE, task.id());
+        }
         if (task.evaluating) {
             task.evaluating = false;
             d.disarm(TimerKind.EVALUATE_GATE, task.id());

@@ -124,7 +124,7 @@ final class Gates {
         task.evaluating = false;
         d.disarm(TimerKind.EVALUATE_GATE, task.id());
         if (d.run.state != RunState.RUNNING) {
-            return Reply.UNCHANGED;
+            return forgotten(d);
         }
         switch (evaluation) {
             case Evaluation.Skip skip -> Endings.skipped(d, task);
@@ -135,6 +135,12 @@ final class Gates {
             case Evaluation.Output o -> throw new IllegalArgumentException(o.toString());
         }
         return Reply.CHANGED;
+    }
+
+    /** Asked for again when the run resumes. Other nodes' views still await the answer, so theirs must be outdated. */
+    private static Reply forgotten(Decision d) {
+        d.changes.touch(d.run);
+        return Reply.UNCHANGED;
     }
 
     private static void fanOut(Decision d, TaskRow task, List<String> items) {
@@ -160,7 +166,7 @@ final class Gates {
         step.evaluating = false;
         d.disarm(TimerKind.EVALUATE_STEP, step.id());
         if (d.run.state != RunState.RUNNING) {
-            return Reply.UNCHANGED;
+            return forgotten(d);
         }
         boolean approval = step.spec().kind() == StepKind.APPROVAL;
         d.move(step, approval ? StepState.WAITING_APPROVAL : StepState.WAITING, Map.of());
@@ -203,7 +209,7 @@ final class Gates {
         d.view.evaluatingOutput = false;
         d.disarm(TimerKind.EVALUATE_RUN_OUTPUT, d.run.id());
         if (d.run.state != RunState.RUNNING) {
-            return Reply.UNCHANGED;
+            return forgotten(d);
         }
         if (evaluation instanceof Evaluation.Output(String json)) {
             d.run.output = json;
@@ -222,8 +228,13 @@ final class Gates {
     static void askAgain(Decision d, TimerKind kind, UUID subject) {
         TaskRow task = d.view.tasks.get(subject);
         StepRow step = d.view.steps.get(subject);
-        boolean wanted = kind == TimerKind.EVALUATE_RUN_OUTPUT ? d.view.evaluatingOutput
-                : kind == TimerKind.EVALUATE_STEP ? step != null && step.evaluating : task != null && task.evaluating;
+        boolean wanted = switch (kind) {
+            case EVALUATE_GATE -> task != null && task.evaluating && task.state == TaskState.PENDING;
+            case EVALUATE_TASK_OUTPUT -> task != null && task.evaluating && task.state == TaskState.RUNNING;
+            case EVALUATE_STEP -> step != null && step.evaluating;
+            case EVALUATE_RUN_OUTPUT -> d.view.evaluatingOutput;
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE -> throw new IllegalArgumentException(kind.toString());
+        };
         if (wanted) {
             d.evaluate(kind, subject);
         } else {
@@ -267,6 +278,7 @@ final class Gates {
             Steps.nextTurn(d, task);
         } else if (task.state == TaskState.RUNNING && !task.isGroup()) {
             Lanes.start(d, task.agent());
+            Steps.armRetries(d, task);
             if (!Lanes.open(d, task, null) && !task.evaluating) {
                 Steps.finish(d, task);
             }

@@ -208,6 +208,16 @@ final class Steps {
         }
     }
 
+    /** Backoffs that are not over by this node's time, though another may have found them over while the run was paused. */
+    static void armRetries(Decision d, TaskRow task) {
+        for (StepRow step : task.steps) {
+            if (step.state == StepState.AWAITING_RETRY && step.nextRunAt != null && step.nextRunAt.isAfter(d.now)) {
+                d.changes.arm(new Changes.Timer(new Changes.TimerKey(TimerKind.STEP_RETRY, step.id()), d.run.id(),
+                        step.nextRunAt));
+            }
+        }
+    }
+
     /** The engine itself completes a step that nobody held: a wait, an approval. */
     static void succeed(Decision d, StepRow step, String output, Map<String, Object> detail) {
         d.changes.output(step, output);
