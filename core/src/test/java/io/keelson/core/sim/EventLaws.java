@@ -69,8 +69,9 @@ final class EventLaws {
     }
 
     private void moved(Event event) {
-        UUID entity = event.stepId() != null ? event.stepId() : event.taskId() != null ? event.taskId()
-                : event.agentId() != null ? event.agentId() : event.runId();
+        UUID entity = event.stepId() != null ? event.stepId()
+                : event.taskId() != null ? event.taskId()
+                        : event.agentId() != null ? event.agentId() : event.runId();
         Edge<?> edge = EDGES.get(Coverage.entity(event)).get(event.from() + "→" + event.to());
         unless(edge != null && edge.event().equals(event.type()), "I4: no such edge: %s", event);
         unless(Objects.equals(states.put(entity, event.to()), event.from()), "I4: does not follow: %s", event);

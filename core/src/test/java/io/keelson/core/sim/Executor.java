@@ -33,9 +33,9 @@ final class Executor {
     void start(UUID run, StepRow step) {
         Held lease = new Held(run, step.id(), new Lane(step.task().id(), step.lane()), step.leaseEpoch(), step.spec());
         running.put(step.id(), lease);
-        node.later(Work.time(node.sim), () -> {
+        node.later(Tools.time(node.sim), () -> {
             if (running.remove(step.id(), lease)) {
-                node.own(Work.report(node.sim, lease, Actor.agent(node.name())));
+                node.own(Tools.report(node.sim, lease, null, Actor.agent(node.name())));
             }
         });
     }

@@ -50,13 +50,16 @@ final class Humans {
         switch (rows.run.state()) {
             case CREATED -> ask(orCancel(rows, new Command.Start(run, ANN)), 1);
             case AWAITING_APPROVAL -> ask(orCancel(rows, sim.weather.calm() || sim.chance(80)
-                    ? new Command.Approve(run, "fine", ANN) : new Command.Reject(run, null, ANN)), TRIES);
+                    ? new Command.Approve(run, "fine", ANN)
+                    : new Command.Reject(run, null, ANN)), TRIES);
             case PAUSED -> ask(orCancel(rows, new Command.Resume(run, ANN)), TRIES);
             case RUNNING -> rows.stepsNow().stream().filter(step -> step.state() == StepState.WAITING_APPROVAL)
                     .forEach(step -> ask(new Command.DecideStep(run, step.id(), sim.weather.calm() || sim.chance(85),
                             null, ANN), TRIES));
-            case PENDING, PLANNING, RESUMING, RETRYING, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED, SKIPPED -> {
-            }
+            case PENDING, PLANNING, RESUMING, RETRYING, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
+                    SKIPPED ->
+                {
+                }
         }
     }
 
@@ -72,7 +75,8 @@ final class Humans {
             case 4, 5 -> ask(new Command.Resume(run, ANN), 2);
             case 6, 7, 8, 9 -> ask(new Command.Retry(run, sim.chance(40), ANN), 2);
             case 10 -> ask(new Command.Approve(run, null, ANN), 1);
-            case 11 -> ask(sim.chance(20) ? new Command.Reject(run, "no", ANN) : new Command.Approve(run, null, ANN), 1);
+            case 11 ->
+                ask(sim.chance(20) ? new Command.Reject(run, "no", ANN) : new Command.Approve(run, null, ANN), 1);
             case 12 -> ask(sim.chance(35) ? new Command.Cancel(run, null, ANN) : new Command.Start(run, ANN), TRIES);
             case 13, 14 -> rows.stepsNow().stream().skip(sim.random.nextInt(5)).findFirst().ifPresent(
                     step -> ask(new Command.DecideStep(run, step.id(), sim.chance(80), null, ANN), 2));

@@ -8,6 +8,7 @@ import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.ViewDiff;
+import io.keelson.core.run.Work;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -331,12 +332,8 @@ final class Node {
             asked.add(lane);
             submit(new Command.Claim(run, lane.taskId(), lane.lane(), worker, Simulation.LEASE, Actor.agent(worker)),
                     Set.of(), reply -> {
-                        if (reply instanceof Reply.Claimed(var step)) {
-                            Held lease = Held.read(sim.store.run(run), step.id(), worker);
-                            if (lease != null) {
-                                sim.granted(lease.stepId(), lease.epoch(), worker);
-                                held.add(lease);
-                            }
+                        if (reply instanceof Reply.Claimed(Work work)) {
+                            held.add(Held.of(sim.store.run(run), work));
                         }
                     });
         });

@@ -27,7 +27,8 @@ final class Promises {
             case Command.Reject c -> !changed || rows.run.state() != RunState.AWAITING_APPROVAL
                     || rows.run.attempt() > 1;
             case Command.DecideStep c -> !done || rows.steps.get(c.stepId()).state() == (c.approve()
-                    ? StepState.COMPLETED : StepState.FAILED);
+                    ? StepState.COMPLETED
+                    : StepState.FAILED);
             case Command.Pause c -> true;
             case Command.Resume c -> true;
             case Command.Cancel c -> !done || rows.run.state() == RunState.CANCELLED;
@@ -51,7 +52,8 @@ final class Promises {
         return switch (reply) {
             case Reply.Done d -> d.changed() && result != null && result.outcome().equals(outcome);
             case Reply.Duplicate d -> result != null;
-            case Reply.Claimed c -> false;
+            case Reply.Claimed c -> outcome.equals("completed") && result != null
+                    && result.outcome().equals(outcome);
             case Reply.Rejected r -> true;
         };
     }

@@ -3,10 +3,14 @@ package io.keelson.core.sim;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Next;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Work;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -14,6 +18,7 @@ import java.util.UUID;
  * everything; the worker that follows has the same name. Pauses outlive leases.
  */
 final class RemoteWorker {
+    private static final Set<String> TOOLS = Set.of("remote", "agent.turn");
     private static final int CAPACITY = 3;
     private static final Duration PATIENCE = Duration.ofSeconds(4);
     private static final int TRIES = 12;
@@ -48,7 +53,7 @@ final class RemoteWorker {
         if (free > 0) {
             Node node = sim.anyNode();
             int born = life;
-            sim.carry(met -> node.later(Duration.ZERO, () -> node.claimFor(name, List.of("remote", "agent.turn"), free,
+            sim.carry(met -> node.later(Duration.ZERO, () -> node.claimFor(name, TOOLS, free,
                     leases -> sim.carry(back -> {
                         if (born == life) {
                             leases.forEach(this::work);
@@ -62,9 +67,10 @@ final class RemoteWorker {
         held.put(lease.stepId(), lease);
         int born = life;
         Duration standsStill = !sim.weather.calm() && sim.chance(4) ? sim.between(10_000, 90_000) : Duration.ZERO;
-        sim.in(Work.time(sim).plus(standsStill), () -> {
+        sim.in(Tools.time(sim).plus(standsStill), () -> {
             if (born == life) {
-                report(Work.report(sim, lease, Actor.agent(name)), lease, born, TRIES);
+                Next next = sim.chance(50) ? new Next(name, TOOLS, Simulation.LEASE) : null;
+                report(Tools.report(sim, lease, next, Actor.agent(name)), lease, born, TRIES);
             }
         });
     }
@@ -79,12 +85,24 @@ final class RemoteWorker {
         sim.send(sim.anyNode(), report, reply -> {
             answered[0] = true;
             held.remove(lease.stepId(), lease);
+            if (born == life) {
+                goOn(sim.store.run(lease.runId()), reply);
+            }
         });
         sim.in(PATIENCE, () -> {
             if (!answered[0]) {
                 report(report, lease, born, tries - 1);
             }
         });
+    }
+
+    /** The answer to a result may bear the next step of the task, and so may the answer to its repetition. */
+    private void goOn(RunRows rows, Reply reply) {
+        Held next = reply instanceof Reply.Claimed(Work work) ? Held.of(rows, work)
+                : reply instanceof Reply.Duplicate(UUID step) && step != null ? Held.read(rows, step, name) : null;
+        if (next != null && !next.equals(held.get(next.stepId()))) {
+            work(next);
+        }
     }
 
     private void beat() {

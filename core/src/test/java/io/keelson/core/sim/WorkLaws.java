@@ -126,7 +126,8 @@ final class WorkLaws {
     }
 
     private void inStep(Saved.Task task) {
-        long busy = rows.stepsOf(task.id()).filter(s -> s.state() != StepState.PENDING && !s.state().terminal()).count();
+        long busy =
+                rows.stepsOf(task.id()).filter(s -> s.state() != StepState.PENDING && !s.state().terminal()).count();
         int limit = task.spec().parallelSteps() ? policy.stepsPerTask() : 1;
         unless(busy <= limit, "%s steps at a time in %s", busy, task);
     }

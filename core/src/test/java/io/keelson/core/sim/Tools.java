@@ -5,6 +5,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.Next;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
 import java.math.BigDecimal;
@@ -12,16 +13,17 @@ import java.time.Duration;
 import java.util.List;
 
 /** What executing a step comes to, wherever it is executed. */
-final class Work {
+final class Tools {
 
-    private Work() {}
+    private Tools() {}
 
     /** Mostly short; now and then longer than timeouts and leases. */
     static Duration time(Simulation sim) {
         return sim.between(1, sim.chance(85) ? 2_000 : sim.chance(70) ? 12_000 : 70_000);
     }
 
-    static Command report(Simulation sim, Held lease, Actor who) {
+    /** @param next what the worker wants to go on with; null for nothing */
+    static Command report(Simulation sim, Held lease, Next next, Actor who) {
         boolean calm = sim.weather.calm();
         int dice = sim.random.nextInt(100);
         Result result = result(sim, lease);
@@ -32,14 +34,15 @@ final class Work {
             return new Command.Release(lease.runId(), lease.stepId(), lease.epoch(), who);
         }
         if (dice >= (calm ? 97 : 80)) {
-            ErrorClass kind = dice == 95 ? ErrorClass.PERMANENT : dice % 2 == 0 ? ErrorClass.QUALITY
-                    : ErrorClass.INFRASTRUCTURE;
+            ErrorClass kind = dice == 95 ? ErrorClass.PERMANENT
+                    : dice % 2 == 0 ? ErrorClass.QUALITY
+                            : ErrorClass.INFRASTRUCTURE;
             Duration after = sim.chance(20) ? Duration.ofSeconds(5) : null;
             return new Command.Fail(lease.runId(), lease.stepId(), lease.epoch(),
                     new StepError("BROKEN", kind, "broken", after),
                     new Result("null", result.tokens(), result.cost(), List.of()), who);
         }
-        return new Command.Complete(lease.runId(), lease.stepId(), lease.epoch(), result, who);
+        return new Command.Complete(lease.runId(), lease.stepId(), lease.epoch(), result, next, who);
     }
 
     private static Result result(Simulation sim, Held lease) {
