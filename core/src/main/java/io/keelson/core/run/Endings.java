@@ -470,6 +470,7 @@ final class Endings {
         d.run.quietSince = null;
         d.move(state, detail);
         d.changes.clear(d.run.id());
+        d.view.watchDue = null;
         if (begun) {
             Planning.recordAttempt(d);
         }
