@@ -173,6 +173,7 @@ final class Endings {
         task.errorClass = error.errorClass().wire();
         task.passedOver = over;
         cancelSteps(d, task);
+        forget(d, task);
         Map<String, Object> detail = new LinkedHashMap<>(Map.of("error_code", error.code(), "error_class",
                 error.errorClass().wire(), "error_message", error.message()));
         if (reason != null) {
