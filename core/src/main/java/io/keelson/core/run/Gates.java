@@ -38,7 +38,8 @@ final class Gates {
         if (waiting.size() + judged.size() > 1) {
             return new Reply.Rejected("APPROVAL_AMBIGUOUS", "several decisions wait; decide one of them by its id",
                     d.run.state.wire(), Stream.concat(
-                            waiting.stream().map(step -> step.id() + " (" + step.task().key() + "/" + step.name() + ")"),
+                            waiting.stream()
+                                    .map(step -> step.id() + " (" + step.task().key() + "/" + step.name() + ")"),
                             judged.stream().map(task -> task.id() + " (" + task.key() + ")")).sorted().toList());
         }
         if (judged.size() == 1) {
@@ -279,7 +280,8 @@ final class Gates {
             case EVALUATE_STEP -> step != null && step.evaluating;
             case EVALUATE_RUN_OUTPUT -> d.view.evaluatingOutput;
             case EVALUATE_PLAN -> d.view.evaluatingPlan;
-            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT, WATCH -> throw new IllegalArgumentException(kind.toString());
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT, WATCH ->
+                throw new IllegalArgumentException(kind.toString());
         };
         if (wanted) {
             d.evaluate(kind, subject);

@@ -54,7 +54,8 @@ final class Levels {
      */
     static void startOver(Decision d, AgentRow agent, StepError error) {
         Lanes.start(d, agent);
-        List<TaskRow> old = d.view.tasks.values().stream().filter(task -> task.agent() == agent && task.carriedFrom == null).toList();
+        List<TaskRow> old = d.view.tasks.values().stream()
+                .filter(task -> task.agent() == agent && task.carriedFrom == null).toList();
         Map<TaskRow, List<StepSpec>> planned = new HashMap<>();
         old.forEach(task -> planned.put(task, task.planned()));
         old.forEach(task -> Endings.drop(d, task));
