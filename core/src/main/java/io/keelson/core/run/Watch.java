@@ -45,7 +45,8 @@ final class Watch {
         return d.run.activeSince == null ? d.run.active : d.run.active.plus(alive(d, d.run.activeSince));
     }
 
-    private static Duration alive(Decision d, @Nullable Instant since) {
+    /** How much of the time since then an engine was alive; zero where there is no such time. */
+    static Duration alive(Decision d, @Nullable Instant since) {
         return since == null ? Duration.ZERO : Outage.aliveBetween(since, d.now, d.view.outages);
     }
 
