@@ -74,6 +74,7 @@ final class Endings {
         boolean over = task == d.view.afterHook
                 || group != null && group.spec().policy().failureMode() == FailureMode.CONTINUE;
         List<TaskRow> ended = new ArrayList<>();
+        task.children.stream().filter(child -> !child.terminal()).forEach(child -> cancel(d, child, ended));
         fail(d, task, error, told, over || !task.system() && mode == FailureMode.CONTINUE, ended);
         if (over) {
             ended(d, ended);
@@ -147,19 +148,20 @@ final class Endings {
         settle(d);
     }
 
-    /** An agent has been at work for too long. */
+    /** An agent has been at work for too long: it fails itself, even where it would pass over a task that fails. */
     static void timedOut(Decision d, AgentRow agent) {
         StepError error = new StepError("AGENT_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                 "the agent was at work for longer than " + d.run.policy().timeouts().agent().toSeconds() + " s");
-        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
-            if (task.agent() == agent && !task.superseded && RunView.begun(task) && task.group() == null
-                    && d.run.state == RunState.RUNNING) {
-                if (task.state == TaskState.QUEUED) {
-                    d.move(task, TaskState.ASSIGNED, Map.of());
-                }
-                failed(d, task, error);
-            }
-        }
+        FailureMode mode = d.run.policy().failures().agent() == FailureMode.RETRY ? FailureMode.RETRY
+                : FailureMode.FAIL_FAST;
+        d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task)).findFirst()
+                .ifPresent(begun -> {
+                    TaskRow task = begun.group() == null ? begun : begun.group();
+                    if (task.state == TaskState.QUEUED) {
+                        d.move(task, TaskState.ASSIGNED, Map.of());
+                    }
+                    failed(d, task, error, told(error), mode);
+                });
     }
 
     /** The whole run is cancelled. */

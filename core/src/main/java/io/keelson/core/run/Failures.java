@@ -163,7 +163,7 @@ final class Failures {
         return FailurePolicy.decide(policy, d.run.policy().failures().escalation(),
                 new FailurePolicy.Facts(Series.OPEN, d.run.state == RunState.CANCELLED, Watch.runTimeIsUp(d), true,
                         error.errorClass(), attempts, failures,
-                        Watch.alive(d, since), error.retryAfter(),
+                        Watch.goingSince(d, since), error.retryAfter(),
                         d.view.calls.errors(d.now), d.view.calls.calls(d.now), seed));
     }
 

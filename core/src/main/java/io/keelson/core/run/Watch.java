@@ -50,6 +50,12 @@ final class Watch {
         return since == null ? Duration.ZERO : Outage.aliveBetween(since, d.now, d.view.outages);
     }
 
+    /** As {@link #alive}, but no further back than to when the run was last let go on: what was before is forgiven. */
+    static Duration goingSince(Decision d, @Nullable Instant since) {
+        Instant going = d.run.stateSince;
+        return alive(d, since != null && going != null && going.isAfter(since) ? going : since);
+    }
+
     static boolean runTimeIsUp(Decision d) {
         return active(d).compareTo(d.run.policy().timeouts().running()) >= 0;
     }
@@ -145,7 +151,7 @@ final class Watch {
         }
         for (AgentRow agent : List.copyOf(d.view.agents)) {
             if (d.run.state == RunState.RUNNING && agent.state == AgentState.RUNNING
-                    && !spared(d, agent) && passed(d, agent.begunAt, t.agent())) {
+                    && !agent.failing && !spared(d, agent) && passed(d, agent.begunAt, t.agent())) {
                 Endings.timedOut(d, agent);
             }
         }
@@ -174,7 +180,7 @@ final class Watch {
                     "no verdict within " + t.verify().toSeconds() + " s"));
         } else if (task.state == TaskState.ASSIGNED && passed(d, task.stateSince, t.assign())) {
             d.note(task, null, "stall_detected", Map.of("state", task.state.wire()));
-            task.hasSlot = false;
+            Lanes.leave(task);
             Endings.queue(d, task);
         } else if (task.state == TaskState.RUNNING && idle(task) && passed(d, task.stateSince, t.stall())) {
             d.note(task, null, "stall_detected", Map.of("state", task.state.wire()));
