@@ -47,11 +47,16 @@ final class World {
     private long lastId;
 
     static World accept(RunPolicy policy, Plan plan) {
+        return fork(policy, plan, null, false);
+    }
+
+    /** @param fork null for a run of its own */
+    static World fork(RunPolicy policy, Plan plan, NewRun.Fork fork, boolean start) {
         World world = new World();
         NewRun run = new NewRun(new UUID(0, 0), new UUID(9, 9), "r", null, "goal", plan, "{}", "{}", policy, "{}",
-                "[]", null, 100, "manual", null, null, "ann");
+                "[]", null, 100, "manual", null, null, "ann", fork);
         Changes changes = new Changes();
-        world.view = Decider.create(new Command.Create(run, false, WHO), changes, world.now, world::nextId,
+        world.view = Decider.create(new Command.Create(run, start, WHO), changes, world.now, world::nextId,
                 Offer.none());
         world.commit(changes);
         return world;
@@ -141,6 +146,17 @@ final class World {
 
     void complete(StepRow step) {
         done(new Command.Complete(id(), step.id(), step.leaseEpoch(), GOOD, Actor.agent("w1")));
+    }
+
+    void verdict(StepRow verifier, Verdict.Outcome outcome) {
+        Result result = new Result("1", 0, BigDecimal.ZERO, List.of(), new Verdict(outcome, BigDecimal.ONE, "feedback"));
+        done(new Command.Complete(id(), verifier.id(), verifier.leaseEpoch(), result, Actor.agent("w1")));
+    }
+
+    /** The holder of the step's lease is not heard of in time. */
+    void expire(StepRow step) {
+        done(new Command.LeaseExpired(id(), step.task().id(), step.lane(), step.leaseEpoch(), LEASE,
+                Actor.RECONCILER));
     }
 
     void fail(StepRow step, ErrorClass errorClass) {
