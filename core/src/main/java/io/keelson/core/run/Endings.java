@@ -179,6 +179,7 @@ final class Endings {
         task.errorClass = error.errorClass().wire();
         task.passedOver = over;
         cancelSteps(d, task);
+        forget(d, task);
         Map<String, Object> detail = new LinkedHashMap<>(told);
         if (over) {
             detail.put("passed_over", true);
@@ -477,9 +478,9 @@ final class Endings {
         Tickets.voidAll(d);
         d.run.gate = RunRow.Gate.NONE;
         d.run.quietSince = null;
-        d.view.watchDue = null;
         d.move(state, detail);
         d.changes.clear(d.run.id());
+        d.view.watchDue = null;
         if (begun) {
             Planning.recordAttempt(d);
         }

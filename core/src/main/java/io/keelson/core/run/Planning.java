@@ -99,7 +99,8 @@ final class Planning {
         while (grew) {
             grew = false;
             for (TaskRow task : d.view.tasks.values()) {
-                if (task.group() == null && !task.system() && task.state == TaskState.COMPLETED && !carried.containsKey(task.key())
+                if (task.group() == null && !task.system() && task.state == TaskState.COMPLETED
+                        && !carried.containsKey(task.key())
                         && task.upstreams.stream().allMatch(up -> carried.containsKey(up.key()))) {
                     carried.put(task.key(), task.carriedFrom == null ? task.id() : task.carriedFrom);
                     grew = true;

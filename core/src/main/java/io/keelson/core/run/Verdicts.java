@@ -91,8 +91,10 @@ final class Verdicts {
                             + "' is not waiting for a decision", task.state.wire(), List.of());
         }
         if (gate != null && gate != task.attempt) {
-            return new Reply.Rejected("GATE_CHANGED", "the decision is about attempt " + gate + " of task '" + task.key()
-                    + "', which is at attempt " + task.attempt, task.state.wire(), List.of());
+            return new Reply.Rejected("GATE_CHANGED",
+                    "the decision is about attempt " + gate + " of task '" + task.key()
+                            + "', which is at attempt " + task.attempt,
+                    task.state.wire(), List.of());
         }
         d.disarm(TimerKind.HUMAN, task.id());
         String by = d.actor.id() == null ? d.actor.type() : d.actor.id();

@@ -69,7 +69,8 @@ final class Watch {
             case RESUMING -> t.resuming();
             case RETRYING -> t.retrying();
             case CREATED, PLANNING, AWAITING_APPROVAL, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
-                    SKIPPED -> null;
+                    SKIPPED ->
+                null;
         };
     }
 
@@ -111,8 +112,9 @@ final class Watch {
             }
             case RUNNING -> running(d, t);
             case CREATED, PLANNING, AWAITING_APPROVAL, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
-                    SKIPPED -> {
-            }
+                    SKIPPED ->
+                {
+                }
         }
         Duration next = d.run.state.terminal() ? null : firstLook(d);
         if (next != null) {

@@ -45,7 +45,8 @@ class RandomRunsTest {
     private static final RetryPolicy QUICK = new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(3), 2, 0);
 
     static IntStream seeds() {
-        return IntStream.range(Integer.getInteger("keelson.random.from", 0), Integer.getInteger("keelson.random.to", 600));
+        return IntStream.range(Integer.getInteger("keelson.random.from", 0),
+                Integer.getInteger("keelson.random.to", 600));
     }
 
     @ParameterizedTest
@@ -59,7 +60,13 @@ class RandomRunsTest {
         }
         Invariants.legal(world);
         finish(world, random);
-        assertThat(world.state().terminal()).as("seed %s ends, is %s %s %s", seed, world.state(), world.view.run().gate(), world.view.tasks().stream().map(t -> t.key() + " " + t.state + " " + t.upstreamsOpen + t.evaluating + t.agent().name() + t.steps.stream().map(s -> s.state + "" + s.queued).toList()).toList()).isTrue();
+        assertThat(world.state().terminal()).as("seed %s ends, is %s %s %s", seed, world.state(),
+                world.view.run().gate(),
+                world.view
+                        .tasks().stream().map(t -> t.key() + " " + t.state + " " + t.upstreamsOpen + t.evaluating
+                                + t.agent().name() + t.steps.stream().map(s -> s.state + "" + s.queued).toList())
+                        .toList())
+                .isTrue();
         Invariants.legal(world);
     }
 
@@ -180,8 +187,9 @@ class RandomRunsTest {
 
     private static void expireOne(World world, StepRow step) {
         if (step != null) {
-            world.send(new Command.LeaseExpired(world.id(), step.task().id(), step.lane(), step.leaseEpoch(), World.LEASE,
-                    Actor.RECONCILER));
+            world.send(
+                    new Command.LeaseExpired(world.id(), step.task().id(), step.lane(), step.leaseEpoch(), World.LEASE,
+                            Actor.RECONCILER));
         }
     }
 
@@ -237,7 +245,7 @@ class RandomRunsTest {
         }
         List<String> done = tasks.stream().map(task -> task.id).toList();
         for (int i = random.nextInt(3); i >= 0; i--) {
-            String[] on = done.isEmpty() || random.nextBoolean() ? new String[0] : new String[]{done.getFirst()};
+            String[] on = done.isEmpty() || random.nextBoolean() ? new String[0] : new String[] {done.getFirst()};
             tasks.add(Plans.task("v" + world.view.run().planVersion() + "-" + i).on(on).step("s", StepKind.TOOL));
         }
         return Plans.plan(tasks);
@@ -266,8 +274,9 @@ class RandomRunsTest {
             }
             world.claimAll();
             world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
-                    .forEach(step -> world.send(new Command.Complete(world.id(), step.id(), step.leaseEpoch(), World.GOOD,
-                            World.WHO)));
+                    .forEach(step -> world
+                            .send(new Command.Complete(world.id(), step.id(), step.leaseEpoch(), World.GOOD,
+                                    World.WHO)));
             world.view.tasks().stream().flatMap(t -> t.steps().stream())
                     .filter(s -> s.state() == StepState.WAITING_APPROVAL).toList()
                     .forEach(s -> world.send(new Command.DecideStep(world.id(), s.id(), true, null, World.WHO)));

@@ -106,7 +106,8 @@ class VerificationTest {
     void aVerifierWhoseAnswerIsNoVerdictIsTriedAgain() {
         start(task("a").verify("v"));
         StepRow verifier = world.claim("a");
-        world.done(new Command.Complete(world.id(), verifier.id(), verifier.leaseEpoch(), Result.of("1"), World.WHO));
+        assertThat(world.refused(new Command.Complete(world.id(), verifier.id(), verifier.leaseEpoch(), Result.of("1"),
+                World.WHO)).code()).isEqualTo("VERDICT_UNREADABLE");
         assertThat(verifier.state()).isEqualTo(StepState.AWAITING_RETRY);
         assertThat(verifier.errorCode()).isEqualTo("VERDICT_UNREADABLE");
     }

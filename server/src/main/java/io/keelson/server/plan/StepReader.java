@@ -65,7 +65,7 @@ final class StepReader {
             case APPROVAL -> APPROVAL_TOOL;
             case TURN -> TURN_TOOL;
             case WAIT -> WAIT_TOOL;
-            case TOOL -> null;
+            case TOOL, VERIFY -> null;
         };
         if (tool == null && own == null) {
             if (raw.isObject() && !raw.has("tool")) {
@@ -84,7 +84,7 @@ final class StepReader {
         return switch (kind) {
             case APPROVAL -> PATIENCE;
             case TURN -> TURN_TIMEOUT;
-            case TOOL, WAIT -> toolTimeout.apply(Nodes.text(raw, "tool", ""));
+            case TOOL, WAIT, VERIFY -> toolTimeout.apply(Nodes.text(raw, "tool", ""));
         };
     }
 
