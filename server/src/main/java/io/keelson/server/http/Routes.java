@@ -15,6 +15,7 @@ final class Routes {
         new RunViews(reads, poll, rooms.commands()).addTo(table);
         new RunActions(reads, submission).addTo(table);
         new ArtifactActions(reads, rooms.artifacts()).addTo(table);
+        new ExplainActions(reads, rooms.database(), rooms.explainer()).addTo(table);
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(rooms.remoteWork(), poll).addTo(table);
         new WorkerActions(reads, rooms.remoteWork(), rooms.tools()).addTo(table);
