@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -23,6 +25,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class NewPlans {
     private static final int MOST_TASKS = 10_000;
+    private static final Pattern TASK = Pattern.compile("/plan/tasks/(\\d{1,9})");
 
     private final SchemaCheck shape = new SchemaCheck("mission");
     private final ToolKnowledge tools;
@@ -51,7 +54,9 @@ public final class NewPlans {
         if (!answer.path("tasks").isArray()) {
             return new Reading.Refused<>(problems.all());
         }
-        ObjectNode merged = merged(answer, old, completed);
+        List<JsonNode> kept = old.path("tasks").valueStream()
+                .filter(task -> completed.contains(Nodes.text(task, "temp_id", ""))).toList();
+        ObjectNode merged = merged(answer, old, kept);
         TaskReader reader = new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, problems);
         Plan plan = MissionReader.plan(merged, reader);
         if (plan.tasks().size() > MOST_TASKS) {
@@ -59,7 +64,7 @@ public final class NewPlans {
                     + plan.tasks().size() + " with those that have completed");
         }
         if (problems.isEmpty()) {
-            problems.addAll(PlanCheck.check(plan, tools, inputs));
+            PlanCheck.check(plan, tools, inputs).stream().filter(problem -> !isOf(kept, problem)).forEach(problems::add);
         }
         return problems.isEmpty()
                 ? new Reading.Done<>(new Checked(plan, MissionReader.normal(merged, plan, reader).toString()))
@@ -73,9 +78,7 @@ public final class NewPlans {
         return document;
     }
 
-    private static ObjectNode merged(JsonNode answer, JsonNode old, Set<String> completed) {
-        List<JsonNode> kept = old.path("tasks").valueStream()
-                .filter(task -> completed.contains(Nodes.text(task, "temp_id", ""))).toList();
+    private static ObjectNode merged(JsonNode answer, JsonNode old, List<JsonNode> kept) {
         Set<String> stay = kept.stream().map(task -> Nodes.text(task, "temp_id", "")).collect(Collectors.toSet());
         ObjectNode merged = ((ObjectNode) answer).deepCopy();
         merged.put("version", Nodes.integer(old, "version", 1) + 1);
@@ -94,6 +97,12 @@ public final class NewPlans {
                 .forEach(upstreams::add);
         copy.putArray("depends_on").addAll(upstreams);
         return copy;
+    }
+
+    /** What has completed may name what is gone; it is not done again. */
+    private static boolean isOf(List<JsonNode> kept, Problem problem) {
+        Matcher task = TASK.matcher(problem.pointer());
+        return task.lookingAt() && Integer.parseInt(task.group(1)) < kept.size();
     }
 
     private static String id(JsonNode task) {
