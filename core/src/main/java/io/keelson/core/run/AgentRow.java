@@ -22,6 +22,8 @@ public final class AgentRow {
     boolean passedOver;
     /** When a new attempt of it begins; null when none waits. */
     @Nullable Instant nextRunAt;
+    /** When its current attempt began, moved on by the time in which it was held up. */
+    @Nullable Instant begunAt;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;
 
@@ -53,11 +55,13 @@ public final class AgentRow {
     }
 
     /** Sets what the failure policy keeps; for the loader of views only. */
-    public AgentRow restorePolicy(int attempt, boolean failing, boolean passedOver, @Nullable Instant nextRunAt) {
+    public AgentRow restorePolicy(int attempt, boolean failing, boolean passedOver, @Nullable Instant nextRunAt,
+            @Nullable Instant begunAt) {
         this.attempt = attempt;
         this.failing = failing;
         this.passedOver = passedOver;
         this.nextRunAt = nextRunAt;
+        this.begunAt = begunAt;
         return this;
     }
 
@@ -101,6 +105,11 @@ public final class AgentRow {
     /** When a new attempt of it begins; null when none waits. */
     public @Nullable Instant nextRunAt() {
         return nextRunAt;
+    }
+
+    /** When its current attempt began, moved on by the time in which it was held up; null before. */
+    public @Nullable Instant begunAt() {
+        return begunAt;
     }
 
     public int tasks() {

@@ -54,6 +54,9 @@ final class Decision {
         if (to == AgentState.RUNNING && agent.startedAt == null) {
             agent.startedAt = now;
         }
+        if (to == AgentState.RUNNING && agent.begunAt == null) {
+            agent.begunAt = now;
+        }
         agent.completedAt = to.terminal() ? now : null;
         changes.touch(agent);
         event(agent.id(), null, null, edge.event(), edge.from(), edge.to(), detail);
@@ -83,6 +86,9 @@ final class Decision {
 
     void move(StepRow step, StepState to, Map<String, Object> detail) {
         Edge<StepState> edge = edge(Lifecycles.STEP, step.state, to);
+        if (step.state == StepState.WAITING || step.state == StepState.WAITING_APPROVAL) {
+            Watch.spare(this, step);
+        }
         step.state = to;
         if (step.startedAt == null && !to.terminal() && to != StepState.PENDING) {
             step.startedAt = now;

@@ -83,7 +83,6 @@ final class Endings {
         if (task.spec().taskType().equals(SystemTasks.PLANNING) && task.system()) {
             task.passedOver = true;
             ended(d, ended);
-            Replanning.refused(d, error);
         } else if (task.system()) {
             failFast(d, task, error, true, ended);
         } else if (mode == FailureMode.CONTINUE) {
@@ -309,9 +308,8 @@ final class Endings {
         while (!todo.isEmpty()) {
             TaskRow task = todo.poll();
             count(d, task);
-            if (task.state == TaskState.COMPLETED && task.system()
-                    && task.spec().taskType().equals(SystemTasks.PLANNING) && d.run.state == RunState.RUNNING) {
-                Replanning.answered(d);
+            if (task.system() && task.spec().taskType().equals(SystemTasks.PLANNING)) {
+                Replanning.ended(d, task);
             }
             TaskRow group = task.group();
             if (group != null && --group.childrenOpen == 0 && group.state == TaskState.RUNNING) {
@@ -322,7 +320,7 @@ final class Endings {
                 RunView.countUpstream(down, task);
                 judge(d, down, todo);
             }
-            if (task == d.view.beforeHook && task.state == TaskState.COMPLETED) {
+            if (task == d.view.beforeHook) {
                 for (TaskRow other : List.copyOf(d.view.tasks.values())) {
                     judge(d, other, todo);
                 }

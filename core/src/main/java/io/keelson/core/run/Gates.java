@@ -332,6 +332,7 @@ final class Gates {
     }
 
     static Reply resume(Decision d) {
+        Watch.heldUp(d, d.run.stateSince);
         d.move(RunState.RESUMING, said("resumed_by", d.actor, null));
         for (AgentRow agent : d.view.agents) {
             if (agent.state == AgentState.PAUSED) {

@@ -3,6 +3,7 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
 import java.time.Instant;
@@ -45,14 +46,16 @@ final class Levels {
     }
 
     /**
-     * Starts an agent over: all its tasks anew, those that had ended included. Others' tasks that have not begun wait
+     * Starts an agent over: all its tasks anew, those that had ended in this attempt of the run included. Others' tasks that have not begun wait
      * for the new ones; what has begun on the old ones' outputs goes on.
      */
     static void startOver(Decision d, AgentRow agent, StepError error) {
         Lanes.start(d, agent);
-        List<TaskRow> old = d.view.tasks.values().stream().filter(task -> task.agent() == agent).toList();
+        List<TaskRow> old = d.view.tasks.values().stream().filter(task -> task.agent() == agent && task.carriedFrom == null).toList();
+        Map<TaskRow, List<StepSpec>> planned = new HashMap<>();
+        old.forEach(task -> planned.put(task, task.planned()));
         old.forEach(task -> Endings.drop(d, task));
-        agent.startedAt = null;
+        agent.begunAt = null;
         RetryPolicy policy = d.run.policy().failures().level();
         Instant when = d.now.plus(policy.delay(agent.attempt, agent.id().getLeastSignificantBits() ^ agent.attempt));
         agent.attempt++;
@@ -63,7 +66,7 @@ final class Levels {
         Map<TaskRow, TaskRow> anew = new HashMap<>();
         for (TaskRow task : old) {
             if (task.group() == null) {
-                anew.put(task, Planning.respawn(d, task));
+                anew.put(task, Planning.respawn(d, task, Objects.requireNonNull(planned.get(task))));
             }
         }
         for (TaskRow task : old) {
@@ -71,6 +74,7 @@ final class Levels {
                 relink(d, task, anew);
             }
         }
+        d.view.forgetSuperseded();
         d.arm(TimerKind.AGENT_RETRY, agent.id(), when);
         Lanes.retire(d, agent);
     }
@@ -80,7 +84,7 @@ final class Levels {
         for (TaskRow upstream : old.upstreams) {
             d.view.link(task, anew.getOrDefault(upstream, upstream));
         }
-        for (TaskRow down : old.downstreams) {
+        for (TaskRow down : List.copyOf(old.downstreams)) {
             if (!anew.containsKey(down) && down.state == TaskState.PENDING) {
                 d.view.relink(down, old, task);
                 d.changes.link(down, task);

@@ -185,8 +185,7 @@ final class Planning {
     }
 
     /** A new row in the place of a task that starts over with its agent; its links are the caller's to make. */
-    static TaskRow respawn(Decision d, TaskRow old) {
-        List<StepSpec> planned = old.planned();
+    static TaskRow respawn(Decision d, TaskRow old, List<StepSpec> planned) {
         TaskRow task = new TaskRow(d.ids.next(), old.key(), old.sequence(), old.spec(), old.agent(), null, -1, null);
         d.view.add(task);
         d.changes.insert(d.run, task);
@@ -223,7 +222,7 @@ final class Planning {
     /** True when the task may begin as far as the run's first hook is concerned. */
     static boolean begun(Decision d, TaskRow task) {
         TaskRow hook = d.view.beforeHook;
-        return hook == null || task.system() || hook.state == TaskState.COMPLETED || d.run.failing;
+        return hook == null || task.system() || hook.terminal();
     }
 
     /** Spawns what a new plan names and the run does not have. */

@@ -5,6 +5,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.RunRow.Gate;
 import io.keelson.core.run.TicketRow.Kind;
 import io.keelson.core.run.TicketRow.Severity;
@@ -66,6 +67,16 @@ final class Replanning {
         Endings.queue(d, task);
     }
 
+    /** The planner's task has ended. */
+    static void ended(Decision d, TaskRow task) {
+        if (task.state == TaskState.COMPLETED && d.run.state == RunState.RUNNING) {
+            answered(d);
+        } else if (task.state != TaskState.COMPLETED) {
+            refused(d, new StepError(Objects.requireNonNullElse(task.errorCode, "REPLAN_ABANDONED"),
+                    ErrorClass.QUALITY, Objects.requireNonNullElse(task.errorMessage, "the planner did not end")));
+        }
+    }
+
     /** The planner has done its work: its answer is checked. */
     static void answered(Decision d) {
         d.view.evaluatingPlan = true;
@@ -96,9 +107,11 @@ final class Replanning {
                 Endings.drop(d, task);
             }
         }
+        d.view.forgetSuperseded();
         d.note(null, null, "run_replanned", Map.of("plan_version", d.run.planVersion, "kept", kept.size(), "tasks",
                 answer.plan().tasks().size()));
         Planning.spawnMissing(d, answer.plan());
+        List.copyOf(d.view.agents).forEach(agent -> Lanes.retire(d, agent));
         Endings.judgeAll(d);
         d.view.agents.forEach(agent -> Endings.end(d, agent));
         Endings.settle(d);
@@ -117,6 +130,10 @@ final class Replanning {
     /** No plan came of it: another try while there are tries, or the failure takes its course. */
     static void refused(Decision d, StepError error) {
         d.run.gate = Gate.NONE;
+        if (d.run.failing) {
+            Endings.judgeAll(d);
+            return;
+        }
         d.note(null, null, "run_replan_failed", Map.of("error_code", error.code(), "error_message", error.message()));
         if (possible(d)) {
             begin(d, "the last plan was no plan: " + error.message());

@@ -243,6 +243,20 @@ public final class RunView {
         old.downstreams.remove(task);
         task.upstreams.add(upstream);
         upstream.downstreams.add(task);
+        recountUpstreams(task);
+    }
+
+    /** Forgets links to tasks that are no part of the run's present any more. */
+    void forgetSuperseded() {
+        for (TaskRow task : tasks.values()) {
+            task.downstreams.removeIf(down -> down.superseded);
+            if (task.upstreams.removeIf(up -> up.superseded)) {
+                recountUpstreams(task);
+            }
+        }
+    }
+
+    private static void recountUpstreams(TaskRow task) {
         task.upstreamsOpen = 0;
         task.upstreamsCompleted = 0;
         task.upstreamsFailed = 0;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What holders of leases report, and what becomes of the step and its task. */
 final class Steps {
-    private static final Duration CONTINUATION_PAUSE = Duration.ofSeconds(1);
+    static final Duration CONTINUATION_PAUSE = Duration.ofSeconds(1);
 
     private Steps() {}
 
@@ -67,8 +67,9 @@ final class Steps {
             return Objects.requireNonNull(refusal);
         }
         TaskRow task = step.task();
-        if (task.spec().parallelSteps()) {
-            return Reply.rejected("CONTINUE_NOT_POSSIBLE", "a task whose steps run in parallel has no further turns");
+        if (task.spec().parallelSteps() || step.spec().kind() == StepKind.VERIFY) {
+            return Reply.rejected("CONTINUE_NOT_POSSIBLE",
+                    "a verification and a task whose steps run in parallel have no further turns");
         }
         Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
         if (taken != null) {
@@ -174,7 +175,9 @@ final class Steps {
 
     /** After a step's good end: the task's next steps, or its own end. While the run is paused nothing new is opened. */
     static void advance(Decision d, TaskRow task, @Nullable String holder) {
-        if (d.run.state == RunState.RUNNING ? !Lanes.open(d, task, holder) : allDone(task)) {
+        if (task.state == TaskState.VERIFYING) {
+            Verdicts.goOn(d, task, holder);
+        } else if (d.run.state == RunState.RUNNING ? !Lanes.open(d, task, holder) : allDone(task)) {
             finish(d, task);
         }
     }

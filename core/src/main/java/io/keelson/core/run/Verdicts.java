@@ -45,14 +45,17 @@ final class Verdicts {
         task.verifiedBy = step.spec().tool();
         d.changes.touch(task);
         switch (verdict.outcome()) {
-            case PASSED -> {
-                if (!Lanes.open(d, task, holder)) {
-                    passed(d, task);
-                }
-            }
+            case PASSED -> goOn(d, task, holder);
             case REJECTED -> Failures.task(d, task, new StepError("VERIFICATION_REJECTED", ErrorClass.QUALITY,
                     Objects.requireNonNullElse(verdict.feedback(), "rejected by " + step.spec().tool())));
             case UNSURE -> ask(d, task, "the verifier is not sure", verdict.feedback());
+        }
+    }
+
+    /** One verifier is done with: the next, or the end. */
+    static void goOn(Decision d, TaskRow task, @Nullable String holder) {
+        if (!Lanes.open(d, task, holder)) {
+            passed(d, task);
         }
     }
 

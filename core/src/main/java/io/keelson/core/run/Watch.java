@@ -2,6 +2,7 @@ package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.policy.ErrorClass;
@@ -143,7 +144,7 @@ final class Watch {
         }
         for (AgentRow agent : List.copyOf(d.view.agents)) {
             if (d.run.state == RunState.RUNNING && agent.state == AgentState.RUNNING
-                    && passed(d, agent.startedAt, t.agent())) {
+                    && !spared(d, agent) && passed(d, agent.begunAt, t.agent())) {
                 Endings.timedOut(d, agent);
             }
         }
@@ -161,9 +162,10 @@ final class Watch {
     private static void task(Decision d, TaskRow task, Timeouts t) {
         Duration own = task.spec().policy().timeout();
         Duration limit = own == null ? t.task() : own;
-        boolean begun = task.state == TaskState.RUNNING || task.state == TaskState.CONTINUING
-                || task.state == TaskState.VERIFYING;
-        if (begun && !task.atHuman && passed(d, task.begunAt, limit)) {
+        boolean begun = task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING;
+        if (task.state == TaskState.CONTINUING && passed(d, task.begunAt, limit)) {
+            by(d, d.now.plus(Steps.CONTINUATION_PAUSE));
+        } else if (begun && !spared(task) && passed(d, task.begunAt, limit)) {
             Failures.task(d, task, new StepError("TASK_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                     "the task took longer than " + limit.toSeconds() + " s"));
         } else if (task.state == TaskState.VERIFYING && passed(d, task.stateSince, t.verify())) {
@@ -179,6 +181,52 @@ final class Watch {
                 Steps.finish(d, task);
             }
         }
+    }
+
+    /** True while a task's time does not count: it waits for a human, or for a time that its plan names. */
+    private static boolean spared(TaskRow task) {
+        return task.atHuman || task.steps.stream().anyMatch(step -> step.state == StepState.WAITING);
+    }
+
+    private static boolean spared(Decision d, AgentRow agent) {
+        return d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task))
+                .allMatch(Watch::spared);
+    }
+
+    /** The time in which a step waited counts neither for its task nor for its agent. */
+    static void spare(Decision d, StepRow step) {
+        if (step.startedAt != null) {
+            moveOn(d, step.task(), Duration.between(step.startedAt, d.now));
+            AgentRow agent = step.task().agent();
+            agent.begunAt = later(agent.begunAt, Duration.between(step.startedAt, d.now), d.now);
+            d.changes.touch(agent);
+        }
+    }
+
+    /** The time in which the run was held up counts for nothing in it. */
+    static void heldUp(Decision d, @Nullable Instant since) {
+        Duration held = since == null ? Duration.ZERO : Duration.between(since, d.now);
+        d.view.tasks.values().stream().filter(RunView::begun).forEach(task -> moveOn(d, task, held));
+        for (AgentRow agent : d.view.agents) {
+            if (!agent.state.terminal()) {
+                agent.begunAt = later(agent.begunAt, held, d.now);
+                d.changes.touch(agent);
+            }
+        }
+    }
+
+    private static void moveOn(Decision d, TaskRow task, Duration by) {
+        task.begunAt = later(task.begunAt, by, d.now);
+        task.stateSince = later(task.stateSince, by, d.now);
+        d.changes.touch(task);
+    }
+
+    private static @Nullable Instant later(@Nullable Instant time, Duration by, Instant most) {
+        if (time == null) {
+            return null;
+        }
+        Instant moved = time.plus(by);
+        return moved.isAfter(most) ? most : moved;
     }
 
     /** True when nothing of a running task is under way: no lease, nothing queued, no timer, nobody asked. */

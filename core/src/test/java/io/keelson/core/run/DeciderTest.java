@@ -362,7 +362,8 @@ class DeciderTest {
     void anExpiredLeaseIsClaimedAgainUnderANewEpochAndTheSameAttempt() {
         world = World.start(plan(task("a")));
         StepRow step = world.claimAll().getFirst();
-        world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, step.leaseEpoch(), Actor.RECONCILER));
+        world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, step.leaseEpoch(), World.LEASE,
+                Actor.RECONCILER));
         assertThat(world.refused(new Command.Complete(world.id(), step.id(), 1, Result.of("1"), World.WHO)).code())
                 .as("late, although nobody has claimed it yet").isEqualTo("STALE_LEASE");
         StepRow again = world.claimAll().getFirst();
@@ -381,10 +382,13 @@ class DeciderTest {
         world = World.start(plan(task("a")));
         for (int i = 0; i < 10; i++) {
             StepRow step = world.claimAll().getFirst();
-            world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, step.leaseEpoch(), Actor.RECONCILER));
+            world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, step.leaseEpoch(), World.LEASE,
+                Actor.RECONCILER));
         }
-        assertThat(world.state()).isEqualTo(RunState.FAILED);
-        assertThat(world.view.run().errorCode()).isEqualTo("WORKER_HEARTBEAT_TIMEOUT");
+        assertThat(world.step("a", "s1").state()).isEqualTo(StepState.FAILED);
+        assertThat(world.task("a").state()).as("lost workers are the task's own policy's").isEqualTo(
+                TaskState.AWAITING_RETRY);
+        assertThat(world.task("a").errorCode()).isEqualTo("WORKER_HEARTBEAT_TIMEOUT");
     }
 
     @Test

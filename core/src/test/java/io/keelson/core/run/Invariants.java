@@ -9,6 +9,7 @@ import io.keelson.core.lifecycle.State;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 
 /** What must hold after every commit (specification, reliability §2: I3, I4, I5, I8). */
@@ -47,6 +48,7 @@ final class Invariants {
         assertThat(view.run.stepsCompleted).isEqualTo(
                 (int) view.steps.values().stream().filter(s -> s.state == StepState.COMPLETED).count());
         assertThat(view.tasksOpen).isEqualTo((int) open);
+        assertThat(view.tasks()).noneMatch(TaskRow::superseded);
         if (view.run.state.terminal()) {
             return;
         }
@@ -57,6 +59,16 @@ final class Invariants {
         for (AgentRow agent : view.agents()) {
             assertThat(agent.slotsTaken).isEqualTo(
                     (int) view.tasks().stream().filter(t -> t.agent() == agent && t.hasSlot && !t.terminal()).count());
+        }
+        assertThat(view.tasksBegun).isEqualTo((int) view.tasks().stream().filter(RunView::begun).count());
+        assertThat(view.tasksAtHuman).as("at human: %s", view.tasks.values().stream().map(TaskRow::key).toList())
+                .isEqualTo((int) view.tasks().stream().filter(t -> t.atHuman).count());
+        for (TaskRow task : view.run.state == RunState.RUNNING ? List.copyOf(view.tasks()) : List.<TaskRow>of()) {
+            boolean before = task.atHuman;
+            view.lookAtHuman(task);
+            assertThat(task.atHuman).as("whether %s, %s, waits for a human only: %s", task.key(), task.state, task.steps
+                    .stream().map(s -> s.state + (s.queued ? "q" : "") + (s.evaluating ? "e" : "")).toList())
+                    .isEqualTo(before);
         }
         assertThat(view.agentsAtWork).isLessThanOrEqualTo(view.run.policy().maxAgents());
     }
@@ -73,8 +85,20 @@ final class Invariants {
     /** A running run has something that can move it. */
     private static void something(World world) {
         if (world.view.run.state == RunState.RUNNING) {
-            boolean human = world.view.steps.values().stream().anyMatch(s -> s.state == StepState.WAITING_APPROVAL);
-            assertThat(!world.queue.isEmpty() || !world.timers.isEmpty() || human).as("the run can move").isTrue();
+            boolean human = world.view.run.gate == RunRow.Gate.ACCEPTANCE
+                    || world.view.steps.values().stream().anyMatch(s -> s.state == StepState.WAITING_APPROVAL)
+                    || world.view.tasks().stream().anyMatch(t -> t.state == TaskState.AWAITING_HUMAN);
+            boolean timer = world.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH);
+            assertThat(!world.queue.isEmpty() || timer || human)
+                    .as("the run can move: gate %s, failing %s, open %s, %s, %s", world.view.run.gate,
+                            world.view.run.failing, world.view.tasksOpen,
+                            world.view.agents().stream().map(a -> a.name() + " " + a.state + " " + a.tasksOpen + a.ready.stream().map(TaskRow::key).toList() + a.slotsTaken + a.admitted).toList(),
+                            world.view.tasks().stream().map(t -> t.key() + " " + t.state + " " + t.upstreamsOpen + t.evaluating + t.agent().name() + t.steps.stream().map(s -> s.state + "" + s.queued).toList()).toList())
+                    .isTrue();
+            assertThat(world.view.tickets).isEmpty();
+        }
+        if (world.view.run.state == RunState.ESCALATED) {
+            assertThat(world.view.tickets).isNotEmpty();
         }
     }
 

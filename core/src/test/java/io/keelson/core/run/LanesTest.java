@@ -47,7 +47,7 @@ class LanesTest {
     void anExpiryIsNothingToTheLeaseThatFollowed() {
         World world = World.start(plan(task("a")));
         StepRow step = world.claimAll().getFirst();
-        Command found = new Command.LeaseExpired(world.id(), step.task().id(), 0, 1, Actor.RECONCILER);
+        Command found = new Command.LeaseExpired(world.id(), step.task().id(), 0, 1, World.LEASE, Actor.RECONCILER);
         world.done(found);
         world.claimAll();
 
@@ -65,7 +65,7 @@ class LanesTest {
                 ErrorClass.PERMANENT);
 
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
-        assertThat(world.timers).isEmpty();
+        assertThat(world.timers.keySet()).extracting(Changes.TimerKey::kind).containsExactly(TimerKind.WATCH);
         assertThat(world.send(new Command.Evaluated(world.id(), TimerKind.EVALUATE_GATE, world.task("b").id(),
                 new Evaluation.Proceed(null), Actor.SYSTEM))).isEqualTo(Reply.UNCHANGED);
     }

@@ -4,6 +4,7 @@ import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
@@ -26,6 +27,7 @@ final class Plans {
         private String when;
         private String forEach;
         private String output;
+        private TaskPolicy policy = TaskPolicy.DEFAULT;
         private boolean parallel;
 
         private T(String id) {
@@ -80,11 +82,17 @@ final class Plans {
             return this;
         }
 
+        T policy(TaskPolicy own) {
+            this.policy = own;
+            return this;
+        }
+
         private TaskSpec spec() {
             if (steps.isEmpty()) {
                 steps(1);
             }
-            return new TaskSpec(id, id, null, "other", agent, on, rule, when, forEach, output, parallel, steps, null);
+            return new TaskSpec(id, id, null, "other", agent, on, rule, when, forEach, output, parallel, steps, null,
+                    policy);
         }
     }
 

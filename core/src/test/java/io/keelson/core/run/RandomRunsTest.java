@@ -4,21 +4,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.FailureRules;
+import io.keelson.core.plan.Hooks;
+import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Changes.Evaluate;
 import io.keelson.core.run.Changes.QueueItem;
 import io.keelson.core.run.Changes.Timer;
 import io.keelson.core.run.Command.Evaluation;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,29 +42,31 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RandomRunsTest {
     private static final RunPolicy TIGHT = new RunPolicy(false, 3, 2, 2, 3, 2, false, 4, 2, 5);
 
+    private static final RetryPolicy QUICK = new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(3), 2, 0);
+
     static IntStream seeds() {
-        return IntStream.range(0, 400);
+        return IntStream.range(Integer.getInteger("keelson.random.from", 0), Integer.getInteger("keelson.random.to", 600));
     }
 
     @ParameterizedTest
     @MethodSource("seeds")
     void everyRunEndsWhateverHappened(int seed) {
         Random random = new Random(seed);
-        World world = World.start(random.nextInt(4) == 0 ? TIGHT.withApprovePlan(true) : TIGHT, plan(random));
+        World world = World.start(policy(random), plan(random));
         world.holder = random.nextBoolean() ? "node" : null;
         for (int i = 0; i < 120; i++) {
             disturb(world, random);
         }
         Invariants.legal(world);
         finish(world, random);
-        assertThat(world.state().terminal()).as("seed %s ends, is %s", seed, world.state()).isTrue();
+        assertThat(world.state().terminal()).as("seed %s ends, is %s %s %s", seed, world.state(), world.view.run().gate(), world.view.tasks().stream().map(t -> t.key() + " " + t.state + " " + t.upstreamsOpen + t.evaluating + t.agent().name() + t.steps.stream().map(s -> s.state + "" + s.queued).toList()).toList()).isTrue();
         Invariants.legal(world);
     }
 
     private static void disturb(World world, Random random) {
         List<StepRow> steps = world.view.tasks().stream().flatMap(t -> t.steps().stream()).toList();
         StepRow step = steps.isEmpty() ? null : steps.get(random.nextInt(steps.size()));
-        switch (random.nextInt(20)) {
+        switch (random.nextInt(26)) {
             case 0 -> world.send(new Command.Pause(world.id(), null, World.WHO));
             case 1, 2 -> world.send(new Command.Resume(world.id(), World.WHO));
             case 3 -> world.send(new Command.Retry(world.id(), random.nextBoolean(), World.WHO));
@@ -65,8 +78,65 @@ class RandomRunsTest {
             case 13 -> expireOne(world, step);
             case 14, 15 -> timerOne(world, random);
             case 16, 17, 18 -> answerOne(world, random, true);
+            case 19, 20 -> interveneOne(world, random);
+            case 21, 22 -> resolveOne(world, random);
+            case 23 -> judgeOne(world, random);
             default -> decideOne(world, random, step);
         }
+    }
+
+    private static RunPolicy policy(Random random) {
+        FailureMode[] modes = FailureMode.values();
+        Escalation escalation = new Escalation(random.nextBoolean(), random.nextInt(3) == 0, Duration.ofSeconds(300),
+                random.nextInt(9), 0.5);
+        StepSpec planner = step("planner", StepKind.TOOL);
+        FailureRules rules = new FailureRules(modes[random.nextInt(3)], modes[random.nextInt(3)], QUICK, QUICK,
+                escalation, random.nextInt(3) == 0 ? planner : null, 2, random.nextBoolean(), random.nextInt(4) == 0);
+        HumanRules humans = new HumanRules(random.nextInt(4) == 0, Duration.ofMinutes(10),
+                HumanRules.OnTimeout.values()[random.nextInt(3)]);
+        Hooks hooks = new Hooks(random.nextInt(4) == 0 ? step("before", StepKind.TOOL) : null,
+                random.nextInt(4) == 0 ? step("after", StepKind.TOOL) : null);
+        return TIGHT.withApprovePlan(random.nextInt(4) == 0).with(rules).with(humans).with(hooks);
+    }
+
+    private static StepSpec step(String name, StepKind kind) {
+        return new StepSpec(name, kind, "noop", "{}", RetryPolicy.STEP, Duration.ofSeconds(30));
+    }
+
+    private static void interveneOne(World world, Random random) {
+        List<TaskRow> tasks = List.copyOf(world.view.tasks());
+        if (tasks.isEmpty()) {
+            return;
+        }
+        UUID task = tasks.get(random.nextInt(tasks.size())).id();
+        switch (random.nextInt(12)) {
+            case 0 -> world.send(new Command.CancelTask(world.id(), task, null, World.WHO));
+            case 1 -> world.send(new Command.SkipTask(world.id(), task, null, World.WHO));
+            case 2 -> world.send(new Command.CancelAgent(world.id(), 1 + random.nextInt(3), null, World.WHO));
+            case 3, 4, 5 -> world.send(new Command.Replan(world.id(), null, World.WHO));
+            case 6 -> {
+                if (random.nextInt(5) == 0) {
+                    world.send(new Command.FailRun(world.id(), null, World.WHO));
+                }
+            }
+            default -> world.send(new Command.RetryTask(world.id(), task, World.WHO));
+        }
+    }
+
+    private static void resolveOne(World world, Random random) {
+        List<TicketRow> open = List.copyOf(world.view.tickets());
+        if (!open.isEmpty()) {
+            Command.Resolution[] all = Command.Resolution.values();
+            world.done(new Command.Resolve(world.id(), open.get(random.nextInt(open.size())).id(),
+                    all[random.nextInt(random.nextInt(4) == 0 ? 4 : 2)], null, World.WHO));
+        }
+    }
+
+    private static void judgeOne(World world, Random random) {
+        Command.DecideTask.Choice[] all = Command.DecideTask.Choice.values();
+        List.copyOf(world.view.tasks()).stream().filter(task -> task.state() == TaskState.AWAITING_HUMAN).findAny()
+                .ifPresent(task -> world.done(new Command.DecideTask(world.id(), task.id(),
+                        all[random.nextInt(all.length)], task.attempt(), null, World.WHO)));
     }
 
     private static void claimOne(World world, Random random) {
@@ -85,7 +155,7 @@ class RandomRunsTest {
         int epoch = step.leaseEpoch() - (random.nextInt(8) == 0 ? 1 : 0);
         ErrorClass how = random.nextInt(6) == 0 ? ErrorClass.PERMANENT : ErrorClass.INFRASTRUCTURE;
         int n = random.nextInt(10);
-        Command report = n < 6 ? new Command.Complete(world.id(), step.id(), epoch, Result.of("1"), World.WHO)
+        Command report = n < 6 ? new Command.Complete(world.id(), step.id(), epoch, result(random), World.WHO)
                 : n < 8 ? new Command.Fail(world.id(), step.id(), epoch, new StepError("X", how, "x"),
                         Result.of("null"), World.WHO)
                         : n == 8 ? new Command.Continue(world.id(), step.id(), epoch, Result.of("1"), World.WHO)
@@ -96,9 +166,15 @@ class RandomRunsTest {
         }
     }
 
+    private static Result result(Random random) {
+        Verdict.Outcome[] all = Verdict.Outcome.values();
+        return new Result("1", random.nextInt(3), BigDecimal.ZERO, List.of(), random.nextInt(20) == 0 ? null
+                : new Verdict(all[Math.max(0, random.nextInt(6) - 3)], BigDecimal.ONE, null));
+    }
+
     private static void expireOne(World world, StepRow step) {
         if (step != null) {
-            world.send(new Command.LeaseExpired(world.id(), step.task().id(), step.lane(), step.leaseEpoch(),
+            world.send(new Command.LeaseExpired(world.id(), step.task().id(), step.lane(), step.leaseEpoch(), World.LEASE,
                     Actor.RECONCILER));
         }
     }
@@ -139,9 +215,26 @@ class RandomRunsTest {
                 yield new Evaluation.Proceed(
                         IntStream.range(0, random.nextInt(7)).mapToObj(Integer::toString).toList());
             }
+            case EVALUATE_PLAN -> new Evaluation.Planned(newPlan(world, random), "{}");
             case EVALUATE_STEP -> new Evaluation.Opened("{}", Duration.ofSeconds(5), null);
             default -> new Evaluation.Output("1");
         };
+    }
+
+    /** What is finished stays and can be depended on; the rest is new. */
+    private static Plan newPlan(World world, Random random) {
+        List<Plans.T> tasks = new ArrayList<>();
+        for (TaskRow task : world.view.tasks()) {
+            if (task.state() == TaskState.COMPLETED && task.group() == null && !task.system()) {
+                tasks.add(Plans.task(task.key()).step("s", StepKind.TOOL));
+            }
+        }
+        List<String> done = tasks.stream().map(task -> task.id).toList();
+        for (int i = random.nextInt(3); i >= 0; i--) {
+            String[] on = done.isEmpty() || random.nextBoolean() ? new String[0] : new String[]{done.getFirst()};
+            tasks.add(Plans.task("v" + world.view.run().planVersion() + "-" + i).on(on).step("s", StepKind.TOOL));
+        }
+        return Plans.plan(tasks);
     }
 
     private static void decideOne(World world, Random random, StepRow step) {
@@ -157,16 +250,25 @@ class RandomRunsTest {
                 world.done(new Command.Approve(world.id(), null, World.WHO));
             }
             world.send(new Command.Resume(world.id(), World.WHO));
+            List.copyOf(world.view.tickets()).forEach(ticket -> world.send(new Command.Resolve(world.id(), ticket.id(),
+                    Command.Resolution.RESUME, null, World.WHO)));
+            List.copyOf(world.view.tasks()).stream().filter(task -> task.state() == TaskState.AWAITING_HUMAN)
+                    .forEach(task -> world.send(new Command.DecideTask(world.id(), task.id(),
+                            Command.DecideTask.Choice.APPROVE, null, null, World.WHO)));
+            if (world.view.run().gate() == RunRow.Gate.ACCEPTANCE) {
+                world.send(new Command.Approve(world.id(), null, World.WHO));
+            }
             world.claimAll();
             world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
-                    .forEach(world::complete);
+                    .forEach(step -> world.send(new Command.Complete(world.id(), step.id(), step.leaseEpoch(), World.GOOD,
+                            World.WHO)));
             world.view.tasks().stream().flatMap(t -> t.steps().stream())
                     .filter(s -> s.state() == StepState.WAITING_APPROVAL).toList()
                     .forEach(s -> world.send(new Command.DecideStep(world.id(), s.id(), true, null, World.WHO)));
             while (!world.evaluations.isEmpty()) {
                 answerOne(world, random, false);
             }
-            if (!world.timers.isEmpty()) {
+            if (world.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH)) {
                 world.nextTimer();
             }
         }
@@ -200,6 +302,13 @@ class RandomRunsTest {
             }
             if (random.nextInt(4) == 0) {
                 task.parallel();
+            }
+            if (random.nextInt(3) == 0) {
+                FailureMode mode = FailureMode.values()[random.nextInt(3)];
+                List<StepSpec> verify = random.nextInt(3) == 0 ? List.of()
+                        : List.of(step("verify-1", StepKind.VERIFY), step("verify-2", StepKind.VERIFY));
+                task.policy(new TaskPolicy(mode, random.nextBoolean() ? null : QUICK, verify, random.nextInt(5) == 0,
+                        random.nextInt(4) == 0 ? Duration.ofSeconds(40) : null));
             }
             for (int s = random.nextInt(4); s >= 0; s--) {
                 int kind = random.nextInt(8);

@@ -13,6 +13,7 @@ import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Changes.QueueItem;
 import io.keelson.core.run.Changes.Timer;
 import io.keelson.core.run.Changes.TimerKey;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,6 +28,9 @@ import java.util.UUID;
 /** One run, its queue and its timers in memory: commits every command at once and checks invariants after each. */
 final class World {
     static final Actor WHO = Actor.human("ann");
+    /** A result that is also a verdict, where one is asked for. */
+    static final Result GOOD = new Result("1", 0, BigDecimal.ZERO, List.of(),
+            new Verdict(Verdict.Outcome.PASSED, null, null));
     static final Duration LEASE = Duration.ofSeconds(30);
 
     final Map<Lane, QueueItem> queue = new LinkedHashMap<>();
@@ -134,7 +138,7 @@ final class World {
     }
 
     void complete(StepRow step) {
-        done(new Command.Complete(id(), step.id(), step.leaseEpoch(), Result.of("1"), Actor.agent("w1")));
+        done(new Command.Complete(id(), step.id(), step.leaseEpoch(), GOOD, Actor.agent("w1")));
     }
 
     void fail(StepRow step, ErrorClass errorClass) {
@@ -142,11 +146,25 @@ final class World {
                 Result.of("null"), Actor.agent("w1")));
     }
 
-    /** Lets time pass to the next timer and delivers it. */
+    /** Lets time pass to the next timer and delivers it, but for the watch over timeouts. */
     void nextTimer() {
-        Timer timer = timers.values().stream().min(Comparator.comparing(Timer::dueAt)).orElseThrow();
+        Timer timer = timers.values().stream().filter(each -> each.key().kind() != TimerKind.WATCH)
+                .min(Comparator.comparing(Timer::dueAt)).orElseThrow();
         now = timer.dueAt().isAfter(now) ? timer.dueAt() : now;
         send(new Command.TimerDue(id(), timer.key().kind(), timer.key().subject(), Actor.SYSTEM));
+    }
+
+    /** Lets time pass and delivers the watch over timeouts whenever it is due. */
+    void watchUntil(Instant until) {
+        for (Timer watch = watch(); watch != null && !watch.dueAt().isAfter(until); watch = watch()) {
+            now = watch.dueAt().isAfter(now) ? watch.dueAt() : now;
+            send(new Command.TimerDue(id(), TimerKind.WATCH, id(), Actor.RECONCILER));
+        }
+        now = until;
+    }
+
+    private Timer watch() {
+        return timers.get(new TimerKey(TimerKind.WATCH, id()));
     }
 
     void answer(Evaluate asked, Command.Evaluation answer) {

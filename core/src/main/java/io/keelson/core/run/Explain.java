@@ -1,0 +1,247 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.TriggerRule;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Why a run, a task or a step waits, read off a view: which upstream, timer, limit, human, lease or missing worker. */
+public final class Explain {
+    private static final int SHOWN = 100;
+
+    private final RunView view;
+    private final Surroundings around;
+    private final List<Explanation> reasons = new ArrayList<>();
+
+    private Explain(RunView view, Surroundings around) {
+        this.view = view;
+        this.around = around;
+    }
+
+    /** What a view does not know. */
+    public interface Surroundings {
+        /** Whether some executor or a worker that was heard of lately takes steps of that tool. */
+        boolean served(String tool);
+
+        /** When a lease ends unless it is extended; null when there is none. */
+        @Nullable Instant leaseUntil(Changes.Lane lane);
+
+        /** When a timer is due; null when it is not armed. */
+        @Nullable Instant due(TimerKind kind, UUID subject);
+    }
+
+    /** Of a whole run: its own reasons, then those of at most a hundred open tasks that could move. */
+    public static List<Explanation> run(RunView view, Surroundings around) {
+        Explain explain = new Explain(view, around);
+        if (!explain.held()) {
+            view.tasks.values().stream().filter(task -> !task.terminal() && !task.isGroup())
+                    .filter(task -> task.state != TaskState.PENDING || task.upstreamsOpen == 0).limit(SHOWN)
+                    .forEach(explain::task);
+        }
+        return explain.reasons;
+    }
+
+    /** Of one task: what holds the run up, if anything does, then its own. */
+    public static List<Explanation> task(RunView view, TaskRow task, Surroundings around) {
+        Explain explain = new Explain(view, around);
+        explain.held();
+        explain.task(task);
+        return explain.reasons;
+    }
+
+    /** Of one step: what holds the run or its task up, then its own. */
+    public static List<Explanation> step(RunView view, StepRow step, Surroundings around) {
+        Explain explain = new Explain(view, around);
+        explain.held();
+        if (step.task().state != TaskState.RUNNING && step.task().state != TaskState.VERIFYING) {
+            explain.task(step.task());
+        }
+        explain.step(step);
+        return explain.reasons;
+    }
+
+    /** What keeps the whole run from going on; true when there is such a thing. */
+    private boolean held() {
+        RunRow run = view.run;
+        switch (run.state) {
+            case CREATED -> add("NOT_STARTED", "the run was accepted and waits to be started", null);
+            case PENDING, PLANNING, RESUMING -> add("STARTING", "the run is being set up", null);
+            case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a human has to approve the plan",
+                    around.due(TimerKind.HUMAN, run.id()));
+            case PAUSED -> add("PAUSED", "the run is paused; work in flight may finish", null);
+            case BUDGET_EXCEEDED -> add("BUDGET_EXCEEDED", "the budget is used up; raise it or cancel", null);
+            case RETRYING -> add("RUN_BACKOFF", "attempt " + run.attempt + " begins after its backoff",
+                    around.due(TimerKind.RUN_RETRY, run.id()));
+            case ESCALATED -> view.tickets.values().forEach(this::ticket);
+            case RUNNING -> {
+                return gate(run);
+            }
+            case COMPLETED, FAILED, CANCELLED, SKIPPED -> add("ENDED", "the run is " + run.state.wire()
+                    + (run.errorCode == null ? "" : ": " + run.errorCode), null);
+        }
+        return true;
+    }
+
+    private boolean gate(RunRow run) {
+        switch (run.gate) {
+            case NONE -> {
+                if (view.evaluatingOutput) {
+                    add("OUTPUT_EVALUATING", "the run's output is being put together", null);
+                }
+                return view.evaluatingOutput;
+            }
+            case REPLANNING, REPLAN_APPROVED -> {
+                add("REPLANNING", "a new plan is being made; nothing of the old one is begun", null);
+                return false;
+            }
+            case ACCEPTANCE -> add("RESULT_ACCEPTANCE", "a human has to accept the result",
+                    around.due(TimerKind.HUMAN, run.id()));
+        }
+        return true;
+    }
+
+    private void ticket(TicketRow ticket) {
+        reasons.add(new Explanation("TICKET_OPEN", ticket.message() + " (" + ticket.reason() + ")", ticket.taskId(),
+                ticket.stepId(), around.due(TimerKind.HUMAN, ticket.id()), List.of(ticket.id().toString())));
+    }
+
+    private void task(TaskRow task) {
+        switch (task.state) {
+            case PENDING -> pending(task);
+            case QUEUED -> queued(task);
+            case AWAITING_RETRY -> {
+                if (task.parked()) {
+                    view.tickets.values().stream().filter(t -> Objects.equals(t.taskId(), task.id()))
+                            .forEach(this::ticket);
+                } else {
+                    add(task, "TASK_BACKOFF", "attempt " + (task.attempt + 1) + " begins after its backoff"
+                            + because(task.errorCode), task.nextRunAt, List.of());
+                }
+            }
+            case AWAITING_HUMAN -> add(task, "TASK_REVIEW", "a human has to judge the output",
+                    around.due(TimerKind.HUMAN, task.id()), List.of());
+            case CONTINUING -> add(task, "NEXT_TURN", "its next turn begins in a moment",
+                    around.due(TimerKind.TASK_CONTINUE, task.id()), List.of());
+            case ASSIGNED, RUNNING, VERIFYING -> {
+                if (task.evaluating) {
+                    add(task, "OUTPUT_EVALUATING", "its output is being put together", null, List.of());
+                } else if (task.isGroup()) {
+                    add(task, "CHILDREN_OPEN", task.childrenOpen + " of its tasks are open", null, List.of());
+                }
+                task.steps.stream().filter(step -> !step.state.terminal())
+                        .filter(step -> step.state != StepState.PENDING || step.queued || step.evaluating)
+                        .forEach(this::step);
+            }
+            case COMPLETED, FAILED, CANCELLED, SKIPPED -> add(task, "ENDED", "the task is " + task.state.wire()
+                    + because(task.errorCode), null, List.of());
+        }
+    }
+
+    private static String because(@Nullable String code) {
+        return code == null ? "" : ": " + code;
+    }
+
+    private void pending(TaskRow task) {
+        TaskRow hook = view.beforeHook;
+        if (task.upstreamsOpen > 0 && task.spec().triggerRule() != TriggerRule.ALWAYS) {
+            List<String> open = task.upstreams.stream().filter(up -> !up.terminal()).map(TaskRow::key).toList();
+            add(task, "UPSTREAM_OPEN", "upstreams have not ended: " + shown(open), null, open);
+        } else if (task == view.afterHook) {
+            add(task, "UPSTREAM_OPEN", "it runs when everything else has ended", null, List.of());
+        } else if (hook != null && !hook.terminal() && !task.system()) {
+            add(task, "HOOK_OPEN", "the run's first hook has not ended", null, List.of(hook.key()));
+        } else if (task.agent().nextRunAt != null) {
+            add(task, "AGENT_BACKOFF", "its agent starts over after its backoff", task.agent().nextRunAt, List.of());
+        } else if (task.evaluating) {
+            add(task, "CONDITION_EVALUATING", "its condition is being evaluated", null, List.of());
+        }
+    }
+
+    private void queued(TaskRow task) {
+        AgentRow agent = task.agent();
+        String name = Objects.requireNonNullElse(agent.name(), "the default agent");
+        if (task.hasSlot) {
+            task.steps.stream().filter(step -> step.queued).forEach(this::step);
+        } else if (!agent.admitted && view.run.state == RunState.RUNNING) {
+            add(task, "AGENTS_LIMIT", "so many agents of the run are at work that " + name + " has to wait (limit "
+                    + view.run.policy().maxAgents() + ")", null, List.of(name));
+        } else {
+            add(task, "TASKS_LIMIT", name + " has all its places taken (" + agent.slotsTaken + ")", null,
+                    List.of(name));
+        }
+    }
+
+    private void step(StepRow step) {
+        String tool = step.spec().tool();
+        switch (step.state) {
+            case PENDING -> {
+                if (step.queued) {
+                    unclaimed(step);
+                } else if (step.evaluating) {
+                    add(step, "INPUT_EVALUATING", "its input is being resolved", null, List.of());
+                } else if (step.task().spec().parallelSteps()) {
+                    add(step, "STEPS_LIMIT", "so many steps of its task are under way that it has to wait (limit "
+                            + view.run.policy().stepsPerTask() + ")", null, List.of());
+                } else {
+                    add(step, "EARLIER_STEP", "an earlier step of its task has not ended", null, List.of());
+                }
+            }
+            case RUNNING -> {
+                if (step.held()) {
+                    add(step, "RUNNING", "'" + step.holder + "' is at it, under a lease of epoch " + step.leaseEpoch,
+                            around.leaseUntil(new Changes.Lane(step.task().id(), step.lane())),
+                            List.of(Objects.requireNonNull(step.holder)));
+                } else {
+                    unclaimed(step);
+                }
+            }
+            case AWAITING_RETRY -> {
+                if (step.parked()) {
+                    view.tickets.values().stream().filter(t -> Objects.equals(t.stepId(), step.id()))
+                            .forEach(this::ticket);
+                } else {
+                    add(step, "STEP_BACKOFF", "it is tried again after its backoff" + because(step.errorCode),
+                            step.nextRunAt, List.of());
+                }
+            }
+            case WAITING -> add(step, "TIMER", "it waits for its time", step.nextRunAt, List.of());
+            case WAITING_APPROVAL -> add(step, "APPROVAL", "a human has to decide",
+                    around.due(TimerKind.HUMAN, step.id()), List.of());
+            case COMPLETED, FAILED, CANCELLED, SKIPPED -> add(step, "ENDED", "the step is " + step.state.wire()
+                    + because(step.errorCode), null, List.of());
+        }
+        if (step.queued && !step.held() && !around.served(tool)) {
+            add(step, "MISSING_WORKER", "no worker that serves '" + tool + "' has been heard of lately", null,
+                    List.of(tool));
+        }
+    }
+
+    private void unclaimed(StepRow step) {
+        add(step, "QUEUED", "it is ready and waits to be claimed for '" + step.spec().tool() + "'", null,
+                List.of(step.spec().tool()));
+    }
+
+    private void add(String code, String text, @Nullable Instant until) {
+        reasons.add(new Explanation(code, text, null, null, until, List.of()));
+    }
+
+    private void add(TaskRow task, String code, String text, @Nullable Instant until, List<String> on) {
+        reasons.add(new Explanation(code, "task '" + task.key() + "': " + text, task.id(), null, until, on));
+    }
+
+    private void add(StepRow step, String code, String text, @Nullable Instant until, List<String> on) {
+        reasons.add(new Explanation(code, "step '" + step.task().key() + "/" + step.name() + "': " + text,
+                step.task().id(), step.id(), until, on));
+    }
+
+    private static String shown(List<String> keys) {
+        return keys.size() <= 10 ? String.join(", ", keys)
+                : String.join(", ", keys.subList(0, 10)) + " and " + (keys.size() - 10) + " more";
+    }
+}

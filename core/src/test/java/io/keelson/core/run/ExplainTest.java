@@ -1,0 +1,90 @@
+package io.keelson.core.run;
+
+import static io.keelson.core.run.Plans.plan;
+import static io.keelson.core.run.Plans.task;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ExplainTest {
+    private static final Instant LATER = Instant.parse("2026-01-01T00:00:30Z");
+
+    private final Explain.Surroundings around = new Explain.Surroundings() {
+        @Override
+        public boolean served(String tool) {
+            return !tool.equals("noop");
+        }
+
+        @Override
+        public @Nullable Instant leaseUntil(Changes.Lane lane) {
+            return LATER;
+        }
+
+        @Override
+        public @Nullable Instant due(TimerKind kind, UUID subject) {
+            return kind == TimerKind.HUMAN ? LATER : null;
+        }
+    };
+
+    @Test
+    void anUpstreamAMissingWorkerAndALease() {
+        World world = World.start(plan(task("a"), task("b").on("a")));
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("QUEUED", "MISSING_WORKER");
+        Explanation open = Explain.task(world.view, world.task("b"), around).getFirst();
+        assertThat(open.code()).isEqualTo("UPSTREAM_OPEN");
+        assertThat(open.on()).containsExactly("a");
+
+        StepRow step = world.claimAll().getFirst();
+        Explanation held = Explain.step(world.view, step, around).getFirst();
+        assertThat(held.code()).isEqualTo("RUNNING");
+        assertThat(held.until()).isEqualTo(LATER);
+        assertThat(held.on()).containsExactly("w1");
+    }
+
+    @Test
+    void backoffApprovalTimerAndEarlierStep() {
+        World world = World.start(plan(task("a").steps(2), task("b").step("ok", StepKind.APPROVAL)));
+        world.answer(world.evaluations.getFirst(), new Command.Evaluation.Opened("{}", null, null));
+        StepRow first = world.claimAll().getFirst();
+        assertThat(codes(Explain.step(world.view, world.step("a", "s2"), around))).containsExactly("EARLIER_STEP");
+        world.fail(first, ErrorClass.INFRASTRUCTURE);
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("STEP_BACKOFF", "APPROVAL");
+        assertThat(Explain.step(world.view, first, around).getFirst().until()).isEqualTo(first.nextRunAt());
+    }
+
+    @Test
+    void limitsOfAgentsTasksAndSteps() {
+        RunPolicy tight = new RunPolicy(false, 3, 1, 1, 1, 1, false, 10, 10, 100);
+        World world = World.start(tight, plan(task("a").agent("x").parallel().steps(2), task("b").agent("x"),
+                task("c").agent("y")));
+        assertThat(codes(Explain.task(world.view, world.task("b"), around))).containsExactly("TASKS_LIMIT");
+        assertThat(codes(Explain.task(world.view, world.task("c"), around))).containsExactly("AGENTS_LIMIT");
+        world.claimAll();
+        assertThat(codes(Explain.step(world.view, world.step("a", "s2"), around))).containsExactly("STEPS_LIMIT");
+    }
+
+    @Test
+    void whatHoldsTheWholeRunComesFirst() {
+        World world = World.start(RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
+        assertThat(Explain.run(world.view, around)).singleElement().satisfies(reason -> {
+            assertThat(reason.code()).isEqualTo("PLAN_APPROVAL");
+            assertThat(reason.until()).isEqualTo(LATER);
+        });
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("PAUSED");
+        world.done(new Command.Cancel(world.id(), null, World.WHO));
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("ENDED");
+    }
+
+    private static List<String> codes(List<Explanation> reasons) {
+        return reasons.stream().map(Explanation::code).toList();
+    }
+}
