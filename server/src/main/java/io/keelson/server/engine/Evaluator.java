@@ -80,7 +80,9 @@ final class Evaluator {
                 case EVALUATE_STEP -> open(request);
                 case EVALUATE_TASK_OUTPUT -> new Evaluation.Output(taskOutput(request).toString());
                 case EVALUATE_RUN_OUTPUT -> new Evaluation.Output(runOutput(request).toString());
-                case STEP_RETRY, STEP_WAIT, TASK_CONTINUE -> throw new IllegalArgumentException(request.toString());
+                case EVALUATE_PLAN -> throw new IllegalStateException();
+                case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT,
+                        WATCH -> throw new IllegalArgumentException(request.toString());
             };
         } catch (ExpressionException e) {
             return broken(e.code(), String.valueOf(e.getMessage()));

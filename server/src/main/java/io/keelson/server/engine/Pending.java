@@ -27,8 +27,7 @@ final class Pending {
             case Command.Complete complete -> complete.result().output().length();
             case Command.Continue another -> another.result().output().length();
             case Command.Evaluated evaluated -> text(evaluated.evaluation());
-            case Command.Start _,Command.Approve _,Command.Reject _,Command.DecideStep _,Command.Pause _,Command.Resume _,Command.Cancel _,Command.Retry _,Command.Claim _,Command.Fail _,Command.Release _,Command.LeaseExpired _,Command.Settle _,Command.TimerDue _ ->
-                0;
+            default -> 0;
         };
     }
 
@@ -37,6 +36,7 @@ final class Pending {
             case Evaluation.Proceed(var items) -> items == null ? 0 : items.stream().mapToLong(String::length).sum();
             case Evaluation.Opened(String input, _, _) -> input.length();
             case Evaluation.Output(String json) -> json.length();
+            case Evaluation.Planned(_, String json) -> json.length();
             case Evaluation.Skip _,Evaluation.Broken _ -> 0;
         };
     }

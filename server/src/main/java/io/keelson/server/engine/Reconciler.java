@@ -45,7 +45,7 @@ final class Reconciler {
                                 "the step took longer than its timeout"),
                         Result.of("null"), Actor.RECONCILER)
                 : new Command.LeaseExpired(expired.runId(), expired.taskId(), expired.lane(), expired.epoch(),
-                        Actor.RECONCILER);
+                        expired.lease(), Actor.RECONCILER);
     }
 
     /** Timers that came due while no node had them in memory. */

@@ -1,5 +1,6 @@
 package io.keelson.server.run;
 
+import static io.keelson.server.run.Column.flag;
 import static io.keelson.server.run.Column.integer;
 import static io.keelson.server.run.Column.text;
 import static io.keelson.server.run.Column.time;
@@ -12,6 +13,7 @@ import io.keelson.core.run.Changes.Owner;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.List;
 import java.util.UUID;
 
 /** {@code run_agents}. */
@@ -19,28 +21,38 @@ final class AgentsTable {
 
     record New(Owner owner, AgentRow row) {}
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_agent_new", """
+    /** What the failure policy keeps. */
+    private static final List<Column<AgentRow>> KEPT = List.of(integer("attempt_number", AgentRow::attempt),
+            flag("failing", AgentRow::failing), flag("passed_over", AgentRow::passedOver),
+            time("next_run_at", AgentRow::nextRunAt));
+
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_agent_new_v2", """
             insert into run_agents (id, run_id, workspace_id, attempt, number, name, state, state_type, started_at,
-                completed_at, created_at)
-            select id, run_id, workspace_id, attempt, number, name, state, state_type, started_at, completed_at, {now}
-              from {rows}""",
+                completed_at, attempt_number, failing, passed_over, next_run_at, created_at)
+            select id, run_id, workspace_id, attempt, number, name, state, state_type, started_at, completed_at,
+                attempt_number, failing, passed_over, next_run_at, {now}
+              from {rows}""", Column.joined(List.of(
             uuid("id", n -> n.row.id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
             integer("number", n -> n.row.number()), text("name", 255, n -> n.row.name()),
             word("state", n -> n.row.state().wire()), word("state_type", n -> n.row.state().type().wire()),
-            time("started_at", n -> n.row.startedAt()), time("completed_at", n -> n.row.completedAt()));
+            time("started_at", n -> n.row.startedAt()), time("completed_at", n -> n.row.completedAt())),
+            KEPT.stream().map(column -> column.of(New::row)).toList()));
 
-    static final SetStatement<AgentRow> UPDATE = new SetStatement<>("keelson_agent_change", """
+    static final SetStatement<AgentRow> UPDATE = new SetStatement<>("keelson_agent_change_v2", """
             update run_agents a
-               set state = u.state, state_type = u.state_type, started_at = u.started_at, completed_at = u.completed_at
+               set state = u.state, state_type = u.state_type, started_at = u.started_at, completed_at = u.completed_at,
+                   attempt_number = u.attempt_number, failing = u.failing, passed_over = u.passed_over,
+                   next_run_at = u.next_run_at
               from {rows}
-             where a.id = u.id""",
+             where a.id = u.id""", Column.joined(List.of(
             uuid("id", AgentRow::id), word("state", a -> a.state().wire()),
             word("state_type", a -> a.state().type().wire()), time("started_at", AgentRow::startedAt),
-            time("completed_at", AgentRow::completedAt));
+            time("completed_at", AgentRow::completedAt)), KEPT));
 
     private static final String LOAD = """
-            select a.id, a.run_id, a.number, a.name, a.state, a.started_at, a.completed_at
+            select a.id, a.run_id, a.number, a.name, a.state, a.started_at, a.completed_at,
+                a.attempt_number, a.failing, a.passed_over, a.next_run_at
               from run_agents a
               join orchestration_runs r on r.id = a.run_id and r.attempt_number = a.attempt
              where a.run_id = any (?)
@@ -52,7 +64,9 @@ final class AgentsTable {
         Loading.each(c, LOAD, runIds, row -> {
             AgentRow agent = new AgentRow(Loading.uuid(row, "id"), row.getInt("number"), row.getString("name"))
                     .restore(AgentState.of(row.getString("state")), Loading.time(row, "started_at"),
-                            Loading.time(row, "completed_at"));
+                            Loading.time(row, "completed_at"))
+                    .restorePolicy(row.getInt("attempt_number"), row.getBoolean("failing"),
+                            row.getBoolean("passed_over"), Loading.time(row, "next_run_at"));
             loading.agents.put(agent.id(), agent);
             loading.view(row).add(agent);
         });

@@ -2,6 +2,7 @@ package io.keelson.server.run;
 
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.RunRow;
 import io.keelson.core.run.StepRow;
@@ -11,6 +12,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +26,7 @@ import org.postgresql.util.ServerErrorMessage;
 
 /**
  * Writes the changes of one batch in at most three messages: what is new, what moves with every step, and what changes
- * when tasks and runs begin or end.
+ * when tasks and runs begin or end. A fourth has what hardly any batch has: plans and tickets.
  */
 final class ChangesWriter {
     private static final SetGroup NEW = new SetGroup(RunsTable.INSERT, RunsTable.INSERT_HEAD, AgentsTable.INSERT,
@@ -34,6 +36,13 @@ final class ChangesWriter {
     private static final SetGroup TURNS = new SetGroup(TasksTable.UPDATE, AgentsTable.UPDATE, AttemptsTable.UPSERT,
             QueueTable.CLEAR, QueueTable.REMOVE, QueueTable.PUT, TimersTable.CLEAR, TimersTable.DISARM,
             TimersTable.ARM, ArtifactsTable.INSERT);
+
+    /** What hardly any batch has. */
+    private static final SetGroup RARE = new SetGroup(RunsTable.UPDATE_PLAN, TicketsTable.INSERT, TicketsTable.UPDATE);
+
+    /** The work of a task in such a state is done, though it may still be judged. */
+    private static final Set<TaskState> DONE = EnumSet.of(TaskState.COMPLETED, TaskState.VERIFYING,
+            TaskState.AWAITING_HUMAN);
 
     private static final Set<String> OVERTAKEN = Set.of("ix_orch_events_run", "orchestration_runs_pkey",
             "run_heads_pkey");
@@ -81,7 +90,7 @@ final class ChangesWriter {
                         .map(agent -> new AgentsTable.New(changes.ownerOf(agent), agent)).toList()),
                 TasksTable.INSERT.of(changes.newTasks().stream()
                         .map(task -> new TasksTable.New(changes.ownerOf(task), changed(task))).toList()),
-                DependenciesTable.insert(changes.newTasks()),
+                DependenciesTable.insert(changes.newTasks(), changes.links()),
                 StepsTable.INSERT.of(changes.newSteps().stream()
                         .map(step -> new StepsTable.New(changes.ownerOf(step), changed(step))).toList()));
         MOVES.execute(c, now, RunsTable.UPDATE_HEAD.ofAll(runs.values()),
@@ -94,6 +103,8 @@ final class ChangesWriter {
                 QueueTable.PUT.of(present(changes.queue())), TimersTable.CLEAR.of(changes.clearedRuns()),
                 TimersTable.DISARM.of(absent(changes.timers())), TimersTable.ARM.of(present(changes.timers())),
                 ArtifactsTable.INSERT.of(changes.artifacts()));
+        RARE.execute(c, now, RunsTable.UPDATE_PLAN.ofAll(changes.plans()), TicketsTable.INSERT.of(changes.newTickets()),
+                TicketsTable.UPDATE.ofAll(changes.tickets()));
         changes.runs().forEach(RunRow::saved);
     }
 
@@ -107,13 +118,14 @@ final class ChangesWriter {
         return new TasksTable.Changed(task, made, Texts.summary(known));
     }
 
-    /** The output of a completed task's last step, if this batch brought it. */
+    /** The last output of a task whose work is done, if this batch brought it; what verifies it does not count. */
     private @Nullable String lastOutput(TaskRow task) {
-        if (task.state() != TaskState.COMPLETED) {
+        if (!DONE.contains(task.state())) {
             return null;
         }
-        return task.steps().reversed().stream().filter(step -> step.state() == StepState.COMPLETED).findFirst()
-                .map(changes::outputOf).orElse(null);
+        return task.steps().reversed().stream()
+                .filter(step -> step.state() == StepState.COMPLETED && step.spec().kind() != StepKind.VERIFY)
+                .findFirst().map(changes::outputOf).orElse(null);
     }
 
     private static <K, V> List<K> absent(Map<K, Optional<V>> operations) {

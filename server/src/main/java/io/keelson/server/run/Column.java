@@ -2,9 +2,11 @@ package io.keelson.server.run;
 
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +35,16 @@ record Column<T>(String name, Element type, Function<T, @Nullable Object> value)
         String sql() {
             return name().toLowerCase(Locale.ROOT);
         }
+    }
+
+    /** The same column of rows that have this one's row as a part. */
+    <S> Column<S> of(Function<S, T> part) {
+        return new Column<>(name, type, row -> value.apply(part.apply(row)));
+    }
+
+    /** Some columns and then others. */
+    static <T> List<Column<T>> joined(List<Column<T>> first, List<Column<T>> then) {
+        return Stream.concat(first.stream(), then.stream()).toList();
     }
 
     static <T> Column<T> uuid(String name, Function<T, @Nullable UUID> value) {
@@ -71,7 +83,7 @@ record Column<T>(String name, Element type, Function<T, @Nullable Object> value)
         return new Column<>(name, Element.FLOAT8, value::apply);
     }
 
-    static <T> Column<T> money(String name, Function<T, BigDecimal> value) {
+    static <T> Column<T> money(String name, Function<T, @Nullable BigDecimal> value) {
         return new Column<>(name, Element.NUMERIC, value::apply);
     }
 

@@ -4,6 +4,7 @@ import static io.keelson.server.run.Column.uuid;
 import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.plan.Dependency;
+import io.keelson.core.run.Changes;
 import io.keelson.core.run.TaskRow;
 import io.keelson.server.run.SetStatement.Part;
 import java.sql.Connection;
@@ -18,6 +19,7 @@ import java.util.UUID;
 
 /** {@code orchestration_task_dependencies}. */
 final class DependenciesTable {
+    static final String DATA = "data";
 
     private record Link(UUID taskId, UUID dependsOn, boolean data) {}
 
@@ -25,7 +27,7 @@ final class DependenciesTable {
             insert into orchestration_task_dependencies (task_id, depends_on_id, dependency_type)
             select task_id, depends_on_id, dependency_type from {rows}""",
             uuid("task_id", Link::taskId), uuid("depends_on_id", Link::dependsOn),
-            word("dependency_type", link -> link.data ? "data" : "ordering"));
+            word("dependency_type", link -> link.data ? DATA : "ordering"));
 
     /** In plan order, as the plan's own links were made, so that tasks of one moment are judged in the same order. */
     private static final String LOAD = """
@@ -33,25 +35,28 @@ final class DependenciesTable {
               from orchestration_tasks t
               join orchestration_runs r on r.id = t.run_id and r.attempt_number = t.attempt
               join orchestration_task_dependencies d on d.task_id = t.id
-              join orchestration_tasks up on up.id = d.depends_on_id
-             where t.run_id = any (?)
+              join orchestration_tasks up on up.id = d.depends_on_id and not up.superseded
+             where t.run_id = any (?) and not t.superseded
              order by t.run_id, t.sequence_number, up.sequence_number""";
 
     private DependenciesTable() {}
 
-    /** The links of new tasks to their upstreams. */
-    static Part<?> insert(Collection<TaskRow> newTasks) {
+    /** The links of new tasks to their upstreams, and further ones of tasks that were there. */
+    static Part<?> insert(Set<TaskRow> newTasks, Collection<Changes.Link> further) {
         List<Link> links = new ArrayList<>();
-        for (TaskRow task : newTasks) {
-            List<TaskRow> upstreams = task.upstreams();
-            if (upstreams.isEmpty()) {
-                continue;
-            }
-            Set<String> data = new HashSet<>();
-            task.spec().dependsOn().stream().filter(Dependency::data).forEach(each -> data.add(each.task()));
-            upstreams.forEach(up -> links.add(new Link(task.id(), up.id(), data.contains(up.key()))));
-        }
+        newTasks.forEach(task -> link(task, task.upstreams(), links));
+        further.stream().filter(each -> !newTasks.contains(each.task()))
+                .forEach(each -> link(each.task(), List.of(each.upstream()), links));
         return INSERT.of(links);
+    }
+
+    private static void link(TaskRow task, List<TaskRow> upstreams, List<Link> into) {
+        if (upstreams.isEmpty()) {
+            return;
+        }
+        Set<String> data = new HashSet<>();
+        task.spec().dependsOn().stream().filter(Dependency::data).forEach(each -> data.add(each.task()));
+        upstreams.forEach(up -> into.add(new Link(task.id(), up.id(), data.contains(up.key()))));
     }
 
     static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {

@@ -71,15 +71,15 @@ final class DueWork {
 
     private static final String EXPIRED = """
             with lapsed as (
-                (select q.run_id, q.task_id, q.lane, false as timed_out from work_queue q
+                (select q.run_id, q.task_id, q.lane, q.lease_ms, false as timed_out from work_queue q
                   where q.holder is not null and q.lease_expires_at < (select {now})
                   order by q.lease_expires_at limit ?)
                 union all
-                (select q.run_id, q.task_id, q.lane, true from work_queue q
+                (select q.run_id, q.task_id, q.lane, q.lease_ms, true from work_queue q
                   where q.deadline_at < (select {now} - ? * interval '1 millisecond')
                     and q.lease_expires_at >= (select {now})
                   order by q.deadline_at limit ?))
-            select l.run_id, l.task_id, l.lane, s.id as step_id, s.lease_epoch, l.timed_out
+            select l.run_id, l.task_id, l.lane, s.id as step_id, s.lease_epoch, l.lease_ms, l.timed_out
               from lapsed l join orchestration_steps s on s.task_id = l.task_id
              where s.state = 'running' and l.lane in (0, s.position)
              limit ?""".replace("{now}", DbClock.SQL);
@@ -104,7 +104,8 @@ final class DueWork {
                  where o.old and t.run_id = o.id and t.attempt = o.attempt_number and t.state_type <> 'terminal'
                  limit 1) task on true
               left join lateral (
-                select true as found from timers where o.old and timers.run_id = o.id limit 1) timer on true
+                select true as found from timers
+                 where o.old and timers.run_id = o.id and timers.kind <> 'watch' limit 1) timer on true
              order by o.workspace_id, o.id""".replace("{now}", DbClock.SQL);
 
     /** Whoever writes a lane at this moment knows more of it than its holder's heartbeat: not waited for. */
@@ -171,7 +172,7 @@ final class DueWork {
                 while (row.next()) {
                     found.add(new Expired(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"),
                             row.getInt("lane"), Loading.uuid(row, "step_id"), row.getInt("lease_epoch"),
-                            row.getBoolean("timed_out")));
+                            Duration.ofMillis(row.getLong("lease_ms")), row.getBoolean("timed_out")));
                 }
             }
             return found;

@@ -7,11 +7,14 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
@@ -52,6 +55,15 @@ final class Loading {
 
     static @Nullable UUID uuidOrNull(ResultSet row, String column) throws SQLException {
         return row.getObject(column, UUID.class);
+    }
+
+    /** An array of times, none of them null. */
+    static List<Instant> times(ResultSet row, String column) throws SQLException {
+        List<Instant> times = new ArrayList<>();
+        for (Object each : (Object[]) row.getArray(column).getArray()) {
+            times.add(((Timestamp) each).toInstant());
+        }
+        return times;
     }
 
     static @Nullable Instant time(ResultSet row, String column) throws SQLException {

@@ -7,7 +7,19 @@ import static io.keelson.server.run.Column.text;
 import static io.keelson.server.run.Column.uuid;
 import static io.keelson.server.run.Column.word;
 
+import io.keelson.core.policy.Escalation;
 import io.keelson.core.run.Changes.StepResult;
+import io.keelson.core.run.RunView;
+import io.keelson.server.db.DbClock;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 
 /** {@code work_results}: at most one per lease; a second one is a bug that the primary key refuses. */
 final class ResultsTable {
@@ -19,5 +31,47 @@ final class ResultsTable {
             text("error_code", 100, StepResult::errorCode), bigint("tokens", StepResult::tokens),
             money("cost", StepResult::cost), text("holder", StepResult::holder));
 
+    /**
+     * Calls by the second. A result that is young enough belongs to a step that is open or has not ended for longer; the
+     * steps of earlier attempts count as well.
+     */
+    private static final String RECENT = """
+            with since as materialized (
+                select date_trunc('second', {now} - ? * interval '1 millisecond') as at)
+            select t.run_id, date_trunc('second', w.recorded_at) as at, count(*)::int as calls,
+                (count(*) filter (where w.outcome = 'failed'))::int as errors
+              from since cross join orchestration_tasks t
+              join orchestration_steps s on s.task_id = t.id and s.result_epoch > 0
+               and (s.completed_at is null or s.completed_at >= since.at)
+              join work_results w on w.step_id = s.id and w.recorded_at >= since.at
+             where t.run_id = any (?)
+             group by 1, 2
+             order by 2""".replace("{now}", DbClock.SQL);
+
     private ResultsTable() {}
+
+    /** The calls of recent time, of the runs that look at them. */
+    static void loadRecent(Connection c, Loading loading, DbClock clock) throws SQLException {
+        List<RunView> watching = loading.views.values().stream().filter(view -> escalation(view).enabled()).toList();
+        Optional<Duration> window = watching.stream().map(view -> escalation(view).window())
+                .max(Comparator.naturalOrder());
+        if (window.isEmpty()) {
+            return;
+        }
+        try (PreparedStatement statement = c.prepareStatement(RECENT)) {
+            clock.bind(statement, 1);
+            statement.setLong(2, window.get().toMillis());
+            BinaryArray.bindIds(statement, 3, watching.stream().map(view -> view.run().id()).toList());
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    loading.view(row).calls().add(Objects.requireNonNull(Loading.time(row, "at")),
+                            row.getInt("calls"), row.getInt("errors"));
+                }
+            }
+        }
+    }
+
+    private static Escalation escalation(RunView view) {
+        return view.run().policy().failures().escalation();
+    }
 }

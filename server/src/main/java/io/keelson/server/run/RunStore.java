@@ -40,9 +40,11 @@ public final class RunStore {
      * A lease whose time is over.
      *
      * @param epoch the lease that was found to be over; a later one is none of the finder's business
+     * @param lease its length
      * @param timedOut true when the holder is alive but the execution took longer than its deadline allows
      */
-    public record Expired(UUID runId, UUID taskId, int lane, UUID stepId, int epoch, boolean timedOut) {}
+    public record Expired(UUID runId, UUID taskId, int lane, UUID stepId, int epoch, Duration lease,
+            boolean timedOut) {}
 
     /** A place among the runs that have not ended. */
     public record Place(UUID workspaceId, UUID runId) {
@@ -85,8 +87,8 @@ public final class RunStore {
     }
 
     /**
-     * Views of those runs that exist. The plan is in a view only where a command may need it: before the tasks exist and
-     * for a run that failed.
+     * Views of those runs that exist. The plan is in a view only where a command may need it: before the tasks exist, for
+     * a run that failed, and for one that begins again by itself when it fails.
      */
     public Map<UUID, RunView> load(Connection c, Collection<UUID> runIds) throws SQLException {
         Loading loading = new Loading();
@@ -100,6 +102,8 @@ public final class RunStore {
             ArtifactsTable.load(c, found, loading);
             QueueTable.load(c, found, loading);
             TimersTable.load(c, found, loading);
+            TicketsTable.load(c, loading);
+            ResultsTable.loadRecent(c, loading, clock);
             loading.views.values().forEach(RunView::restoreSlots);
         }
         return loading.views;

@@ -12,8 +12,11 @@ import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.plan.Plan;
+import io.keelson.core.run.Changes.NewPlan;
 import io.keelson.core.run.NewRun;
+import io.keelson.core.run.Outage;
 import io.keelson.core.run.RunRow;
+import io.keelson.core.run.RunRow.Gate;
 import io.keelson.core.run.RunView;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.run.RunStore.Locked;
@@ -21,7 +24,9 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -38,29 +43,37 @@ final class RunsTable {
     /** A run that was accepted, and its row as it stands at the end of the batch. */
     record Accepted(NewRun run, RunRow row) {}
 
-    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new", """
+    /** What the failure policy and the watch over time keep. */
+    private static final List<Column<RunRow>> KEPT = List.of(integer("plan_version", RunRow::planVersion),
+            integer("replans", RunRow::replans), word("gate", r -> r.gate().wire()),
+            time("state_since", RunRow::stateSince), bigint("active_ms", r -> r.active().toMillis()),
+            time("active_since", RunRow::activeSince), time("quiet_since", RunRow::quietSince));
+
+    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new_v2", """
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
-                tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts, state,
-                state_type, attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed,
+                tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts,
+                forked_from, fork_task, state, state_type, attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed,
                 tasks_failed, tasks_skipped, steps_total, total_tokens, total_cost, started_at,
-                completed_at, duration_ms, error_code, error_message, output, version_id, created_at,
-                updated_at)
+                completed_at, duration_ms, error_code, error_message, output, version_id, plan_version,
+                replans, gate, state_since, active_ms, active_since, quiet_since, created_at, updated_at)
             select id, workspace_id, title, description, goal, plan, config, policy, inputs, tags, output_template,
-                priority, trigger, agent_slug, external_id, created_by, max_attempts, state, state_type,
+                priority, trigger, agent_slug, external_id, created_by, max_attempts, forked_from, fork_task, state, state_type,
                 attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed, tasks_failed,
                 tasks_skipped, steps_total, total_tokens, total_cost, started_at, completed_at,
                 keelson_duration_ms(started_at, completed_at), error_code, error_message, output, version_id,
-                {now}, {now}
-              from {rows}""",
+                plan_version, replans, gate, state_since, active_ms, active_since, quiet_since, {now}, {now}
+              from {rows}""", Column.joined(List.of(
             uuid("id", a -> a.run.id()), uuid("workspace_id", a -> a.run.workspaceId()),
             text("title", 500, a -> a.run.name()), text("description", a -> a.run.description()),
             text("goal", a -> a.run.goal()), json("plan", a -> a.run.planJson()),
-            json("config", a -> a.run.configJson()), json("policy", a -> Texts.policy(a.run.policy())),
+            json("config", a -> a.run.configJson()), json("policy", a -> Policies.run(a.run.policy())),
             json("inputs", a -> a.run.inputsJson()), json("tags", a -> a.run.tagsJson()),
             text("output_template", a -> a.run.outputTemplate()), integer("priority", a -> a.run.priority()),
             text("trigger", 50, a -> a.run.trigger()), text("agent_slug", 255, a -> a.run.agentSlug()),
             text("external_id", a -> a.run.externalId()), text("created_by", 255, a -> a.run.createdBy()),
             integer("max_attempts", a -> a.run.policy().maxAttempts()),
+            uuid("forked_from", a -> a.run.fork() == null ? null : a.run.fork().run()),
+            text("fork_task", 220, a -> a.run.fork() == null ? null : a.run.fork().task()),
             word("state", a -> a.row.state().wire()), word("state_type", a -> a.row.state().type().wire()),
             integer("attempt_number", a -> a.row.attempt()),
             integer("effect_generation", a -> a.row.effectGeneration()), flag("failing", a -> a.row.failing()),
@@ -73,9 +86,10 @@ final class RunsTable {
             time("started_at", a -> a.row.startedAt()), time("completed_at", a -> a.row.completedAt()),
             text("error_code", 100, a -> a.row.errorCode()), text("error_message", a -> a.row.errorMessage()),
             json("output", a -> a.row.output()),
-            integer("version_id", a -> a.row.version()));
+            integer("version_id", a -> a.row.version())),
+            KEPT.stream().map(column -> column.of(Accepted::row)).toList()));
 
-    static final SetStatement<RunRow> UPDATE = new SetStatement<>("keelson_run_change", """
+    static final SetStatement<RunRow> UPDATE = new SetStatement<>("keelson_run_change_v2", """
             update orchestration_runs r
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    effect_generation = u.effect_generation, failing = u.failing, agent_count = u.agent_count,
@@ -86,11 +100,13 @@ final class RunsTable {
                    duration_ms = keelson_duration_ms(u.started_at, u.completed_at),
                    error_code = u.error_code, error_message = u.error_message,
                    output = coalesce(u.output, r.output), version_id = u.version_id,
+                   plan_version = u.plan_version, replans = u.replans, gate = u.gate, state_since = u.state_since,
+                   active_ms = u.active_ms, active_since = u.active_since, quiet_since = u.quiet_since,
                    last_heartbeat_at = case when 'running' in (r.state, u.state) then {now}
                        else r.last_heartbeat_at end,
                    updated_at = {now}
               from {rows}
-             where r.id = u.id""",
+             where r.id = u.id""", Column.joined(List.of(
             uuid("id", RunRow::id), word("state", r -> r.state().wire()),
             word("state_type", r -> r.state().type().wire()), integer("attempt_number", RunRow::attempt),
             integer("effect_generation", RunRow::effectGeneration), flag("failing", RunRow::failing),
@@ -102,7 +118,12 @@ final class RunsTable {
             integer("total_tokens", r -> Texts.clamp(r.tokens())), money("total_cost", RunRow::cost),
             time("started_at", RunRow::startedAt), time("completed_at", RunRow::completedAt),
             text("error_code", 100, RunRow::errorCode), text("error_message", RunRow::errorMessage),
-            json("output", RunRow::output), integer("version_id", RunRow::version));
+            json("output", RunRow::output), integer("version_id", RunRow::version)), KEPT));
+
+    /** A plan that takes the place of the one that was stored. */
+    static final SetStatement<NewPlan> UPDATE_PLAN = new SetStatement<>("keelson_plan", """
+            update orchestration_runs r set plan = u.plan from {rows} where r.id = u.run_id""",
+            uuid("run_id", p -> p.run().id()), json("plan", NewPlan::json));
 
     private static final List<Column<RunRow>> HEAD = List.of(uuid("run_id", RunRow::id),
             integer("version_id", RunRow::version), bigint("last_seq", RunRow::seq),
@@ -125,9 +146,13 @@ final class RunsTable {
             select r.id, workspace_id, title, priority, policy, output_template, state, attempt_number,
                 effect_generation, h.version_id, h.last_seq, failing, agent_count, task_count, tasks_completed,
                 tasks_failed, tasks_skipped, steps_total, h.steps_completed, h.total_tokens, h.total_cost, started_at,
-                completed_at, error_code, error_message,
+                completed_at, error_code, error_message, plan_version, replans, gate, state_since, active_ms,
+                active_since, quiet_since,
                 case when state in ('created', 'pending', 'planning', 'awaiting_approval', 'retrying', 'failed')
-                    then plan end as plan
+                    or policy -> 'failures' ->> 'run' = 'RETRY'
+                    then plan end as plan,
+                array(select moment from engine_outages o cross join lateral (values (from_at), (to_at)) as m (moment)
+                       where o.to_at > r.created_at order by moment) as outages
               from orchestration_runs r join run_heads h on h.run_id = r.id
              where r.id = any (?)
              order by r.id""";
@@ -187,7 +212,9 @@ final class RunsTable {
         Loading.each(c, LOAD, ids, row -> {
             String plan = row.getString("plan");
             RunRow run = restored(row);
-            loading.views.put(run.id(), new RunView(run, plan == null ? null : plans.apply(plan)));
+            RunView view = new RunView(run, plan == null ? null : plans.apply(plan));
+            loading.views.put(run.id(), view);
+            outages(row).forEach(view::add);
         });
     }
 
@@ -197,16 +224,28 @@ final class RunsTable {
         return states;
     }
 
+    private static List<Outage> outages(ResultSet row) throws SQLException {
+        List<Instant> moments = Loading.times(row, "outages");
+        List<Outage> outages = new ArrayList<>();
+        for (int i = 0; i < moments.size(); i += 2) {
+            outages.add(new Outage(moments.get(i), moments.get(i + 1)));
+        }
+        return outages;
+    }
+
     private static RunRow restored(ResultSet row) throws SQLException {
         RunRow run = new RunRow(Loading.uuid(row, "id"), Loading.uuid(row, "workspace_id"), row.getString("title"),
-                row.getInt("priority"), Texts.policy(row.getString("policy")), row.getString("output_template"));
+                row.getInt("priority"), Policies.run(row.getString("policy")), row.getString("output_template"));
         RunRow.Counts counts = new RunRow.Counts(row.getInt("agent_count"), row.getInt("task_count"),
                 row.getInt("tasks_completed"), row.getInt("tasks_failed"), row.getInt("tasks_skipped"),
                 row.getInt("steps_total"), row.getInt("steps_completed"));
-        return run.restore(RunState.of(row.getString("state")), row.getInt("attempt_number"),
+        run.restore(RunState.of(row.getString("state")), row.getInt("attempt_number"),
                 row.getInt("effect_generation"), row.getInt("version_id"), row.getLong("last_seq"),
                 row.getBoolean("failing"), counts, row.getLong("total_tokens"), row.getBigDecimal("total_cost"),
                 Loading.time(row, "started_at"), Loading.time(row, "completed_at"), row.getString("error_code"),
                 row.getString("error_message"));
+        return run.restorePolicy(row.getInt("plan_version"), row.getInt("replans"), Gate.of(row.getString("gate")),
+                Loading.time(row, "state_since"), Duration.ofMillis(row.getLong("active_ms")),
+                Loading.time(row, "active_since"), Loading.time(row, "quiet_since"));
     }
 }

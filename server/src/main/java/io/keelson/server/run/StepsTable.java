@@ -1,6 +1,7 @@
 package io.keelson.server.run;
 
 import static io.keelson.server.run.Column.bigint;
+import static io.keelson.server.run.Column.flag;
 import static io.keelson.server.run.Column.integer;
 import static io.keelson.server.run.Column.json;
 import static io.keelson.server.run.Column.money;
@@ -38,20 +39,20 @@ final class StepsTable {
         }
     }
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_step_new", """
-            insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool,
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_step_new_v2", """
+            insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
-                started_at, completed_at, output, resolved_input, created_at)
-            select id, run_id, task_id, workspace_id, attempt_of_run, name, kind, tool, position, turn, input, retry,
+                started_at, completed_at, output, resolved_input, forgiven, passed_over, created_at)
+            select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
-                resolved_input, {now}
+                resolved_input, forgiven, passed_over, {now}
               from {rows}""",
             uuid("id", n -> n.row().id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("task_id", n -> n.row().task().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt_of_run", n -> n.owner.attempt()),
-            text("name", n -> n.row().spec().name()), word("kind", n -> n.row().spec().kind().wire()),
+            integer("task_attempt", n -> n.row().taskAttempt()), text("name", n -> n.row().spec().name()), word("kind", n -> n.row().spec().kind().wire()),
             text("tool", n -> n.row().spec().tool()), integer("position", n -> n.row().position()),
             integer("turn", n -> n.row().turn()), json("input", n -> n.row().spec().input()),
             json("retry", n -> Texts.retry(n.row().spec().retry())),
@@ -64,16 +65,18 @@ final class StepsTable {
             bigint("tokens", n -> n.row().tokens()), money("cost", n -> n.row().cost()),
             time("next_run_at", n -> n.row().nextRunAt()), time("started_at", n -> n.row().startedAt()),
             time("completed_at", n -> n.row().completedAt()), json("output", n -> n.step.output),
-            json("resolved_input", n -> n.step.resolvedInput));
+            json("resolved_input", n -> n.step.resolvedInput), integer("forgiven", n -> n.row().forgiven()),
+            flag("passed_over", n -> n.row().passedOver()));
 
-    static final SetStatement<Changed> UPDATE = new SetStatement<>("keelson_step_change", """
+    static final SetStatement<Changed> UPDATE = new SetStatement<>("keelson_step_change_v2", """
             update orchestration_steps s
                set state = u.state, state_type = u.state_type, attempt = u.attempt, failures = u.failures,
                    deliveries = u.deliveries, lease_epoch = u.lease_epoch, result_epoch = u.result_epoch,
                    error_code = u.error_code, error_message = u.error_message, error_class = u.error_class,
                    tokens = u.tokens, cost = u.cost, next_run_at = u.next_run_at, started_at = u.started_at,
                    completed_at = u.completed_at, output = coalesce(u.output, s.output),
-                   resolved_input = coalesce(u.resolved_input, s.resolved_input)
+                   resolved_input = coalesce(u.resolved_input, s.resolved_input), forgiven = u.forgiven,
+                   passed_over = u.passed_over
               from {rows}
              where s.id = u.id""",
             uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
@@ -85,19 +88,24 @@ final class StepsTable {
             money("cost", s -> s.row.cost()),
             time("next_run_at", s -> s.row.nextRunAt()), time("started_at", s -> s.row.startedAt()),
             time("completed_at", s -> s.row.completedAt()),
-            json("output", Changed::output), json("resolved_input", Changed::resolvedInput));
+            json("output", Changed::output), json("resolved_input", Changed::resolvedInput),
+            integer("forgiven", s -> s.row.forgiven()), flag("passed_over", s -> s.row.passedOver()));
 
-    /** The input of a step that is over is of no use to a decision. */
+    /**
+     * Steps of a task's earlier attempts are none of the run's present. An input is of no use to a decision any more
+     * when the task is over and will have no other row in its place.
+     */
     private static final String LOAD = """
             select s.id, s.run_id, s.task_id, s.name, s.kind, s.tool, s.position, s.turn, s.retry, s.timeout_ms, s.state,
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
-                case when s.state_type <> 'terminal' then s.input else 'null' end as input
+                s.forgiven, s.passed_over,
+                case when t.state_type <> 'terminal' or %s then s.input else 'null' end as input
               from orchestration_runs r
-              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
-              join orchestration_steps s on s.task_id = t.id
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+              join orchestration_steps s on s.task_id = t.id and s.task_attempt >= t.attempt_number
              where r.id = any (?)
-             order by s.task_id, s.position, s.turn""";
+             order by s.task_id, s.position, s.turn""".formatted(TasksTable.RESPAWNS);
 
     private StepsTable() {}
 
@@ -119,6 +127,7 @@ final class StepsTable {
                 row.getInt("deliveries"), row.getInt("lease_epoch"), row.getInt("result_epoch"),
                 row.getLong("tokens"), row.getBigDecimal("cost"), Loading.time(row, "next_run_at"),
                 Loading.time(row, "started_at"), Loading.time(row, "completed_at"), row.getString("error_code"),
-                row.getString("error_message"), row.getString("error_class"));
+                row.getString("error_message"), row.getString("error_class"))
+                .restorePolicy(row.getInt("forgiven"), row.getBoolean("passed_over"));
     }
 }

@@ -10,11 +10,13 @@ import static io.keelson.server.run.Column.uuid;
 import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.run.AgentRow;
 import io.keelson.core.run.Changes.Owner;
 import io.keelson.core.run.TaskRow;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -23,11 +25,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** {@code orchestration_tasks}. */
 final class TasksTable {
     private static final int SUMMARY = 2_000;
+
+    /** True of a run whose tasks may get other rows in their places. */
+    static final String RESPAWNS = "(r.policy -> 'failures' ->> 'agent' = 'RETRY') is true";
 
     /**
      * A task and its output as far as this batch made it.
@@ -43,18 +49,30 @@ final class TasksTable {
         }
     }
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new", """
+    /** What the failure policy and verification keep. */
+    private static final List<Column<TaskRow>> KEPT = List.of(integer("failures", TaskRow::failures),
+            integer("forgiven", TaskRow::forgiven), integer("effect_generation", TaskRow::effectGeneration),
+            flag("passed_over", TaskRow::passedOver), flag("superseded", TaskRow::superseded),
+            time("next_run_at", TaskRow::nextRunAt), time("state_since", TaskRow::stateSince),
+            time("begun_at", TaskRow::begunAt), text("error_class", TaskRow::errorClass),
+            money("verifier_score", TaskRow::verifierScore), text("verified_by", 255, TaskRow::verifiedBy));
+
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new_v2", """
             insert into orchestration_tasks (id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number,
                 title, description, task_type, success_criteria, trigger_rule, when_expr, for_each, output_template,
-                parallel_steps, step_specs, group_id, item_index, item, state, state_type, attempt_number,
+                parallel_steps, step_specs, policy, group_id, item_index, item, state, state_type, attempt_number,
                 continuation_count, tokens_used, cost, queued_at, started_at, completed_at, duration_ms, error_code,
-                error_message, carried_from, output, output_summary, created_at, updated_at)
+                error_message, carried_from, output, output_summary, failures, forgiven, effect_generation,
+                passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
+                created_at, updated_at)
             select id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number, title, description, task_type,
-                success_criteria, trigger_rule, when_expr, for_each, output_template, parallel_steps, step_specs,
+                success_criteria, trigger_rule, when_expr, for_each, output_template, parallel_steps, step_specs, policy,
                 group_id, item_index, item, state, state_type, attempt_number, continuation_count, tokens_used, cost,
                 queued_at, started_at, completed_at, keelson_duration_ms(started_at, completed_at), error_code,
-                error_message, carried_from, output, output_summary, {now}, {now}
-              from {rows}""",
+                error_message, carried_from, output, output_summary, failures, forgiven, effect_generation,
+                passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
+                {now}, {now}
+              from {rows}""", Column.joined(List.of(
             uuid("id", n -> n.row().id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
             uuid("run_agent_id", n -> n.row().agent().id()), text("key", n -> n.row().key()),
@@ -67,6 +85,7 @@ final class TasksTable {
             text("output_template", n -> n.row().spec().output()),
             flag("parallel_steps", n -> n.row().spec().parallelSteps()),
             json("step_specs", n -> n.row().isGroup() ? StepSpecs.write(n.row().spec().steps()) : null),
+            json("policy", n -> n.row().group() == null ? Policies.task(n.row().spec().policy()) : null),
             uuid("group_id", n -> idOf(n.row().group())),
             integer("item_index", n -> n.row().group() == null ? null : n.row().itemIndex()),
             json("item", n -> n.row().item()), word("state", n -> n.row().state().wire()),
@@ -77,18 +96,23 @@ final class TasksTable {
             time("completed_at", n -> n.row().completedAt()), text("error_code", 100, n -> n.row().errorCode()),
             text("error_message", n -> n.row().errorMessage()), uuid("carried_from", n -> n.row().carriedFrom()),
             json("output", n -> n.task.output),
-            text("output_summary", SUMMARY, n -> n.task.summary));
+            text("output_summary", SUMMARY, n -> n.task.summary)),
+            KEPT.stream().map(column -> column.of(New::row)).toList()));
 
-    static final SetStatement<Changed> UPDATE = new SetStatement<>("keelson_task_change", """
+    static final SetStatement<Changed> UPDATE = new SetStatement<>("keelson_task_change_v2", """
             update orchestration_tasks t
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    continuation_count = u.continuation_count, tokens_used = u.tokens_used, cost = u.cost,
                    queued_at = u.queued_at, started_at = u.started_at, completed_at = u.completed_at,
                    duration_ms = keelson_duration_ms(u.started_at, u.completed_at), error_code = u.error_code,
                    error_message = u.error_message, output = coalesce(u.output, t.output),
-                   output_summary = coalesce(u.output_summary, t.output_summary), version_id = t.version_id + 1, updated_at = {now}
+                   output_summary = coalesce(u.output_summary, t.output_summary), failures = u.failures,
+                   forgiven = u.forgiven, effect_generation = u.effect_generation, passed_over = u.passed_over,
+                   superseded = u.superseded, next_run_at = u.next_run_at, state_since = u.state_since,
+                   begun_at = u.begun_at, error_class = u.error_class, verifier_score = u.verifier_score,
+                   verified_by = u.verified_by, version_id = t.version_id + 1, updated_at = {now}
               from {rows}
-             where t.id = u.id""",
+             where t.id = u.id""", Column.joined(List.of(
             uuid("id", t -> t.row.id()), word("state", t -> t.row.state().wire()),
             word("state_type", t -> t.row.state().type().wire()), integer("attempt_number", t -> t.row.attempt()),
             integer("continuation_count", t -> t.row.continuations()),
@@ -96,21 +120,31 @@ final class TasksTable {
             time("queued_at", t -> t.row.queuedAt()), time("started_at", t -> t.row.startedAt()),
             time("completed_at", t -> t.row.completedAt()), text("error_code", 100, t -> t.row.errorCode()),
             text("error_message", t -> t.row.errorMessage()), json("output", Changed::output),
-            text("output_summary", SUMMARY, Changed::summary));
+            text("output_summary", SUMMARY, Changed::summary)),
+            KEPT.stream().map(column -> column.of(Changed::row)).toList()));
 
-    /** Texts that no decision reads are left out, but for groups: their children will have them. */
+    /**
+     * What has been superseded is none of the run's present. Texts that no decision reads are left out, but for groups,
+     * whose children will have them, and where a task may get another row in its place.
+     */
     private static final String LOAD = """
             select t.id, t.run_id, t.run_agent_id, t.key, t.sequence_number, t.task_type, t.trigger_rule, t.when_expr,
                 t.for_each, t.output_template, t.parallel_steps, t.step_specs, t.group_id, t.item_index, t.item,
                 t.state, t.attempt_number, t.continuation_count, t.tokens_used, t.cost, t.queued_at, t.started_at,
-                t.completed_at, t.error_code, t.error_message, t.carried_from,
-                case when t.for_each is not null then t.title else '' end as title,
-                case when t.for_each is not null then t.description end as description,
-                case when t.for_each is not null then t.success_criteria end as success_criteria
+                t.completed_at, t.error_code, t.error_message, t.carried_from, t.policy, t.failures, t.forgiven,
+                t.effect_generation, t.passed_over, t.next_run_at, t.state_since, t.begun_at, t.error_class,
+                t.verifier_score, t.verified_by,
+                case when t.for_each is not null or %1$s then t.title else '' end as title,
+                case when t.for_each is not null or %1$s then t.description end as description,
+                case when t.for_each is not null or %1$s then t.success_criteria end as success_criteria,
+                case when %1$s then array(
+                    select d.dependency_type || ' ' || up.key from orchestration_task_dependencies d
+                      join orchestration_tasks up on up.id = d.depends_on_id and not up.superseded
+                     where d.task_id = t.id order by up.sequence_number) end as depends_on
               from orchestration_tasks t
               join orchestration_runs r on r.id = t.run_id and r.attempt_number = t.attempt
-             where t.run_id = any (?)
-             order by t.run_id, t.sequence_number, t.item_index nulls first""";
+             where t.run_id = any (?) and not t.superseded
+             order by t.run_id, t.sequence_number, t.item_index nulls first""".formatted(RESPAWNS);
 
     private TasksTable() {}
 
@@ -125,7 +159,7 @@ final class TasksTable {
             TaskRow group = groupId == null ? null : Objects.requireNonNull(loading.tasks.get(groupId));
             AgentRow agent = Objects.requireNonNull(loading.agents.get(Loading.uuid(row, "run_agent_id")));
             TaskRow task = new TaskRow(Loading.uuid(row, "id"), row.getString("key"), row.getInt("sequence_number"),
-                    group == null ? spec(row, specs) : group.spec(), agent, group,
+                    group == null ? spec(row, agent, specs) : group.spec(), agent, group,
                     group == null ? -1 : row.getInt("item_index"), row.getString("item"));
             restore(row, task);
             loading.tasks.put(task.id(), task);
@@ -133,20 +167,33 @@ final class TasksTable {
         });
     }
 
-    private static TaskSpec spec(ResultSet row, StepSpecs specs) throws SQLException {
+    private static TaskSpec spec(ResultSet row, AgentRow agent, StepSpecs specs) throws SQLException {
         String steps = row.getString("step_specs");
         return new TaskSpec(row.getString("key"), row.getString("title"), row.getString("description"),
-                row.getString("task_type"), null, List.of(),
+                row.getString("task_type"), agent.name(), upstreams(row),
                 TriggerRule.valueOf(row.getString("trigger_rule").toUpperCase(Locale.ROOT)),
                 row.getString("when_expr"), row.getString("for_each"), row.getString("output_template"),
                 row.getBoolean("parallel_steps"), steps == null ? List.of() : specs.read(steps),
-                row.getString("success_criteria"));
+                row.getString("success_criteria"), Policies.task(row.getString("policy")));
+    }
+
+    private static List<Dependency> upstreams(ResultSet row) throws SQLException {
+        Array upstreams = row.getArray("depends_on");
+        return upstreams == null ? List.of() : Stream.of((Object[]) upstreams.getArray()).map(each -> {
+            String[] parts = each.toString().split(" ", 2);
+            return new Dependency(parts[1], parts[0].equals(DependenciesTable.DATA));
+        }).toList();
     }
 
     private static void restore(ResultSet row, TaskRow task) throws SQLException {
         task.restore(TaskState.of(row.getString("state")), row.getInt("attempt_number"),
                 row.getInt("continuation_count"), row.getLong("tokens_used"), row.getBigDecimal("cost"),
                 Loading.time(row, "queued_at"), Loading.time(row, "started_at"), Loading.time(row, "completed_at"),
-                row.getString("error_code"), row.getString("error_message"), Loading.uuidOrNull(row, "carried_from"));
+                row.getString("error_code"), row.getString("error_message"), Loading.uuidOrNull(row, "carried_from"))
+                .restorePolicy(row.getInt("failures"), row.getInt("forgiven"), row.getInt("effect_generation"),
+                        row.getBoolean("passed_over"), Loading.time(row, "next_run_at"),
+                        Loading.time(row, "state_since"), Loading.time(row, "begun_at"),
+                        row.getString("error_class"), row.getBigDecimal("verifier_score"),
+                        row.getString("verified_by"));
     }
 }

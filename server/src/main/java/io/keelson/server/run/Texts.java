@@ -1,10 +1,10 @@
 package io.keelson.server.run;
 
-import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.server.json.SafeText;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.PropertyNamingStrategies;
@@ -15,18 +15,23 @@ final class Texts {
     static final JsonMapper JSON = JsonMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
             .build();
 
-    private static final Memo<RunPolicy> POLICIES = new Memo<>();
-    private static final Memo<RetryPolicy> RETRIES = new Memo<>();
+    private static final Memo<RetryPolicy> RETRIES = new Memo<>(JSON::writeValueAsString);
 
     private Texts() {}
 
     /** The texts of values that come again and again. */
-    private static final class Memo<T> extends LinkedHashMap<T, String> {
+    static final class Memo<T> extends LinkedHashMap<T, String> {
         private static final long serialVersionUID = 1L;
         private static final int MOST = 200;
 
-        private synchronized String of(T value) {
-            return computeIfAbsent(value, JSON::writeValueAsString);
+        private final transient Function<T, String> writer;
+
+        Memo(Function<T, String> writer) {
+            this.writer = writer;
+        }
+
+        synchronized String of(T value) {
+            return computeIfAbsent(value, writer);
         }
 
         @Override
@@ -71,14 +76,6 @@ final class Texts {
 
     static JsonNode tree(String json) {
         return JSON.readTree(json);
-    }
-
-    static String policy(RunPolicy policy) {
-        return POLICIES.of(policy);
-    }
-
-    static RunPolicy policy(String json) {
-        return JSON.readValue(json, RunPolicy.class);
     }
 
     static String retry(RetryPolicy policy) {

@@ -10,6 +10,7 @@ import io.keelson.core.run.TimerKind;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.Objects;
 import java.util.UUID;
 
 /** {@code timers} as commits write them. */
@@ -27,12 +28,18 @@ final class TimersTable {
     static final SetStatement<UUID> CLEAR = new SetStatement<>("keelson_run_key", """
             delete from timers t using {rows} where t.run_id = u.run_id""", uuid("run_id", id -> id));
 
-    private static final String LOAD = "select run_id, kind, subject from timers where run_id = any (?)";
+    private static final String LOAD = "select run_id, kind, subject, due_at from timers where run_id = any (?)";
 
     private TimersTable() {}
 
     static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
-        Loading.each(c, LOAD, runIds, row -> loading.view(row).restoreEvaluation(TimerKind.of(row.getString("kind")),
-                Loading.uuid(row, "subject")));
+        Loading.each(c, LOAD, runIds, row -> {
+            TimerKind kind = TimerKind.of(row.getString("kind"));
+            if (kind == TimerKind.WATCH) {
+                loading.view(row).restoreWatch(Objects.requireNonNull(Loading.time(row, "due_at")));
+            } else {
+                loading.view(row).restoreEvaluation(kind, Loading.uuid(row, "subject"));
+            }
+        });
     }
 }

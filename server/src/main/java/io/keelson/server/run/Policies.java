@@ -1,0 +1,70 @@
+package io.keelson.server.run;
+
+import io.keelson.core.plan.FailureRules;
+import io.keelson.core.plan.Hooks;
+import io.keelson.core.plan.HumanRules;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.TaskPolicy;
+import io.keelson.core.plan.Timeouts;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Policies as the tables keep them. What an older document does not say has the default; the blocks of a run's policy
+ * that are the default are left out, so that a plain run's is short.
+ */
+final class Policies {
+    private static final Texts.Memo<RunPolicy> RUNS = new Texts.Memo<>(Policies::write);
+
+    private Policies() {}
+
+    static String run(RunPolicy policy) {
+        return RUNS.of(policy);
+    }
+
+    private static String write(RunPolicy policy) {
+        ObjectNode document = Texts.JSON.valueToTree(policy);
+        leaveOut(document, "failures", policy.failures().equals(FailureRules.DEFAULT));
+        leaveOut(document, "timeouts", policy.timeouts().equals(Timeouts.DEFAULT));
+        leaveOut(document, "humans", policy.humans().equals(HumanRules.DEFAULT));
+        leaveOut(document, "hooks", policy.hooks().equals(Hooks.NONE));
+        return document.toString();
+    }
+
+    private static void leaveOut(ObjectNode document, String block, boolean isDefault) {
+        if (isDefault) {
+            document.remove(block);
+        }
+    }
+
+    static RunPolicy run(String json) {
+        return read(json, RunPolicy.DEFAULT, RunPolicy.class);
+    }
+
+    /** Null for the default. */
+    static @Nullable String task(TaskPolicy policy) {
+        return policy.equals(TaskPolicy.DEFAULT) ? null : Texts.JSON.writeValueAsString(policy);
+    }
+
+    static TaskPolicy task(@Nullable String json) {
+        return json == null ? TaskPolicy.DEFAULT : read(json, TaskPolicy.DEFAULT, TaskPolicy.class);
+    }
+
+    private static <T> T read(String json, T otherwise, Class<T> type) {
+        ObjectNode document = Texts.JSON.valueToTree(otherwise);
+        overlay(document, Texts.tree(json));
+        return Texts.JSON.treeToValue(document, type);
+    }
+
+    /** Members of objects take the place of those of the same name; anything else takes the whole place. */
+    private static void overlay(ObjectNode below, JsonNode above) {
+        above.properties().forEach(member -> {
+            if (below.get(member.getKey()) instanceof ObjectNode inner && member.getValue().isObject()) {
+                overlay(inner, member.getValue());
+            } else {
+                below.set(member.getKey(), member.getValue());
+            }
+        });
+    }
+}

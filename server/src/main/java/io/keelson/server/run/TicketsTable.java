@@ -1,0 +1,69 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.Column.integer;
+import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.time;
+import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.Column.word;
+
+import io.keelson.core.lifecycle.StateType;
+import io.keelson.core.run.Changes.Ticket;
+import io.keelson.core.run.TicketRow;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+
+/** {@code escalation_tickets}. */
+final class TicketsTable {
+    static final SetStatement<Ticket> INSERT = new SetStatement<>("keelson_ticket_new", """
+            insert into escalation_tickets (id, workspace_id, run_id, attempt, kind, task_id, step_id, severity, reason,
+                error_code, message, resolution, resolved_by, comment, opened_at, resolved_at)
+            select id, workspace_id, run_id, attempt, kind, task_id, step_id, severity, reason, error_code, message,
+                resolution, resolved_by, comment, opened_at, resolved_at
+              from {rows}""",
+            uuid("id", t -> t.row().id()), uuid("workspace_id", t -> t.run().workspaceId()),
+            uuid("run_id", t -> t.run().id()), integer("attempt", t -> t.row().attempt()),
+            word("kind", t -> t.row().kind().wire()), uuid("task_id", t -> t.row().taskId()),
+            uuid("step_id", t -> t.row().stepId()), word("severity", t -> t.row().severity().wire()),
+            text("reason", 100, t -> t.row().reason()), text("error_code", 100, t -> t.row().errorCode()),
+            text("message", t -> t.row().message()), word("resolution", t -> t.row().resolution()),
+            text("resolved_by", 255, t -> t.row().resolvedBy()), text("comment", t -> t.row().comment()),
+            time("opened_at", t -> t.row().openedAt()), time("resolved_at", t -> t.row().resolvedAt()));
+
+    static final SetStatement<Ticket> UPDATE = new SetStatement<>("keelson_ticket_change", """
+            update escalation_tickets t
+               set severity = u.severity, resolution = u.resolution, resolved_by = u.resolved_by, comment = u.comment,
+                   resolved_at = u.resolved_at
+              from {rows}
+             where t.id = u.id""",
+            uuid("id", t -> t.row().id()), word("severity", t -> t.row().severity().wire()),
+            word("resolution", t -> t.row().resolution()), text("resolved_by", 255, t -> t.row().resolvedBy()),
+            text("comment", t -> t.row().comment()), time("resolved_at", t -> t.row().resolvedAt()));
+
+    private static final String LOAD = """
+            select id, run_id, attempt, kind, task_id, step_id, severity, reason, error_code, message, opened_at
+              from escalation_tickets
+             where run_id = any (?) and resolution is null
+             order by opened_at, id""";
+
+    private TicketsTable() {}
+
+    /** Open tickets; only runs that are held up have any. */
+    static void load(Connection c, Loading loading) throws SQLException {
+        List<UUID> held = loading.views.values().stream().map(view -> view.run())
+                .filter(run -> run.state().type() == StateType.PAUSED).map(run -> run.id()).toList();
+        if (!held.isEmpty()) {
+            Loading.each(c, LOAD, held, row -> loading.view(row).add(ticket(row)));
+        }
+    }
+
+    private static TicketRow ticket(ResultSet row) throws SQLException {
+        return new TicketRow(Loading.uuid(row, "id"), TicketRow.Kind.of(row.getString("kind")), row.getInt("attempt"),
+                Loading.uuidOrNull(row, "task_id"), Loading.uuidOrNull(row, "step_id"),
+                TicketRow.Severity.of(row.getString("severity")), row.getString("reason"), row.getString("error_code"),
+                row.getString("message"), Objects.requireNonNull(Loading.time(row, "opened_at")));
+    }
+}
