@@ -25,7 +25,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class MissionReader {
     private static final int NAME_LENGTH = 200;
     private static final int PRIORITY = 100;
-    private static final Pattern VERIFIER = Pattern.compile("(/plan/tasks/\\d+/verify/\\d+)(/.*)");
+    private static final Pattern VERIFIER = Pattern.compile("(/plan/tasks/\\d+/verify/\\d+)(/.*)?");
 
     private final SchemaCheck shape = new SchemaCheck("mission");
     private final ToolKnowledge tools;
@@ -67,11 +67,17 @@ public final class MissionReader {
         List<Problem> followUps = new ArrayList<>();
         PlanCheck.check(plan, tools, inputs).forEach(problem -> followUps.add(asWritten(document, problem)));
         followUps.addAll(new RunChecks(tools, plan, inputs).check(Nodes.json(document, "output"), policy));
-        followUps.removeIf(problem -> problems.cover(problem.pointer()));
+        followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);
         return problems.isEmpty()
                 ? new Reading.Done<>(mission(document, name, plan, policy, taskReader, declarations, input))
                 : new Reading.Refused<>(problems.all());
+    }
+
+    /** Whether it follows from what was said before; a verification that is wrong makes a call that is wrong, too. */
+    private static boolean follows(Problem problem, Problems said) {
+        Matcher verifier = VERIFIER.matcher(problem.pointer());
+        return said.cover(problem.pointer()) || verifier.lookingAt() && said.coverBelow(verifier.group(1));
     }
 
     private static Mission mission(JsonNode document, String name, Plan plan, RunPolicy policy, TaskReader tasks,
@@ -123,7 +129,7 @@ public final class MissionReader {
     private static Problem asWritten(JsonNode document, Problem problem) {
         String pointer = problem.pointer();
         Matcher verifier = VERIFIER.matcher(pointer);
-        if (verifier.matches()) {
+        if (verifier.matches() && verifier.group(2) != null) {
             pointer = verifier.group(1) + VerifyReader.asWritten(document.at(verifier.group(1)), verifier.group(2));
         } else if (pointer.endsWith("/id") && document.at(pointer).isMissingNode()) {
             pointer = pointer.substring(0, pointer.length() - "id".length()) + "temp_id";

@@ -18,7 +18,7 @@ final class VerifyJq implements Tool {
             "Judges an output by a predicate in jq. It passes with true; a text is what is wrong with it.", """
             {"type": "object", "additionalProperties": false, "required": ["output", "expression"], "properties": {
               "output": {"description": "what is judged: the predicate's input"},
-              "expression": {"type": "string", "minLength": 1, "description": "jq, without ${ }"},
+              "expression": {"type": "string", "minLength": 1, "format": "jq", "description": "jq, without ${ }"},
               "feedback": {"type": "string", "description": "what is wrong when the predicate does not hold"}}}""");
 
     private final Expressions expressions;
