@@ -19,7 +19,8 @@ alter table run_agents
     add column if not exists attempt_number integer not null default 1,
     add column if not exists failing boolean not null default false,
     add column if not exists passed_over boolean not null default false,
-    add column if not exists next_run_at timestamptz;
+    add column if not exists next_run_at timestamptz,
+    add column if not exists begun_at timestamptz;
 
 comment on column run_agents.attempt is 'the run attempt; attempt_number is the agent''s own';
 
@@ -70,6 +71,7 @@ alter table orchestration_steps
 update orchestration_runs
    set state_since = updated_at, active_since = case when state = 'running' then started_at end
  where state_type <> 'terminal' and state_since is null;
+update run_agents set begun_at = started_at where state_type <> 'terminal' and begun_at is null;
 update orchestration_tasks set state_since = updated_at, begun_at = started_at
  where state_type <> 'terminal' and state_since is null;
 insert into timers (kind, subject, run_id, due_at)
@@ -119,12 +121,13 @@ alter table engine_nodes add column if not exists left_at timestamptz;
 
 drop type if exists keelson_agent_change_v2;
 create type keelson_agent_change_v2 as (id uuid, state text, state_type text, started_at timestamptz,
-    completed_at timestamptz, attempt_number int4, failing bool, passed_over bool, next_run_at timestamptz);
+    completed_at timestamptz, attempt_number int4, failing bool, passed_over bool, next_run_at timestamptz,
+    begun_at timestamptz);
 
 drop type if exists keelson_agent_new_v2;
 create type keelson_agent_new_v2 as (id uuid, run_id uuid, workspace_id uuid, attempt int4, number int4, name text,
     state text, state_type text, started_at timestamptz, completed_at timestamptz, attempt_number int4, failing bool,
-    passed_over bool, next_run_at timestamptz);
+    passed_over bool, next_run_at timestamptz, begun_at timestamptz);
 
 drop type if exists keelson_plan;
 create type keelson_plan as (run_id uuid, plan jsonb);

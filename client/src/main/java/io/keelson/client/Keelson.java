@@ -58,9 +58,19 @@ public final class Keelson {
         return all("/tools", ToolInfo.class);
     }
 
-    /** The published state machines. */
+    /** The published state machines: the canonical ones, then the contracts. */
     public List<Lifecycle> lifecycles() {
         return all("/lifecycles", Lifecycle.class);
+    }
+
+    /**
+     * One of them.
+     *
+     * @param name {@code run}, {@code agent}, {@code task}, {@code step}, or a contract's
+     * @throws KeelsonException {@code LIFECYCLE_NOT_FOUND}
+     */
+    public Lifecycle lifecycle(String name) {
+        return Json.document(api.get(Route.of("/lifecycles/", name).toString()), Lifecycle.class);
     }
 
     /** Whether runs can be taken; false also when no server answers. */

@@ -4,19 +4,36 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A published state machine.
+ * A published state machine: a canonical one, or a contract's.
  *
+ * @param name the entity, or the contract
  * @param entity what goes through it: {@code run}, {@code agent}, {@code task} or {@code step}
+ * @param projection how the canonical states look in a contract; empty for a canonical machine
+ * @param title what a contract calls itself; null for all else
+ * @param machines a contract's machines of tasks or steps, itself being the one of its runs; empty for all else
  */
 public record Lifecycle(String name, String entity, @Nullable String initial, List<State> states,
-        List<Transition> transitions) {
+        List<Transition> transitions, List<Projected> projection, @Nullable String title, List<Lifecycle> machines) {
+
+    public Lifecycle {
+        projection = projection == null ? List.of() : List.copyOf(projection);
+        machines = machines == null ? List.of() : List.copyOf(machines);
+    }
 
     /** @param type {@code pending}, {@code running}, {@code paused} or {@code terminal} */
     public record State(String name, @Nullable String type, boolean terminal) {}
 
     /**
      * @param by what causes it
-     * @param event the type of the event that it writes
+     * @param event the type of the event that it writes; null in contracts
      */
     public record Transition(String from, String to, @Nullable String by, @Nullable String event) {}
+
+    /**
+     * @param canonical the canonical state
+     * @param when only in this circumstance; null for all that have no line of their own
+     * @param state the contract's state
+     * @param newItem true when the contract sees a new item begin here
+     */
+    public record Projected(String canonical, @Nullable String when, String state, boolean newItem) {}
 }

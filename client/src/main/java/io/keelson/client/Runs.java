@@ -78,6 +78,11 @@ public final class Runs {
         return Json.document(api.get(Route.of("/runs/", id, "/status").toString()), RunStatus.class);
     }
 
+    /** The state of the run's current attempt in every vocabulary. */
+    public RunStates states(String id) {
+        return Json.document(api.get(Route.of("/runs/", id, "/states").toString()), RunStates.class);
+    }
+
     public List<RunAttempt> attempts(String id) {
         return all(id, "/attempts", RunAttempt.class);
     }

@@ -8,7 +8,8 @@ import picocli.CommandLine.Spec;
 
 @Command(name = "keelson", versionProvider = Version.class, synopsisSubcommandLabel = "COMMAND",
         description = "Durable runs of AI agents: plans of tasks that survive crashes, restarts and waiting for people.",
-        subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, ApproveCommand.class,
+        subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, StatesCommand.class,
+                ApproveCommand.class,
                 RejectCommand.class, PauseCommand.class, ResumeCommand.class, CancelCommand.class, RetryCommand.class,
                 ServerCommand.class, ValidateCommand.class, ToolsCommand.class, LifecyclesCommand.class,
                 DoctorCommand.class},

@@ -1,24 +1,29 @@
 package io.keelson.cli;
 
-import io.keelson.cli.view.Table;
-import io.keelson.core.lifecycle.Edge;
-import io.keelson.core.lifecycle.Lifecycle;
+import io.keelson.cli.view.Machines;
+import io.keelson.client.Json;
+import io.keelson.core.lifecycle.Contract;
+import io.keelson.core.lifecycle.Contracts;
+import io.keelson.core.lifecycle.LifecycleDocument;
 import io.keelson.core.lifecycle.Lifecycles;
-import io.keelson.core.lifecycle.State;
+import io.keelson.core.lifecycle.Machine;
+import io.keelson.core.lifecycle.Projection;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.JsonNodeFactory;
-import tools.jackson.databind.node.ObjectNode;
 
-@Command(name = "lifecycles", description = "Prints the state machines of runs, agents, tasks and steps: what the "
-        + "engine allows, and nothing else.", footerHeading = "%nExamples:%n",
+@Command(name = "lifecycles", description = {"Prints the state machines of runs, agents, tasks and steps: what the "
+        + "engine allows, and nothing else.",
+        "And those of the five contracts, which say the same in other words: "
+                + "handoff, gate4, steps, mission and lifecycle, each with how the engine's states look in it."},
+        footerHeading = "%nExamples:%n",
         footer = {
                 "  keelson lifecycles run",
+                "  keelson lifecycles gate4 --format json",
                 "  keelson lifecycles task --format mermaid",
                 "  keelson lifecycles --json"})
 final class LifecyclesCommand extends CliCommand {
@@ -28,7 +33,8 @@ final class LifecyclesCommand extends CliCommand {
         TABLE, JSON, MERMAID
     }
 
-    @Parameters(paramLabel = "NAME", arity = "0..1", description = "One of run, agent, task, step; all without it.")
+    @Parameters(paramLabel = "NAME", arity = "0..1",
+            description = "One of run, agent, task, step, or a contract; all without it.")
     @Nullable String name;
 
     @Option(names = "--format", paramLabel = "FORMAT", defaultValue = "table",
@@ -37,57 +43,39 @@ final class LifecyclesCommand extends CliCommand {
 
     @Override
     public Integer call() {
-        List<Lifecycle<?>> chosen = Lifecycles.all().stream()
-                .filter(each -> name == null || each.entity().equals(name)).toList();
-        if (chosen.isEmpty()) {
-            throw CliException.usage("LIFECYCLE_UNKNOWN", "there is no lifecycle " + name
-                    + "; there are run, agent, task and step");
+        if (name != null && !LifecycleDocument.names().contains(name)) {
+            throw CliException.usage("LIFECYCLE_UNKNOWN", "there is no lifecycle " + name + "; there are "
+                    + String.join(", ", LifecycleDocument.names()));
         }
         if (json || format == Format.JSON) {
-            ArrayNode items = JsonNodeFactory.instance.arrayNode();
-            chosen.forEach(each -> items.add(document(each)));
-            print(name == null ? JsonNodeFactory.instance.objectNode().set("items", items) : items.get(0));
+            print(Json.of(name == null ? Map.of("items", LifecycleDocument.all())
+                    : LifecycleDocument.named(name).orElseThrow()));
         } else {
-            List<String> lines = new ArrayList<>();
-            chosen.forEach(each -> lines.addAll(format == Format.MERMAID ? mermaid(each) : table(each)));
-            print(lines);
+            print(format == Format.MERMAID ? Machines.mermaid(machines()) : tables());
         }
         return ExitCode.OK;
     }
 
-    private <S extends Enum<S> & State> List<String> table(Lifecycle<S> lifecycle) {
-        Table table = new Table("FROM", "TO", "WHEN", "EVENT");
-        for (Edge<S> edge : lifecycle.edges()) {
-            table.row(edge.from().wire(), edge.to().wire(), edge.by(), edge.event());
-        }
+    private List<String> tables() {
         List<String> lines = new ArrayList<>();
-        lines.add(style().bold(lifecycle.entity()) + ", begins " + lifecycle.initial().wire());
-        lines.addAll(table.lines(0, style()));
-        lines.add("");
+        machines().forEach(each -> lines.addAll(Machines.table(each, style())));
+        projections().forEach(each -> lines.addAll(Machines.table(each, style())));
         return lines;
     }
 
-    private static <S extends Enum<S> & State> List<String> mermaid(Lifecycle<S> lifecycle) {
-        List<String> lines = new ArrayList<>(List.of("stateDiagram-v2", "    [*] --> " + lifecycle.initial().wire()));
-        for (Edge<S> edge : lifecycle.edges()) {
-            lines.add("    " + edge.from().wire() + " --> " + edge.to().wire() + ": " + edge.by());
-        }
-        lifecycle.states().stream().filter(state -> lifecycle.targets(state).isEmpty())
-                .forEach(state -> lines.add("    " + state.wire() + " --> [*]"));
-        return lines;
+    private List<Machine> machines() {
+        List<Machine> machines = new ArrayList<>();
+        Lifecycles.all().stream().filter(each -> chosen(each.entity())).forEach(each -> machines.add(Machine.of(each)));
+        projections().forEach(each -> machines.add(each.machine()));
+        return machines;
     }
 
-    private static <S extends Enum<S> & State> ObjectNode document(Lifecycle<S> lifecycle) {
-        ObjectNode json = JsonNodeFactory.instance.objectNode().put("name", lifecycle.entity())
-                .put("initial", lifecycle.initial().wire());
-        for (S state : lifecycle.states()) {
-            json.withArrayProperty("states").addObject().put("name", state.wire()).put("type", state.type().wire())
-                    .put("terminal", state.terminal());
-        }
-        for (Edge<S> edge : lifecycle.edges()) {
-            json.withArrayProperty("transitions").addObject().put("from", edge.from().wire())
-                    .put("to", edge.to().wire()).put("by", edge.by()).put("event", edge.event());
-        }
-        return json;
+    private List<Projection<?>> projections() {
+        return Contracts.all().stream().filter(each -> chosen(each.name())).map(Contract::projections)
+                .<Projection<?>>flatMap(List::stream).toList();
+    }
+
+    private boolean chosen(String each) {
+        return name == null || each.equals(name);
     }
 }

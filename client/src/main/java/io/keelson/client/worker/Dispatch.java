@@ -23,17 +23,24 @@ final class Dispatch {
     private final Api api;
     private final String workerId;
     private final @Nullable String version;
+    private final Set<String> tools;
+    private final Duration lease;
 
-    Dispatch(Api api, String workerId, @Nullable String version) {
+    /**
+     * @param tools what is served
+     * @param lease of every step that the worker gets
+     */
+    Dispatch(Api api, String workerId, @Nullable String version, Set<String> tools, Duration lease) {
         this.api = api;
         this.workerId = workerId;
         this.version = version;
+        this.tools = tools;
+        this.lease = lease;
     }
 
-    /** Steps for these tools under new leases: at once when there are any, else as soon as one is ready, else none. */
-    List<Assignment> claim(Set<String> tools, int max, Duration wait, Duration lease) {
-        ObjectNode body = body().put("max", max).put("wait_ms", wait.toMillis()).put("lease_ms", lease.toMillis());
-        tools.forEach(body.withArrayProperty("tools")::add);
+    /** Steps under new leases: at once when there are any, else as soon as one is ready, else none. */
+    List<Assignment> claim(int max, Duration wait) {
+        ObjectNode body = asking(body().put("max", max).put("wait_ms", wait.toMillis()));
         if (version != null) {
             body.put("version", version);
         }
@@ -47,16 +54,28 @@ final class Dispatch {
      * @param limit for the answer: a call that hangs must not cost the leases
      */
     List<@Nullable JsonNode> heartbeat(List<ObjectNode> items, Duration limit) {
-        return batch("/dispatch/heartbeat", items, limit.compareTo(PATIENCE) < 0 ? limit : PATIENCE);
+        return batch("/dispatch/heartbeat", body(), items, limit.compareTo(PATIENCE) < 0 ? limit : PATIENCE);
     }
 
-    /** As {@link #heartbeat}, to the route of the kind. */
-    List<@Nullable JsonNode> report(Outcome.Kind kind, List<ObjectNode> items) {
-        return batch("/dispatch/" + kind.name().toLowerCase(Locale.ROOT), items, PATIENCE);
-    }
-
-    private List<@Nullable JsonNode> batch(String path, List<ObjectNode> items, Duration limit) {
+    /**
+     * As {@link #heartbeat}, to the route of the kind.
+     *
+     * @param goOn whether the answer to a completed step may bear the next one of its task
+     */
+    List<@Nullable JsonNode> report(Outcome.Kind kind, List<ObjectNode> items, boolean goOn) {
         ObjectNode body = body();
+        if (goOn && kind == Outcome.Kind.COMPLETE) {
+            body.set("next", asking(Json.object()));
+        }
+        return batch("/dispatch/" + kind.name().toLowerCase(Locale.ROOT), body, items, PATIENCE);
+    }
+
+    private ObjectNode asking(ObjectNode claim) {
+        tools.forEach(claim.withArrayProperty("tools")::add);
+        return claim.put("lease_ms", lease.toMillis());
+    }
+
+    private List<@Nullable JsonNode> batch(String path, ObjectNode body, List<ObjectNode> items, Duration limit) {
         ArrayNode array = body.withArrayProperty("items");
         items.forEach(array::add);
         Collection<JsonNode> answers = new ArrayList<>(api.post(path, body, limit).path("items").values());

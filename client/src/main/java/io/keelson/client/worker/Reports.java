@@ -3,12 +3,15 @@ package io.keelson.client.worker;
 import io.keelson.client.Backoff;
 import io.keelson.client.KeelsonException;
 import java.lang.System.Logger.Level;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -24,13 +27,22 @@ final class Reports {
     private final Dispatch dispatch;
     private final Heartbeats heartbeats;
     private final Slots slots;
+    private final BooleanSupplier goOn;
+    private final Consumer<Assignment> onNext;
     private final BlockingQueue<Report> queue = new LinkedBlockingQueue<>();
     private final Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
 
-    Reports(Dispatch dispatch, Heartbeats heartbeats, Slots slots) {
+    /**
+     * @param goOn whether the worker goes on with the next step of a task when one is completed
+     * @param onNext takes that step, before the slot of the one before it is free
+     */
+    Reports(Dispatch dispatch, Heartbeats heartbeats, Slots slots, BooleanSupplier goOn,
+            Consumer<Assignment> onNext) {
         this.dispatch = dispatch;
         this.heartbeats = heartbeats;
         this.slots = slots;
+        this.goOn = goOn;
+        this.onNext = onNext;
     }
 
     void add(Execution execution, Outcome outcome) {
@@ -97,7 +109,7 @@ final class Reports {
         List<ObjectNode> items = part.stream()
                 .map(report -> (ObjectNode) report.execution.reference().setAll(report.outcome.body())).toList();
         try {
-            List<@Nullable JsonNode> answers = dispatch.report(part.get(0).outcome.kind(), items);
+            List<@Nullable JsonNode> answers = dispatch.report(part.get(0).outcome.kind(), items, goOn.getAsBoolean());
             backoff.reset();
             return settleAll(part, answers);
         } catch (KeelsonException e) {
@@ -130,7 +142,10 @@ final class Reports {
     private void settle(Report report, JsonNode answer) {
         String status = answer.path("status").asString("");
         switch (status) {
-            case "ok", "duplicate" -> slots.free(report.execution);
+            case "ok", "duplicate" -> {
+                takeNext(answer.path("next"));
+                slots.free(report.execution);
+            }
             case "stale_lease", "cancelled", "not_found" -> {
                 LOG.log(Level.INFO, "result of step {0} is not wanted any more ({1})", report.execution.stepId(),
                         status);
@@ -138,6 +153,17 @@ final class Reports {
             }
             default -> refused(report, answer.path("code").asString("RESULT_REFUSED"),
                     answer.path("detail").asString(answer.path("title").asString(status)));
+        }
+    }
+
+    /** Before the slot is free, so that the worker never seems idle in between. */
+    private void takeNext(JsonNode item) {
+        if (item.isObject()) {
+            try {
+                onNext.accept(Assignment.of(item));
+            } catch (DateTimeException e) {
+                LOG.log(Level.WARNING, "a step that came with an answer makes no sense: {0}", e.getMessage());
+            }
         }
     }
 

@@ -1,9 +1,9 @@
 package io.keelson.client.worker;
 
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -11,9 +11,15 @@ import java.util.concurrent.locks.ReentrantLock;
 /** How many steps the worker takes at a time, and which it has. A slot is held until the result is answered. */
 final class Slots {
 
+    private record Lease(String stepId, int epoch) {
+        static Lease of(Execution execution) {
+            return new Lease(execution.stepId(), execution.leaseEpoch());
+        }
+    }
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Set<Execution> taken = new HashSet<>();
+    private final Map<Lease, Execution> taken = new HashMap<>();
     private final int size;
     private boolean closed;
 
@@ -34,13 +40,19 @@ final class Slots {
         }
     }
 
-    void take(Execution execution) {
-        locked(() -> taken.add(execution));
+    /** False when there is one under the same lease already: what was lost on the way may come by two ways. */
+    boolean take(Execution execution) {
+        lock.lock();
+        try {
+            return taken.putIfAbsent(Lease.of(execution), execution) == null;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Gives the execution's slot back; a second time changes nothing. */
     void free(Execution execution) {
-        locked(() -> taken.remove(execution));
+        locked(() -> taken.remove(Lease.of(execution), execution));
     }
 
     void close() {
@@ -50,7 +62,7 @@ final class Slots {
     List<Execution> taken() {
         lock.lock();
         try {
-            return new ArrayList<>(taken);
+            return new ArrayList<>(taken.values());
         } finally {
             lock.unlock();
         }

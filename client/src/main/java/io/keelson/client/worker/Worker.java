@@ -35,7 +35,6 @@ public final class Worker implements AutoCloseable {
 
     private final String id;
     private final Map<String, StepHandler> handlers;
-    private final Duration lease;
     private final Duration poll;
     private final Duration grace;
     private final Dispatch dispatch;
@@ -53,13 +52,12 @@ public final class Worker implements AutoCloseable {
     private Worker(Builder settings) {
         this.id = settings.id;
         this.handlers = Map.copyOf(settings.handlers);
-        this.lease = settings.lease;
         this.poll = settings.poll;
         this.grace = settings.grace;
-        this.dispatch = new Dispatch(settings.client.api(), id, settings.version);
+        this.dispatch = new Dispatch(settings.client.api(), id, settings.version, handlers.keySet(), settings.lease);
         this.slots = new Slots(settings.slots);
-        this.heartbeats = new Heartbeats(dispatch, slots, lease);
-        this.reports = new Reports(dispatch, heartbeats, slots);
+        this.heartbeats = new Heartbeats(dispatch, slots, settings.lease);
+        this.reports = new Reports(dispatch, heartbeats, slots, () -> !stopping(), this::accept);
         this.heartbeatThread = Threads.daemon("keelson-heartbeat", heartbeats::run);
         this.reportThread = Threads.daemon("keelson-report", reports::run);
     }
@@ -156,22 +154,28 @@ public final class Worker implements AutoCloseable {
     /** One claim; answers how long to wait before the next. Even an answer that makes no sense must not end the loop. */
     private Duration claim(int free, Backoff backoff) {
         try {
-            dispatch.claim(handlers.keySet(), free, poll, lease).forEach(this::accept);
+            dispatch.claim(free, poll).forEach(this::accept);
             backoff.reset();
             return Duration.ZERO;
         } catch (RuntimeException e) {
             Duration delay = backoff.next(e instanceof KeelsonException refusal ? refusal.retryAfter() : null);
-            if (stopping.getCount() > 0) {
+            if (!stopping()) {
                 LOG.log(Level.WARNING, "worker {0} cannot claim, again in {1}: {2}", id, delay, e.getMessage());
             }
             return delay;
         }
     }
 
+    private boolean stopping() {
+        return stopping.getCount() == 0;
+    }
+
     private void accept(Assignment assignment) {
         Execution execution = new Execution(assignment, heartbeats::nudge);
-        slots.take(execution);
-        if (stopping.getCount() == 0 && execution.abandon()) {
+        if (!slots.take(execution)) {
+            return;
+        }
+        if (stopping() && execution.abandon()) {
             reports.add(execution, Outcome.released());
         } else {
             threads.newThread(() -> execute(execution)).start();

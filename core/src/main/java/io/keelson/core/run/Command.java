@@ -98,7 +98,13 @@ public sealed interface Command {
     /** A worker or an executor asks for the work of one lane of a task. */
     record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Actor actor) implements Command {}
 
-    record Complete(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {}
+    /** @param next what the holder wants to go on with; null for nothing */
+    record Complete(UUID runId, UUID stepId, int epoch, Result result, @Nullable Next next, Actor actor)
+            implements Command {
+        public Complete(UUID runId, UUID stepId, int epoch, Result result, Actor actor) {
+            this(runId, stepId, epoch, result, null, actor);
+        }
+    }
 
     /** As {@link Complete}, but the task needs another turn. */
     record Continue(UUID runId, UUID stepId, int epoch, Result result, Actor actor) implements Command {}

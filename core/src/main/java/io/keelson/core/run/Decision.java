@@ -26,6 +26,10 @@ final class Decision {
     final Ids ids;
     final Offer offer;
     final Actor actor;
+    /** What the command's worker wants to go on with; null for nothing. */
+    @Nullable Next next;
+    /** What it got; null for nothing. */
+    @Nullable Work given;
 
     Decision(RunView view, Changes changes, Instant now, Ids ids, Offer offer, Actor actor) {
         this.view = view;

@@ -60,6 +60,7 @@ final class Interventions {
         }
         if (task.state == TaskState.AWAITING_RETRY) {
             task.nextRunAt = d.now;
+            d.changes.touch(task);
             d.arm(TimerKind.TASK_RETRY, task.id(), d.now);
             d.note(task, null, "task_retry_requested", why(d, "requested_by", null));
             Levels.nextAttempt(d, task);

@@ -182,6 +182,10 @@ final class Lanes {
             } else {
                 enqueue(d, step, d.offer.lease(), null);
             }
+        } else if (holder != null && step.lane() == 0 && d.next != null
+                && d.next.keeps(holder, step.spec().tool())) {
+            claim(d, step, holder);
+            d.given = Work.of(d, step, enqueue(d, step, d.next.lease(), step.spec().timeout()));
         } else if (d.offer.take(step.spec().tool())) {
             claim(d, step, d.offer.holder());
             enqueue(d, step, d.offer.lease(), null);
@@ -208,11 +212,13 @@ final class Lanes {
         d.changes.started(d.run, step);
     }
 
-    static void enqueue(Decision d, StepRow step, @Nullable Duration lease, @Nullable Duration timeout) {
+    static QueueItem enqueue(Decision d, StepRow step, @Nullable Duration lease, @Nullable Duration timeout) {
         TaskRow task = step.task();
-        d.changes.put(new QueueItem(new Lane(task.id(), step.lane()), d.run.id(), d.run.workspaceId(),
+        QueueItem item = new QueueItem(new Lane(task.id(), step.lane()), d.run.id(), d.run.workspaceId(),
                 d.run.priority(), step.spec().tool(), Objects.requireNonNull(task.queuedAt), step.holder, lease,
-                timeout));
+                timeout);
+        d.changes.put(item);
+        return item;
     }
 
     private static void begin(Decision d, TaskRow task, Map<String, Object> detail) {

@@ -1,6 +1,7 @@
 package io.keelson.core.run;
 
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** The answer to a command. A refusal is a value and has changed nothing. */
@@ -9,11 +10,18 @@ public sealed interface Reply {
     /** Done, or already so ({@code changed} false): repeating a command is no error. */
     record Done(boolean changed) implements Reply {}
 
-    /** The step was claimed and is {@link StepRow#state running} under the caller's lease. */
-    record Claimed(StepRow step) implements Reply {}
+    /**
+     * Done, and a step is now running under the caller's lease: the one that was to be claimed, or the one that follows
+     * the completed one.
+     */
+    record Claimed(Work work) implements Reply {}
 
-    /** A result for an epoch whose result is already recorded. */
-    record Duplicate() implements Reply {}
+    /**
+     * A result for an epoch whose result is already recorded.
+     *
+     * @param next the step that the caller has got to go on with, and holds; null when there is none
+     */
+    record Duplicate(@Nullable UUID next) implements Reply {}
 
     /**
      * Refused.

@@ -27,15 +27,16 @@ final class Steps {
         }
         Lanes.claim(d, step, command.holder());
         boolean own = d.offer.keeps(command.holder(), step.spec().tool());
-        Lanes.enqueue(d, step, command.lease(), own ? null : step.spec().timeout());
-        return new Reply.Claimed(step);
+        return new Reply.Claimed(Work.of(d, step,
+                Lanes.enqueue(d, step, command.lease(), own ? null : step.spec().timeout())));
     }
 
     static Reply complete(Decision d, Command.Complete command) {
         StepRow step = d.view.steps.get(command.stepId());
         Reply refusal = fence(step, command.epoch());
         if (refusal != null || step == null) {
-            return Objects.requireNonNull(refusal);
+            return refusal instanceof Reply.Duplicate ? duplicate(step, command.next())
+                    : Objects.requireNonNull(refusal);
         }
         Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
         if (taken != null) {
@@ -50,13 +51,25 @@ final class Steps {
         }
         String holder = record(d, step, command.result(), "completed", null);
         d.move(step, StepState.COMPLETED, spent(command.result()));
+        d.next = command.next();
         Verdict verdict = command.result().verdict();
         if (step.spec().kind() == StepKind.VERIFY && verdict != null) {
             Verdicts.given(d, step, verdict, holder);
         } else {
             advance(d, step.task(), holder);
         }
-        return Reply.CHANGED;
+        return d.given == null ? Reply.CHANGED : new Reply.Claimed(d.given);
+    }
+
+    /** The first answer may have been lost, and with it the step that the holder was given to go on with. */
+    private static Reply duplicate(@Nullable StepRow step, @Nullable Next next) {
+        if (step == null || next == null || step.lane() != 0) {
+            return new Reply.Duplicate(null);
+        }
+        List<StepRow> steps = step.task().steps;
+        int following = steps.indexOf(step) + 1;
+        boolean given = following < steps.size() && next.holder().equals(steps.get(following).holder);
+        return new Reply.Duplicate(given ? steps.get(following).id() : null);
     }
 
     /** A turn has ended well and the task needs another; not a retry (lifecycle §3). */
@@ -218,7 +231,7 @@ final class Steps {
             return Reply.rejected("STEP_NOT_FOUND", "the run's current attempt has no such step");
         }
         if (epoch > 0 && step.resultEpoch == epoch) {
-            return new Reply.Duplicate();
+            return new Reply.Duplicate(null);
         }
         if (step.leaseEpoch != epoch || !step.held() || step.state != StepState.RUNNING) {
             return new Reply.Rejected("STALE_LEASE", "the lease with epoch " + epoch

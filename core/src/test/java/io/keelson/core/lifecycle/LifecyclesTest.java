@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -99,12 +97,12 @@ class LifecyclesTest {
     }
 
     private static <S extends Enum<S> & State> List<Arguments> pairs(Lifecycle<S> lifecycle, String text) {
-        Map<String, Set<String>> table = table(text);
+        Map<String, List<String>> table = Tables.read(text);
         assertThat(lifecycle.states()).extracting(State::wire).containsExactlyInAnyOrderElementsOf(table.keySet());
         List<Arguments> pairs = new ArrayList<>();
         for (S from : lifecycle.states()) {
             for (S to : lifecycle.states()) {
-                boolean allowed = table.getOrDefault(from.wire(), Set.of()).contains(to.wire());
+                boolean allowed = table.getOrDefault(from.wire(), List.of()).contains(to.wire());
                 pairs.add(Arguments.of(lifecycle.entity(), lifecycle, from, to, allowed));
             }
         }
@@ -123,9 +121,9 @@ class LifecyclesTest {
     @ParameterizedTest
     @MethodSource("lifecycles")
     void everyStateHasTheTypeOfTheSpecification(Lifecycle<?> lifecycle) {
-        Map<String, Set<String>> types = table(TYPES);
+        Map<String, List<String>> types = Tables.read(TYPES);
         for (State state : lifecycle.states()) {
-            assertThat(types.getOrDefault(lifecycle.entity() + " " + state.type().wire(), Set.of()))
+            assertThat(types.getOrDefault(lifecycle.entity() + " " + state.type().wire(), List.of()))
                     .as("states of type %s of a %s", state.type(), lifecycle.entity()).contains(state.wire());
             assertThat(state.terminal()).isEqualTo(state.type() == StateType.TERMINAL);
         }
@@ -178,15 +176,5 @@ class LifecyclesTest {
         Edge<AgentState> edge = new Edge<>(AgentState.PENDING, AgentState.RUNNING, "x", "agent_x");
         assertThatThrownBy(() -> new Lifecycle<>("agent", AgentState.class, AgentState.PENDING, List.of(edge, edge)))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("twice");
-    }
-
-    private static Map<String, Set<String>> table(String text) {
-        Map<String, Set<String>> table = new LinkedHashMap<>();
-        for (String line : text.lines().toList()) {
-            String[] sides = line.split("->", -1);
-            String[] targets = sides[1].isBlank() ? new String[0] : sides[1].strip().split(", ");
-            table.put(sides[0].strip().replaceAll(" +", " "), Set.copyOf(Arrays.asList(targets)));
-        }
-        return table;
     }
 }

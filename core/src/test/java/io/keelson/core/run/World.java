@@ -134,7 +134,7 @@ final class World {
         Reply reply = send(new Command.Claim(id(), item.key().taskId(), item.key().lane(), worker, LEASE,
                 Actor.agent(worker)));
         assertThat(reply).isInstanceOf(Reply.Claimed.class);
-        return ((Reply.Claimed) reply).step();
+        return view.steps.get(((Reply.Claimed) reply).work().stepId());
     }
 
     void complete(StepRow step) {

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import io.keelson.core.run.RunRow;
 import io.keelson.core.run.StepRow;
+import io.keelson.core.run.Work;
 import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -18,11 +19,6 @@ record Execution(UUID workspaceId, UUID runId, String runName, UUID taskId, int 
     static Execution of(RunRow run, StepRow step) {
         return new Execution(run.workspaceId(), run.id(), run.name(), step.task().id(), step.lane(), step.id(),
                 step.spec().tool(), step.spec().input(), step.attempt(), step.leaseEpoch(), step.spec().timeout(),
-                effectKey(run, step), step.holder());
-    }
-
-    /** Names the logical step, not its row: a retry of the run that carries work over must reach the same effect. */
-    private static String effectKey(RunRow run, StepRow step) {
-        return run.id() + "/" + run.effectGeneration() + "/" + step.task().key() + "/" + step.name();
+                Work.effectKey(run, step), step.holder());
     }
 }

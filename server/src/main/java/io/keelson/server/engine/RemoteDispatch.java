@@ -4,22 +4,20 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.Next;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
-import io.keelson.core.run.StepRow;
 import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.artifact.ArtifactRefusedException;
 import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.db.Database;
-import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.run.Fleet;
 import io.keelson.server.run.Heartbeats;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.StepWorkReader;
-import io.keelson.server.run.StepWorkReader.StepWork;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -28,24 +26,25 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
 
 /** The way of remote workers to the same commands that this node's own executors use. */
 final class RemoteDispatch implements RemoteWork {
     private static final int SPARE = 2;
+    private static final Reply NOT_FOUND =
+            new Reply.Rejected("STEP_NOT_FOUND", "there is no such step", null, List.of());
 
     private final Database database;
     private final RunStore store;
     private final Fleet fleet;
     private final Heartbeats heartbeats;
     private final StepWorkReader work;
-    private final Scopes scopes;
+    private final Handover handover;
     private final ArtifactStore artifacts;
     private final WakeUps wakeUps;
     private final Function<Command, CompletableFuture<Reply>> commands;
@@ -58,7 +57,7 @@ final class RemoteDispatch implements RemoteWork {
         this.fleet = store.fleet();
         this.heartbeats = store.heartbeats();
         this.work = store.work();
-        this.scopes = scopes;
+        this.handover = new Handover(database, store.work(), scopes, commands);
         this.artifacts = artifacts;
         this.wakeUps = wakeUps;
         this.commands = commands;
@@ -87,7 +86,7 @@ final class RemoteDispatch implements RemoteWork {
     private List<Item> tryClaim(Claim claim) {
         List<Candidate> found = database.withConnection(
                 c -> store.candidates(c, claim.workspaceId(), claim.tools(), claim.max() * SPARE));
-        List<StepRow> claimed = new ArrayList<>();
+        List<Reply> claimed = new ArrayList<>();
         for (int from = 0; from < found.size() && claimed.size() < claim.max();) {
             int to = Math.min(found.size(), from + claim.max() - claimed.size());
             List<CompletableFuture<Reply>> answers = found.subList(from, to).stream()
@@ -96,41 +95,13 @@ final class RemoteDispatch implements RemoteWork {
                             Actor.agent(claim.workerId()))))
                     .toList();
             answers.forEach(answer -> {
-                if (answer.join() instanceof Reply.Claimed(StepRow step)) {
+                if (answer.join() instanceof Reply.Claimed step) {
                     claimed.add(step);
                 }
             });
             from = to;
         }
-        return claimed.isEmpty() ? List.of() : items(claim, claimed.stream().map(StepRow::id).toList());
-    }
-
-    private List<Item> items(Claim claim, List<UUID> steps) {
-        Map<UUID, StepWork> found = database.withConnection(c -> work.work(c, steps));
-        List<Item> items = new ArrayList<>();
-        for (UUID id : steps) {
-            StepWork step = found.get(id);
-            if (step == null || !claim.workerId().equals(step.holder())) {
-                continue;
-            }
-            try {
-                items.add(item(step, scopes.resolve(step.runId(), step.taskId(), step.input())));
-            } catch (ExpressionException e) {
-                var _ = commands.apply(new Command.Fail(step.runId(), id, step.leaseEpoch(), new StepError(e.code(),
-                        ErrorClass.PERMANENT, "the step's input: " + e.getMessage()), Result.of("null"), Actor.SYSTEM));
-            }
-        }
-        return items;
-    }
-
-    private static Item item(StepWork step, JsonNode input) {
-        JsonNode failure = step.errorCode() == null ? null
-                : Json.object().put("error_code", step.errorCode()).put("error_class", step.errorClass())
-                        .put("message", step.errorMessage());
-        return new Item(step.stepId(), step.runId(), step.taskId(), step.tool(), input, step.attempt(),
-                step.leaseEpoch(), Objects.requireNonNull(step.leaseExpiresAt()),
-                Objects.requireNonNull(step.deadline()), step.effectKey(), failure,
-                step.details() == null ? null : Json.read(step.details()));
+        return List.copyOf(handover.items(claim.workerId(), claimed).values());
     }
 
     @Override
@@ -148,18 +119,27 @@ final class RemoteDispatch implements RemoteWork {
         });
         return beats.stream().map(beat -> {
             if (accepted.containsKey(beat.stepId())) {
-                return new Answer(beat.stepId(), "ok", accepted.get(beat.stepId()), null, null);
+                return new Answer(beat.stepId(), "ok", accepted.get(beat.stepId()), null, null, null);
             }
             return known.containsKey(beat.stepId())
-                    ? new Answer(beat.stepId(), "stale_lease", null, "STALE_LEASE", "stop working on it")
-                    : notFound(beat.stepId());
+                    ? new Answer(beat.stepId(), "stale_lease", null, "STALE_LEASE", "stop working on it", null)
+                    : answer(beat.stepId(), NOT_FOUND, null);
         }).toList();
     }
 
     @Override
-    public List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items) {
-        return report(workspaceId, items, Completion::stepId, (run, item) -> new Command.Complete(run, item.stepId(),
-                item.leaseEpoch(), result(workspaceId, run, item), Actor.agent(workerId)));
+    public List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items, @Nullable GoOn goOn) {
+        Next next = goOn == null || database.withConnection(c -> fleet.draining(c, workspaceId, workerId)) ? null
+                : new Next(workerId, Set.copyOf(goOn.tools()), goOn.lease() == null ? lease : goOn.lease());
+        List<Reply> replies = send(workspaceId, items, Completion::stepId, (run, item) -> new Command.Complete(run,
+                item.stepId(), item.leaseEpoch(), result(workspaceId, run, item), next, Actor.agent(workerId)));
+        Map<UUID, Item> given = handover.items(workerId, replies);
+        List<Answer> answers = new ArrayList<>();
+        for (int i = 0; i < replies.size(); i++) {
+            UUID step = Handover.stepOf(replies.get(i));
+            answers.add(answer(items.get(i).stepId(), replies.get(i), step == null ? null : given.get(step)));
+        }
+        return answers;
     }
 
     @Override
@@ -204,41 +184,44 @@ final class RemoteDispatch implements RemoteWork {
     }
 
     private <T> List<Answer> report(UUID workspaceId, List<T> items, Function<T, UUID> idOf, Report<T> report) {
+        List<Reply> replies = send(workspaceId, items, idOf, report);
+        List<Answer> answers = new ArrayList<>();
+        for (int i = 0; i < replies.size(); i++) {
+            answers.add(answer(idOf.apply(items.get(i)), replies.get(i), null));
+        }
+        return answers;
+    }
+
+    private <T> List<Reply> send(UUID workspaceId, List<T> items, Function<T, UUID> idOf, Report<T> report) {
         Map<UUID, UUID> runs = database
                 .withConnection(c -> work.runsOf(c, workspaceId, items.stream().map(idOf).toList()));
-        List<CompletableFuture<Answer>> answers = new ArrayList<>();
+        List<CompletableFuture<Reply>> replies = new ArrayList<>();
         for (T item : items) {
-            UUID step = idOf.apply(item);
-            UUID run = runs.get(step);
-            answers.add(
-                    run == null ? CompletableFuture.completedFuture(notFound(step)) : send(step, run, item, report));
+            UUID run = runs.get(idOf.apply(item));
+            replies.add(run == null ? CompletableFuture.completedFuture(NOT_FOUND) : send(run, item, report));
         }
-        return answers.stream().map(CompletableFuture::join).toList();
+        return replies.stream().map(CompletableFuture::join).toList();
     }
 
-    private <T> CompletableFuture<Answer> send(UUID step, UUID run, T item, Report<T> report) {
+    private <T> CompletableFuture<Reply> send(UUID run, T item, Report<T> report) {
         try {
-            return commands.apply(report.of(run, item)).thenApply(reply -> answer(step, reply));
+            return commands.apply(report.of(run, item));
         } catch (Refused e) {
             return CompletableFuture.completedFuture(
-                    new Answer(step, "rejected", null, e.code, String.valueOf(e.getMessage())));
+                    new Reply.Rejected(e.code, String.valueOf(e.getMessage()), null, List.of()));
         }
     }
 
-    private static Answer answer(UUID step, Reply reply) {
+    private static Answer answer(UUID step, Reply reply, @Nullable Item next) {
         return switch (reply) {
-            case Reply.Done d -> new Answer(step, "ok", null, null, null);
-            case Reply.Claimed c -> new Answer(step, "ok", null, null, null);
-            case Reply.Duplicate d -> new Answer(step, "duplicate", null, null, null);
+            case Reply.Done d -> new Answer(step, "ok", null, null, null, null);
+            case Reply.Claimed c -> new Answer(step, "ok", null, null, null, next);
+            case Reply.Duplicate d -> new Answer(step, "duplicate", null, null, null, next);
             case Reply.Rejected(String code, String message, String current, List<String> allowed) -> new Answer(step,
                     code.equals("STALE_LEASE") ? "stale_lease"
                             : code.equals("STEP_NOT_FOUND") ? "not_found" : "rejected",
-                    null, code, message);
+                    null, code, message, null);
         };
-    }
-
-    private static Answer notFound(UUID step) {
-        return new Answer(step, "not_found", null, "STEP_NOT_FOUND", "there is no such step");
     }
 
     private static ErrorClass errorClass(@Nullable String wire) {

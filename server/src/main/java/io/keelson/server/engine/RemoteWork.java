@@ -46,6 +46,14 @@ public interface RemoteWork {
     record Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,
             @Nullable Duration retryAfter, long tokens, BigDecimal cost) {}
 
+    /**
+     * A worker's wish to go on, as it hands in results, with the next step of each completed step's task.
+     *
+     * @param tools the tools it serves
+     * @param lease of what it gets; null for the default (30 s)
+     */
+    record GoOn(List<String> tools, @Nullable Duration lease) {}
+
     record Handback(UUID stepId, int leaseEpoch) {}
 
     /**
@@ -53,16 +61,23 @@ public interface RemoteWork {
      *            {@code not_found} or {@code rejected}
      * @param leaseExpiresAt set for heartbeats that were accepted
      * @param code stable code of a rejection; null otherwise
+     * @param next the following step of the task, the worker's since the same commit; null when it got none
      */
     record Answer(UUID stepId, String status, @Nullable Instant leaseExpiresAt, @Nullable String code,
-            @Nullable String message) {}
+            @Nullable String message, @Nullable Item next) {}
 
     /** Returns as soon as there is something, empty when the wait is over. */
     List<Item> claim(Claim claim) throws InterruptedException;
 
     List<Answer> heartbeat(UUID workspaceId, String workerId, List<Beat> beats);
 
-    List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items);
+    /**
+     * Hands in results.
+     *
+     * @param goOn null when the worker wants nothing to go on with. What a report has got it gets again when it is
+     *            repeated, for as long as the worker holds it
+     */
+    List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items, @Nullable GoOn goOn);
 
     /** As complete, but each task gets another turn a second later. */
     List<Answer> another(UUID workspaceId, String workerId, List<Completion> items);

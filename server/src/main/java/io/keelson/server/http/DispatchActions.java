@@ -44,7 +44,7 @@ final class DispatchActions {
     void addTo(Route.Table table) {
         table.post("/dispatch/claim", this::claim);
         table.post("/dispatch/heartbeat", call -> batch(call, DispatchActions::beat, work::heartbeat));
-        table.post("/dispatch/complete", call -> batch(call, DispatchActions::completion, work::complete));
+        table.post("/dispatch/complete", this::complete);
         table.post("/dispatch/continue", call -> batch(call, DispatchActions::completion, work::another));
         table.post("/dispatch/fail", call -> batch(call, DispatchActions::failure, work::fail));
         table.post("/dispatch/release", call -> batch(call, DispatchActions::handback, work::release));
@@ -57,12 +57,30 @@ final class DispatchActions {
         List<String> tools = fields.texts("tools", MAX_TOOLS, MAX_NAME);
         int max = (int) fields.integer("max", 1, MAX_BATCH, 1);
         long wait = fields.integer("wait_ms", 0, poll.longestMillis(), 0);
-        Duration lease = millis(fields.optionalInteger("lease_ms", MIN_LEASE_MILLIS, MAX_LEASE_MILLIS));
+        Duration lease = lease(fields);
         String version = fields.optionalText("version", MAX_NAME);
         fields.done();
         List<RemoteWork.Item> items = poll.take(Duration.ofMillis(wait), patience -> work.claim(
                 new RemoteWork.Claim(call.workspace(), worker, tools, max, patience, lease, version)));
         return Lists.whole(items.stream().map(DispatchActions::document).toList());
+    }
+
+    private Answer complete(Call call) throws IOException {
+        call.query().done();
+        Fields fields = call.fields();
+        String worker = fields.text("worker_id", MAX_NAME);
+        List<RemoteWork.Completion> items = fields.objects("items", 1, MAX_BATCH).stream()
+                .map(DispatchActions::completion).toList();
+        Fields next = fields.object("next");
+        RemoteWork.GoOn goOn = next == null ? null
+                : new RemoteWork.GoOn(next.texts("tools", MAX_TOOLS, MAX_NAME), lease(next));
+        fields.done();
+        return Lists.whole(work.complete(call.workspace(), worker, items, goOn).stream()
+                .map(DispatchActions::document).toList());
+    }
+
+    private static @Nullable Duration lease(Fields fields) {
+        return millis(fields.optionalInteger("lease_ms", MIN_LEASE_MILLIS, MAX_LEASE_MILLIS));
     }
 
     private static ObjectNode document(RemoteWork.Item item) {
@@ -110,6 +128,9 @@ final class DispatchActions {
         if (answer.code() != null) {
             document.put("code", answer.code());
             document.put("detail", answer.message());
+        }
+        if (answer.next() != null) {
+            document.set("next", document(answer.next()));
         }
         return document;
     }

@@ -1,9 +1,6 @@
 package io.keelson.server.http;
 
-import io.keelson.core.lifecycle.Edge;
-import io.keelson.core.lifecycle.Lifecycle;
-import io.keelson.core.lifecycle.Lifecycles;
-import io.keelson.core.lifecycle.State;
+import io.keelson.core.lifecycle.LifecycleDocument;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import tools.jackson.databind.node.ObjectNode;
@@ -11,7 +8,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The engine about itself. */
 final class EngineActions {
 
-    private static final List<ObjectNode> LIFECYCLES = Lifecycles.all().stream().map(EngineActions::document).toList();
+    private static final List<ObjectNode> LIFECYCLES = LifecycleDocument.all().stream().map(Json::tree).toList();
 
     private final BooleanSupplier ready;
     private final Reads reads;
@@ -25,6 +22,7 @@ final class EngineActions {
 
     void addTo(Route.Table table) {
         table.get("/lifecycles", this::lifecycles);
+        table.get("/lifecycles/{name}", this::lifecycle);
         table.getOpen("/healthz", call -> Answer.ok(Json.object().put("status", "ok")));
         table.getOpen("/readyz", call -> ready());
         table.getOpen("/openapi.json", call -> Answer.resource(openApi));
@@ -35,26 +33,18 @@ final class EngineActions {
         return Lists.whole(LIFECYCLES);
     }
 
+    private Answer lifecycle(Call call) {
+        call.query().done();
+        String name = call.pathText("name");
+        return LifecycleDocument.named(name).map(Json::tree).map(Answer::resource)
+                .orElseThrow(() -> Refusal.of(ErrorCode.LIFECYCLE_NOT_FOUND, "no lifecycle '" + Shown.piece(name) + "'")
+                        .allowing(LifecycleDocument.names()));
+    }
+
     private Answer ready() {
         if (!ready.getAsBoolean() || !reads.answer()) {
             throw Refusal.of(ErrorCode.NOT_READY, "the engine or its database is not ready").header("Retry-After", "1");
         }
         return Answer.ok(Json.object().put("status", "ready"));
-    }
-
-    private static <S extends Enum<S> & State> ObjectNode document(Lifecycle<S> lifecycle) {
-        ObjectNode document = Json.object().put("name", lifecycle.entity()).put("entity", lifecycle.entity())
-                .put("initial", lifecycle.initial().wire());
-        var states = document.putArray("states");
-        for (S state : lifecycle.states()) {
-            states.addObject().put("name", state.wire()).put("type", state.type().wire())
-                    .put("terminal", state.terminal());
-        }
-        var transitions = document.putArray("transitions");
-        for (Edge<S> edge : lifecycle.edges()) {
-            transitions.addObject().put("from", edge.from().wire()).put("to", edge.to().wire()).put("by", edge.by())
-                    .put("event", edge.event());
-        }
-        return document;
     }
 }

@@ -19,6 +19,7 @@ enum ErrorCode {
     TASK_NOT_FOUND(404, "There is no such task"),
     STEP_NOT_FOUND(404, "There is no such step"),
     ARTIFACT_NOT_FOUND(404, "There is no such artifact"),
+    LIFECYCLE_NOT_FOUND(404, "There is no such lifecycle"),
     WORKER_NOT_FOUND(404, "There is no such worker"),
     METHOD_NOT_ALLOWED(405, "The route does not know this method"),
     REQUEST_TIMEOUT(408, "The request did not arrive in time"),

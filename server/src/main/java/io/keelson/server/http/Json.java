@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Collection;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
@@ -48,6 +49,11 @@ final class Json {
 
     static ObjectNode object() {
         return JsonNodeFactory.instance.objectNode();
+    }
+
+    /** Maps, lists and scalars as a tree. */
+    static ObjectNode tree(Map<String, Object> value) {
+        return MAPPER.valueToTree(value);
     }
 
     static ArrayNode strings(Collection<String> texts) {

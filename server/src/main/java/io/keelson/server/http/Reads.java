@@ -58,6 +58,10 @@ final class Reads {
         return read((runs, c) -> found(runs.status(c, workspace, run), IdKind.RUN, run));
     }
 
+    ObjectNode states(UUID workspace, UUID run) {
+        return read((runs, c) -> found(runs.states(c, workspace, run), IdKind.RUN, run));
+    }
+
     ObjectNode run(UUID workspace, UUID run) {
         return read((runs, c) -> found(runs.run(c, workspace, run), IdKind.RUN, run));
     }

@@ -35,6 +35,7 @@ final class RunViews {
         table.getAlso("/runs", this::list);
         table.getAlso("/runs/{id}", this::run);
         table.getAlso("/runs/{id}/status", this::status);
+        table.getAlso("/runs/{id}/states", this::states);
         table.getAlso("/runs/{id}/events", this::events);
         table.getAlso("/runs/{id}/tasks", this::tasks);
         table.getAlso("/runs/{id}/steps", this::steps);
@@ -86,6 +87,12 @@ final class RunViews {
         call.query().done();
         UUID id = call.id("id", IdKind.RUN);
         return Answer.resource(StatusDocument.of(id, reads.status(call.workspace(), id)));
+    }
+
+    private Answer states(Call call) {
+        call.query().done();
+        UUID id = call.id("id", IdKind.RUN);
+        return Answer.resource(StatesDocument.of(reads.states(call.workspace(), id)));
     }
 
     private Answer task(Call call) {

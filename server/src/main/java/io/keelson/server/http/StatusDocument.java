@@ -1,5 +1,7 @@
 package io.keelson.server.http;
 
+import io.keelson.core.lifecycle.Circumstance;
+import io.keelson.core.lifecycle.Contracts;
 import io.keelson.core.lifecycle.RunState;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +17,7 @@ final class StatusDocument {
         ObjectNode document = Json.object();
         document.put("run_id", IdKind.RUN.prefixed(run));
         document.set("agent_slug", row.get("agent_slug"));
-        document.put("status", status(state));
+        document.put("status", Contracts.LIFECYCLE.run().of(state, Circumstance.USUAL));
         document.set("trigger", row.get("trigger"));
         document.set("started_at", row.get("started_at"));
         document.set("finished_at", row.get("finished_at"));
@@ -24,17 +26,6 @@ final class StatusDocument {
         document.set("steps_completed", row.get("steps_completed"));
         document.putArray("proposals_created");
         return document.put("error", error(row));
-    }
-
-    /** The contract's word for a state (specification, lifecycle §5). */
-    private static String status(RunState state) {
-        return switch (state) {
-            case CREATED, RETRYING -> "requested";
-            case PENDING -> "queued";
-            case PLANNING, AWAITING_APPROVAL, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED, RESUMING -> "running";
-            case COMPLETED, SKIPPED -> "completed";
-            case FAILED, CANCELLED -> "failed";
-        };
     }
 
     private static @Nullable String error(ObjectNode row) {

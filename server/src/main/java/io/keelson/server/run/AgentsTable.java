@@ -24,13 +24,13 @@ final class AgentsTable {
     /** What the failure policy keeps. */
     private static final List<Column<AgentRow>> KEPT = List.of(integer("attempt_number", AgentRow::attempt),
             flag("failing", AgentRow::failing), flag("passed_over", AgentRow::passedOver),
-            time("next_run_at", AgentRow::nextRunAt));
+            time("next_run_at", AgentRow::nextRunAt), time("begun_at", AgentRow::begunAt));
 
     static final SetStatement<New> INSERT = new SetStatement<>("keelson_agent_new_v2", """
             insert into run_agents (id, run_id, workspace_id, attempt, number, name, state, state_type, started_at,
-                completed_at, attempt_number, failing, passed_over, next_run_at, created_at)
+                completed_at, attempt_number, failing, passed_over, next_run_at, begun_at, created_at)
             select id, run_id, workspace_id, attempt, number, name, state, state_type, started_at, completed_at,
-                attempt_number, failing, passed_over, next_run_at, {now}
+                attempt_number, failing, passed_over, next_run_at, begun_at, {now}
               from {rows}""", Column.joined(List.of(
             uuid("id", n -> n.row.id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
@@ -43,7 +43,7 @@ final class AgentsTable {
             update run_agents a
                set state = u.state, state_type = u.state_type, started_at = u.started_at, completed_at = u.completed_at,
                    attempt_number = u.attempt_number, failing = u.failing, passed_over = u.passed_over,
-                   next_run_at = u.next_run_at
+                   next_run_at = u.next_run_at, begun_at = u.begun_at
               from {rows}
              where a.id = u.id""", Column.joined(List.of(
             uuid("id", AgentRow::id), word("state", a -> a.state().wire()),
@@ -52,7 +52,7 @@ final class AgentsTable {
 
     private static final String LOAD = """
             select a.id, a.run_id, a.number, a.name, a.state, a.started_at, a.completed_at,
-                a.attempt_number, a.failing, a.passed_over, a.next_run_at
+                a.attempt_number, a.failing, a.passed_over, a.next_run_at, a.begun_at
               from run_agents a
               join orchestration_runs r on r.id = a.run_id and r.attempt_number = a.attempt
              where a.run_id = any (?)
@@ -66,7 +66,8 @@ final class AgentsTable {
                     .restore(AgentState.of(row.getString("state")), Loading.time(row, "started_at"),
                             Loading.time(row, "completed_at"))
                     .restorePolicy(row.getInt("attempt_number"), row.getBoolean("failing"),
-                            row.getBoolean("passed_over"), Loading.time(row, "next_run_at"));
+                            row.getBoolean("passed_over"), Loading.time(row, "next_run_at"),
+                            Loading.time(row, "begun_at"));
             loading.agents.put(agent.id(), agent);
             loading.view(row).add(agent);
         });

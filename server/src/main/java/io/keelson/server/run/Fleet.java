@@ -47,6 +47,8 @@ public final class Fleet {
 
     private static final String DRAIN = "update workers set draining = true where workspace_id = ? and id = ?";
 
+    private static final String DRAINING = "select draining from workers where workspace_id = ? and id = ?";
+
     private static final String SERVED = "select distinct unnest(tools) as tool from workers";
 
     private final DbClock clock;
@@ -130,6 +132,17 @@ public final class Fleet {
                 tools.add(row.getString("tool"));
             }
             return tools;
+        }
+    }
+
+    /** True when the worker is to be given no more work. */
+    public boolean draining(Connection c, UUID workspaceId, String worker) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(DRAINING)) {
+            statement.setObject(1, workspaceId);
+            statement.setString(2, worker);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() && row.getBoolean("draining");
+            }
         }
     }
 

@@ -48,6 +48,21 @@ final class ReadSql {
               from orchestration_runs r join run_heads h on h.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
+    static final String STATES = """
+            select r.id as run_id, r.attempt_number, r.state,
+                exists (select from work_queue q where q.run_id = r.id) as dispatched,
+                (select coalesce(jsonb_agg(g), '[]') from (
+                    select t.state, t.attempt_number as attempt, count(*) as count from orchestration_tasks t
+                     where t.run_id = r.id and t.attempt = r.attempt_number
+                     group by t.state, t.attempt_number) g) as tasks,
+                (select coalesce(jsonb_agg(g), '[]') from (
+                    select s.state, count(*) as count
+                      from orchestration_tasks t join orchestration_steps s on s.task_id = t.id
+                     where t.run_id = r.id and t.attempt = r.attempt_number
+                     group by s.state) g) as steps
+              from orchestration_runs r
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+
     private static final String TASK_COLUMNS = """
             t.id, t.run_id, t.workspace_id, t.key, t.attempt, t.sequence_number, t.title, t.description, t.task_type,
                 t.state, t.state_type, t.trigger_rule, t.agent_id, t.agent_type, a.name as agent_name,

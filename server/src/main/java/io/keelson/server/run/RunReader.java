@@ -107,6 +107,14 @@ public final class RunReader {
     }
 
     /**
+     * The states of the run's current attempt: {@code run_id, attempt_number, state}; {@code dispatched}, whether any of
+     * its work is with a worker or ready for one; {@code tasks} (state, attempt, count) and {@code steps} (state, count).
+     */
+    public Optional<ObjectNode> states(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.STATES, ids(workspaceId, runId));
+    }
+
+    /**
      * In plan order.
      *
      * @param attempt null for the current one

@@ -2,8 +2,12 @@ package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.policy.FailureMode;
+import java.math.BigDecimal;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -19,18 +23,24 @@ public final class ViewText {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final RunView view;
+    private final Instant now;
+    /** Whether a task may get another row in its place. */
+    private final boolean again;
     private final boolean live;
     private final boolean running;
     private final StringBuilder out = new StringBuilder();
 
-    private ViewText(RunView view) {
+    private ViewText(RunView view, Instant now) {
         this.view = view;
+        this.now = now;
+        this.again = view.run.policy().failures().agent() == FailureMode.RETRY;
         this.live = !view.run.state.terminal();
         this.running = view.run.state == RunState.RUNNING;
     }
 
-    public static String of(RunView view) {
-        ViewText text = new ViewText(view);
+    /** @param now the time at which recent calls are counted */
+    public static String of(RunView view, Instant now) {
+        ViewText text = new ViewText(view, now);
         text.run();
         view.agents.forEach(text::agent);
         view.tasks.values().stream().sorted(Comparator.comparing(TaskRow::key)).forEach(text::task);
@@ -43,9 +53,16 @@ public final class ViewText {
         line("run", r.id(), r.workspaceId(), r.name(), r.priority(), r.policy(), r.outputTemplate(), r.state, r.attempt,
                 r.effectGeneration, r.version, r.seq, r.failing, r.counts(), r.tokens, r.cost.stripTrailingZeros(),
                 r.startedAt, r.completedAt, r.errorCode, r.errorMessage);
+        line(" policy", r.planVersion, r.replans, r.gate, r.stateSince, r.active, r.activeSince, r.quietSince);
+        line(" outages", view.outages);
         line(" artifacts", new TreeMap<>(view.artifacts));
         if (live) {
-            line(" open", view.tasksOpen, view.evaluatingOutput);
+            line(" open", view.tasksOpen, view.evaluatingOutput, view.evaluatingPlan, view.watchDue);
+            line(" begun", view.tasksBegun, view.tasksAtHuman, key(view.beforeHook), key(view.afterHook));
+            if (view.run.policy().failures().escalation().enabled()) {
+                line(" calls", view.calls.calls(now), view.calls.errors(now));
+            }
+            view.tickets.values().stream().sorted(Comparator.comparing(TicketRow::id)).forEach(this::ticket);
         }
         if (running) {
             line(" agents", view.agentsAtWork,
@@ -54,8 +71,14 @@ public final class ViewText {
         }
     }
 
+    private void ticket(TicketRow t) {
+        line(" ticket", t.id(), t.kind(), t.attempt(), t.taskId(), t.stepId(), t.severity, t.reason(), t.errorCode(),
+                t.message(), t.openedAt(), t.resolution, t.resolvedBy, t.comment, t.resolvedAt);
+    }
+
     private void agent(AgentRow a) {
         line("agent", a.id(), a.number(), a.name(), a.state, a.startedAt, a.completedAt, a.tasks);
+        line(" policy", a.attempt, a.failing, a.passedOver, a.nextRunAt, a.begunAt);
         if (live) {
             line(" open", a.tasksOpen, a.tasksFailed, a.tasksSkipped, a.tasksCancelled, a.slotsTaken);
             line(" ready", ready(a));
@@ -76,7 +99,13 @@ public final class ViewText {
                 t.itemIndex(), json(t.item()), t.state, t.attempt, t.continuations, t.tokens,
                 t.cost.stripTrailingZeros(), t.queuedAt, t.startedAt, t.completedAt, t.errorCode, t.errorMessage,
                 t.carriedFrom);
+        line(" policy", t.failures, t.forgiven, t.effectGeneration, t.passedOver, t.superseded, t.nextRunAt,
+                t.stateSince, t.begunAt, t.errorClass, score(t.verifierScore), t.verifiedBy);
         spec(t.spec());
+        if (again && t.group() == null) {
+            line(" another would be", t.spec().title(), t.spec().description(), t.spec().successCriteria(),
+                    t.spec().dependsOn().stream().map(Dependency::toString).sorted().toList());
+        }
         if (t.isGroup()) {
             line(" children will be", t.spec().title(), t.spec().description(), t.spec().successCriteria());
             t.spec().steps().forEach(step -> spec(step, true));
@@ -86,8 +115,16 @@ public final class ViewText {
                 keys(t.children));
         if (live) {
             line(" open", t.upstreamsOpen, t.upstreamsCompleted, t.upstreamsFailed, t.childrenOpen,
-                    t.hasSlot && !t.terminal(), t.evaluating);
+                    t.hasSlot && !t.terminal(), t.evaluating, t.atHuman && !t.terminal());
         }
+    }
+
+    private static String key(TaskRow task) {
+        return task == null ? "-" : task.key();
+    }
+
+    private static Object score(BigDecimal score) {
+        return score == null ? "-" : score.stripTrailingZeros();
     }
 
     private static List<String> keys(List<TaskRow> tasks) {
@@ -95,7 +132,8 @@ public final class ViewText {
     }
 
     private void spec(TaskSpec s) {
-        line(" spec", s.id(), s.taskType(), s.triggerRule(), s.when(), s.forEach(), s.output(), s.parallelSteps());
+        line(" spec", s.id(), s.taskType(), s.triggerRule(), s.when(), s.forEach(), s.output(), s.parallelSteps(),
+                s.agent(), s.policy());
     }
 
     private void spec(StepSpec s, boolean input) {
@@ -105,8 +143,9 @@ public final class ViewText {
     private void step(StepRow s) {
         line("step", s.id(), s.task().key(), s.name(), s.position(), s.turn(), s.lane(), s.state, s.attempt, s.failures,
                 s.deliveries, s.leaseEpoch, s.resultEpoch, s.tokens, s.cost.stripTrailingZeros(), s.nextRunAt,
-                s.startedAt, s.completedAt, s.errorCode, s.errorMessage, s.errorClass);
-        spec(s.spec(), !s.state.terminal());
+                s.startedAt, s.completedAt, s.errorCode, s.errorMessage, s.errorClass, s.taskAttempt(), s.forgiven,
+                s.passedOver);
+        spec(s.spec(), again || !s.task().terminal());
         if (live) {
             line(" work", s.queued, s.holder, s.evaluating);
         }

@@ -249,6 +249,6 @@ class EngineTest {
 
     private static Answer complete(RemoteWork remote, String worker, Item item, String output) {
         return remote.complete(Nodes.WORKSPACE, worker, List.of(new Completion(item.stepId(), item.leaseEpoch(),
-                Json.read(output), 0, BigDecimal.ZERO, List.of()))).getFirst();
+                Json.read(output), 0, BigDecimal.ZERO, List.of())), null).getFirst();
     }
 }

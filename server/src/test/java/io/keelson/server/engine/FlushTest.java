@@ -10,7 +10,6 @@ import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
-import io.keelson.core.run.StepRow;
 import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
@@ -134,10 +133,10 @@ class FlushTest {
         List<Command> commands = new ArrayList<>();
         for (Pending pending : before.getLast()) {
             UUID run = pending.command.runId();
-            StepRow step = ((Reply.Claimed) Objects.requireNonNull(pending.reply)).step();
+            UUID step = ((Reply.Claimed) Objects.requireNonNull(pending.reply)).work().stepId();
             commands.add(switch (commands.size() % 5) {
-                case 0, 1 -> new Command.Complete(run, step.id(), 1, Result.of("{\"n\":1}"), Nodes.WHO);
-                case 2 -> new Command.Fail(run, step.id(), 1, new StepError("NO", ErrorClass.PERMANENT, "no"),
+                case 0, 1 -> new Command.Complete(run, step, 1, Result.of("{\"n\":1}"), Nodes.WHO);
+                case 2 -> new Command.Fail(run, step, 1, new StepError("NO", ErrorClass.PERMANENT, "no"),
                         Result.of("null"), Nodes.WHO);
                 case 3 -> new Command.Cancel(run, null, Nodes.WHO);
                 default -> create(nodes);

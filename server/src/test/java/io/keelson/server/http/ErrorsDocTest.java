@@ -20,8 +20,8 @@ class ErrorsDocTest {
 
     private static final Pattern LITERAL = Pattern.compile("\"([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)\"");
 
-    /** Literals of the same form that are no codes: variables of the environment, files, codes with a number. */
-    private static final Pattern OTHERS = Pattern.compile("(KEELSON|GIT|LC|PG|HTTP_STATUS)_.*");
+    /** Literals that are no codes: variables of the environment, files, codes with a number, a contract's state. */
+    private static final Pattern OTHERS = Pattern.compile("(KEELSON|GIT|LC|PG|HTTP_STATUS)_.*|WAITING_APPROVAL");
 
     private static String table;
 

@@ -82,7 +82,7 @@ class DueWorkTest {
         world.tick(LEASE);
         assertThat(expired()).isEmpty();
         world.tick(Duration.ofMillis(1));
-        assertThat(expired()).containsExactly(new Expired(run, step.task().id(), 0, step.id(), 1, false));
+        assertThat(expired()).containsExactly(new Expired(run, step.task().id(), 0, step.id(), 1, LEASE, false));
 
         expire(expired().getFirst());
         assertThat(candidates(10)).hasSize(1);
@@ -131,7 +131,7 @@ class DueWorkTest {
             world.tick(Duration.ofSeconds(9));
             beat(step, "worker", 1);
         }
-        assertThat(expired()).containsExactly(new Expired(run, step.task().id(), 0, step.id(), 1, true));
+        assertThat(expired()).containsExactly(new Expired(run, step.task().id(), 0, step.id(), 1, Duration.ofMinutes(1), true));
         assertThat(world.store.expired(world.connection(), Duration.ofSeconds(10), 10)).isEmpty();
     }
 
@@ -323,8 +323,9 @@ class DueWorkTest {
 
     private StepRow claim(UUID run, String holder) throws SQLException {
         Candidate found = candidates(10).stream().filter(c -> c.runId().equals(run)).findFirst().orElseThrow();
-        return ((Reply.Claimed) world.send(new Command.Claim(run, found.taskId(), found.lane(), holder, LEASE,
-                Actor.agent(holder)))).step();
+        Reply reply = world.send(new Command.Claim(run, found.taskId(), found.lane(), holder, LEASE,
+                Actor.agent(holder)));
+        return world.view(run).step(((Reply.Claimed) reply).work().stepId());
     }
 
     private List<Candidate> candidates(int limit) throws SQLException {
@@ -347,7 +348,7 @@ class DueWorkTest {
 
     private Reply expire(Expired found) throws SQLException {
         return world.send(new Command.LeaseExpired(found.runId(), found.taskId(), found.lane(), found.epoch(),
-                Actor.RECONCILER));
+                found.lease(), Actor.RECONCILER));
     }
 
     private Map<UUID, Instant> beat(StepRow step, String holder, int epoch) throws SQLException {

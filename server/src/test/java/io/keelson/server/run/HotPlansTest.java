@@ -14,6 +14,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
+import io.keelson.core.run.Work;
 import io.keelson.server.run.SeenPlans.Seen;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -201,6 +202,7 @@ class HotPlansTest {
         RunReader.Filter all = new RunReader.Filter(null, null, null);
         reader.runs(c, workspace, all, reader.runs(c, workspace, all, null, 50).nextCursor(), 50);
         reader.status(c, workspace, run);
+        reader.states(c, workspace, run);
         reader.tasks(c, workspace, run, null, held.task().id(), 50);
         reader.task(c, workspace, held.task().id());
         reader.steps(c, workspace, run, null, held.id(), 50);
@@ -237,8 +239,8 @@ class HotPlansTest {
     private StepRow claim(UUID run) throws SQLException {
         for (TaskRow task : world.view(run).tasks()) {
             Reply reply = world.send(new Command.Claim(run, task.id(), 0, "worker", LEASE, TESTER));
-            if (reply instanceof Reply.Claimed(StepRow step)) {
-                return step;
+            if (reply instanceof Reply.Claimed(Work work)) {
+                return world.view(run).step(work.stepId());
             }
         }
         throw new AssertionError("nothing to claim in " + run);

@@ -1,95 +1,56 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.RunFixtures.run;
-
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
-import io.keelson.core.plan.Dependency;
-import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
-import io.keelson.core.plan.StepSpec;
-import io.keelson.core.plan.TaskSpec;
-import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.NewArtifact;
+<<<<<<< HEAD
+=======
 import io.keelson.core.run.NewRun;
+import io.keelson.core.run.Next;
+>>>>>>> life
 import io.keelson.core.run.Offer;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
+import io.keelson.core.run.TicketRow;
 import io.keelson.core.run.TimerKind;
+import io.keelson.core.run.Verdict;
 import java.math.BigDecimal;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
 
 /** Makes up runs and what happens to them, the same for the same seed. */
 final class RandomRuns {
-    private static final List<String> AGENTS = List.of("ada", "bob", "cyd");
     private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Actor TESTER = Actor.human("tester");
 
     private final World world;
     private final Random random;
+    private final RandomPlans plans;
     private int names;
 
     RandomRuns(World world, long seed) {
         this.world = world;
         this.random = new Random(seed);
+        this.plans = new RandomPlans(world, random);
     }
 
     Command create() {
-        int count = 1 + random.nextInt(7);
-        List<TaskSpec> tasks = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            List<Dependency> up = new ArrayList<>();
-            for (int j = 0; j < i; j++) {
-                if (chance(35)) {
-                    up.add(new Dependency("t" + j, chance(70)));
-                }
-            }
-            tasks.add(task("t" + i, up));
-        }
-        RunPolicy policy = new RunPolicy(chance(20), 3, 1 + random.nextInt(3), 1 + random.nextInt(2),
-                1 + random.nextInt(3), 1 + random.nextInt(3), chance(20), 4, 2, 5);
-        NewRun run = run(world.ids.next(), world.workspace, policy, tasks.toArray(TaskSpec[]::new));
-        if (chance(30)) {
-            run = new NewRun(run.id(), run.workspaceId(), run.name(), run.description(), run.goal(), run.plan(),
-                    run.planJson(), run.configJson(), run.policy(), run.inputsJson(), run.tagsJson(),
-                    "{\"all\":\"${ .tasks }\"}", random.nextInt(200), "api", "slug", null, "tester");
-        }
-        return new Command.Create(run, chance(80), Actor.human("tester"));
-    }
-
-    private TaskSpec task(String id, List<Dependency> up) {
-        List<StepSpec> steps = new ArrayList<>();
-        for (int i = 0; i <= random.nextInt(4); i++) {
-            steps.add(step("s" + i));
-        }
-        return new TaskSpec(id, "Task " + id, chance(50) ? "words" : null, "research",
-                chance(50) ? AGENTS.get(random.nextInt(3)) : null, up, rule(), chance(15) ? "${ true }" : null,
-                chance(20) ? "${ [1, 2] }" : null, chance(20) ? "{\"v\":\"${ .steps }\"}" : null, chance(30), steps,
-                chance(50) ? "it works" : null);
-    }
-
-    private TriggerRule rule() {
-        return chance(70) ? TriggerRule.ALL_SUCCESS : TriggerRule.values()[random.nextInt(4)];
-    }
-
-    private StepSpec step(String name) {
-        StepKind kind = chance(80) ? StepKind.TOOL : StepKind.values()[random.nextInt(4)];
-        return new StepSpec(name, kind, kind == StepKind.TOOL ? "echo" : kind.wire(), "{\"n\":[1,\"${ .item }\"]}",
-                chance(70) ? RetryPolicy.STEP
-                        : new RetryPolicy(2, 2, Duration.ofMillis(1500), Duration.ofMinutes(1), 3, 0),
-                Duration.ofMillis(1 + random.nextInt(100_000)));
+        return new Command.Create(plans.newRun(), chance(80), TESTER);
     }
 
     /** A batch for some of the runs, mostly of commands that make sense; each run's commands in a row. */
@@ -112,16 +73,18 @@ final class RandomRuns {
         UUID run = view.run().id();
         if (view.run().state().terminal()) {
             return view.run().state() == RunState.FAILED && chance(30)
-                    ? new Command.Retry(run, chance(30), Actor.human("tester"))
-                    : new Command.Pause(run, null, Actor.human("tester"));
+                    ? new Command.Retry(run, chance(30), TESTER)
+                    : new Command.Pause(run, null, TESTER);
         }
-        return switch (random.nextInt(24)) {
-            case 0 -> new Command.Pause(run, "a break", Actor.human("tester"));
-            case 1 -> chance(4) ? new Command.Cancel(run, null, Actor.human("tester")) : start(run);
+        return switch (random.nextInt(30)) {
+            case 24, 25, 26 -> byHuman(view);
+            case 27 -> intervention(view);
+            case 0 -> new Command.Pause(run, "a break", TESTER);
+            case 1 -> chance(4) ? new Command.Cancel(run, null, TESTER) : start(run);
             case 2 -> start(run);
-            case 3, 4 -> new Command.Resume(run, Actor.human("tester"));
-            case 5, 6 -> chance(85) ? new Command.Approve(run, "fine", Actor.human("tester"))
-                    : new Command.Reject(run, null, Actor.human("tester"));
+            case 3, 4 -> new Command.Resume(run, TESTER);
+            case 5, 6 -> chance(85) ? new Command.Approve(run, "fine", TESTER)
+                    : new Command.Reject(run, null, TESTER);
             case 7, 8, 9, 10 -> timer(view);
             case 11, 12, 13, 14 -> claim(view);
             case 15 -> expired(view);
@@ -129,8 +92,43 @@ final class RandomRuns {
         };
     }
 
+    /** What a human does who is asked. */
+    private Command byHuman(RunView view) {
+        UUID run = view.run().id();
+        TicketRow ticket = any(List.copyOf(view.tickets()));
+        if (ticket != null) {
+            return new Command.Resolve(run, ticket.id(), Command.Resolution.values()[random.nextInt(chance(80) ? 2 : 4)],
+                    chance(50) ? "so be it" : null, TESTER);
+        }
+        TaskRow judged = any(view.tasks().stream().filter(task -> task.state() == TaskState.AWAITING_HUMAN).toList());
+        StepRow asked = any(steps(view, StepState.WAITING_APPROVAL));
+        if (judged != null) {
+            return new Command.DecideTask(run, judged.id(), Choice.values()[random.nextInt(3)],
+                    chance(50) ? judged.attempt() : null, chance(50) ? "hm" : null, TESTER);
+        }
+        return asked != null ? new Command.DecideStep(run, asked.id(), chance(70), null, TESTER)
+                : new Command.Approve(run, null, TESTER);
+    }
+
+    /** What a human does unasked. */
+    private Command intervention(RunView view) {
+        UUID run = view.run().id();
+        TaskRow task = any(List.copyOf(view.tasks()));
+        if (task == null || chance(30)) {
+            return new Command.Replan(run, null, TESTER);
+        }
+        return switch (random.nextInt(10)) {
+            case 0 -> chance(20) ? new Command.FailRun(run, "enough", TESTER)
+                    : new Command.Settle(run, Actor.RECONCILER);
+            case 1 -> new Command.CancelAgent(run, 1 + random.nextInt(3), null, TESTER);
+            case 2, 3 -> new Command.CancelTask(run, task.id(), null, TESTER);
+            case 4, 5 -> new Command.SkipTask(run, task.id(), "not now", TESTER);
+            default -> new Command.RetryTask(run, task.id(), TESTER);
+        };
+    }
+
     private static Command start(UUID run) {
-        return new Command.Start(run, Actor.human("tester"));
+        return new Command.Start(run, TESTER);
     }
 
     private Command claim(RunView view) {
@@ -146,7 +144,7 @@ final class RandomRuns {
         StepRow step = running(view);
         return step == null ? start(view.run().id())
                 : new Command.LeaseExpired(view.run().id(), step.task().id(), step.lane(),
-                        step.leaseEpoch() - (chance(20) ? 1 : 0), Actor.RECONCILER);
+                        step.leaseEpoch() - (chance(20) ? 1 : 0), LEASE, Actor.RECONCILER);
     }
 
     private Command report(RunView view) {
@@ -161,7 +159,14 @@ final class RandomRuns {
             case 0 -> new Command.Release(run, step.id(), epoch, actor);
             case 1 -> new Command.Continue(run, step.id(), epoch, result(), actor);
             case 2, 3 -> new Command.Fail(run, step.id(), epoch, error(), result(), actor);
+<<<<<<< HEAD
+            default -> new Command.Complete(run, step.id(), epoch,
+                    step.spec().kind() == StepKind.VERIFY ? verdict() : result(), actor);
+=======
+            case 4, 5 -> new Command.Complete(run, step.id(), epoch, result(), new Next(String.valueOf(step.holder()),
+                    Set.of(step.spec().tool()), Duration.ofSeconds(30)), actor);
             default -> new Command.Complete(run, step.id(), epoch, result(), actor);
+>>>>>>> life
         };
     }
 
@@ -173,8 +178,14 @@ final class RandomRuns {
                 new BigDecimal("0." + random.nextInt(1000)), artifacts);
     }
 
+    private Result verdict() {
+        Verdict verdict = chance(10) ? null : new Verdict(Verdict.Outcome.values()[random.nextInt(3)],
+                chance(80) ? new BigDecimal("0." + (10 + random.nextInt(90))) : null, chance(50) ? "go on" : null);
+        return new Result("{\"v\":1}", random.nextInt(10), BigDecimal.ZERO, List.of(), verdict);
+    }
+
     private StepError error() {
-        return new StepError("BROKE", chance(75) ? ErrorClass.INFRASTRUCTURE : ErrorClass.PERMANENT, "it broke",
+        return new StepError("BROKE", chance(75) ? ErrorClass.INFRASTRUCTURE : ErrorClass.values()[1 + random.nextInt(2)], "it broke",
                 chance(20) ? Duration.ofSeconds(3) : null);
     }
 
@@ -189,7 +200,9 @@ final class RandomRuns {
         TimerKind kind = TimerKind.of(timer[0]);
         UUID subject = UUID.fromString(timer[1]);
         if (!kind.evaluation() || chance(10)) {
-            world.tick(Duration.ofSeconds(random.nextInt(40)));
+            if (kind != TimerKind.WATCH || chance(20)) {
+                world.tick(Duration.ofSeconds(random.nextInt(40)));
+            }
             return new Command.TimerDue(run, kind, subject, Actor.SYSTEM);
         }
         return new Command.Evaluated(run, kind, subject, answer(view, kind, subject), Actor.SYSTEM);
@@ -202,6 +215,7 @@ final class RandomRuns {
         return switch (kind) {
             case EVALUATE_GATE -> gate(view, subject);
             case EVALUATE_STEP -> new Evaluation.Opened("{\"seconds\":1}", Duration.ofSeconds(1), null);
+            case EVALUATE_PLAN -> plans.replan(view);
             default -> new Evaluation.Output("{\"made\":" + random.nextInt(9) + "}");
         };
     }
@@ -216,10 +230,12 @@ final class RandomRuns {
     }
 
     private StepRow running(RunView view) {
-        List<StepRow> running = new ArrayList<>();
-        view.tasks().forEach(task -> task.steps().stream().filter(step -> step.state() == StepState.RUNNING)
-                .forEach(running::add));
-        return any(running);
+        return any(steps(view, StepState.RUNNING));
+    }
+
+    private static List<StepRow> steps(RunView view, StepState state) {
+        return view.tasks().stream().flatMap(task -> task.steps().stream()).filter(step -> step.state() == state)
+                .toList();
     }
 
     private <T> T any(List<T> list) {

@@ -276,6 +276,6 @@ class ReadersTest {
                 .findFirst().orElseThrow();
         Reply reply = world.send(new Command.Claim(id, found.taskId(), found.lane(), "worker", Duration.ofSeconds(30),
                 Actor.agent("worker")));
-        return ((Reply.Claimed) reply).step();
+        return world.view(id).step(((Reply.Claimed) reply).work().stepId());
     }
 }

@@ -3,6 +3,7 @@ package io.keelson.server.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.run.Command;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -32,6 +33,9 @@ class RoundTripTest {
                 }
                 world.sendAll(batch);
                 forgetSome(world, runs, random);
+                if (random.nextInt(20) == 0) {
+                    world.outage(Duration.ofSeconds(random.nextInt(600)));
+                }
             }
             everyRunHasEventsWithoutAGap(world);
             nothingOfAnEndedRunIsLeft(world);

@@ -33,7 +33,8 @@ final class World implements AutoCloseable {
     final Database database = TestDatabase.create();
     final UUID workspace = RunFixtures.workspace(database);
     final Map<UUID, RunView> views = new HashMap<>();
-    final Map<UUID, Plan> plans = new HashMap<>();
+    /** By what {@link RunFixtures#planOf} reads of their documents. */
+    final Map<String, Plan> plans = new HashMap<>();
     final RunStore store;
     final Ids ids;
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
@@ -83,7 +84,7 @@ final class World implements AutoCloseable {
         List<Reply> replies = new ArrayList<>();
         for (Command command : commands) {
             if (command instanceof Command.Create create) {
-                plans.put(create.runId(), create.run().plan());
+                plans.put(create.runId().toString(), create.run().plan());
                 views.put(create.runId(), Decider.create(create, changes, locked.now(), ids, offer));
                 replies.add(Reply.CHANGED);
             } else {
@@ -95,10 +96,19 @@ final class World implements AutoCloseable {
         Map<UUID, RunView> loaded = store.load(connection, runs);
         connection.commit();
         for (UUID run : runs) {
-            assertThat(ViewText.of(loaded.get(run))).as("loaded view of %s after %s", run, commands)
-                    .isEqualTo(ViewText.of(views.get(run)));
+            assertThat(ViewText.of(loaded.get(run), now)).as("loaded view of %s after %s", run, commands)
+                    .isEqualTo(ViewText.of(views.get(run), now));
         }
         return replies;
+    }
+
+    /** For so long no engine was alive: no view is left. */
+    void outage(Duration duration) throws SQLException {
+        RunFixtures.execute(connection, "insert into engine_outages (from_at, to_at) values ('" + now + "', '"
+                + now.plus(duration) + "')");
+        connection.commit();
+        tick(duration);
+        views.clear();
     }
 
     RunView load(UUID run) throws SQLException {

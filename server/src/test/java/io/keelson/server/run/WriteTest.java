@@ -168,7 +168,7 @@ class WriteTest {
     private StepRow claim(UUID run, int lane) throws SQLException {
         var found = world.store.candidates(world.connection(), List.of("echo"), 1).getFirst();
         Reply reply = world.send(new Command.Claim(run, found.taskId(), lane, "worker", LEASE, Actor.agent("worker")));
-        return ((Reply.Claimed) reply).step();
+        return world.view(run).step(((Reply.Claimed) reply).work().stepId());
     }
 
     private void complete(StepRow step, Result result) throws SQLException {

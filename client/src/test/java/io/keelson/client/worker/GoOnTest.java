@@ -1,0 +1,167 @@
+package io.keelson.client.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.client.http.ScriptedServer.Answer;
+import io.keelson.client.worker.DispatchPeer.Reported;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+/** The answer to a result bears the next step of the task: it is worked on like one that was claimed. */
+class GoOnTest {
+
+    private static final Map<String, Object> NEXT = Map.of("step_id", "s2", "tool", "work", "lease_epoch", 1);
+
+    private final DispatchPeer peer = new DispatchPeer();
+    private final BlockingQueue<String> begun = new LinkedBlockingQueue<>();
+    private final CountDownLatch hold = new CountDownLatch(1);
+
+    @AfterEach
+    void close() {
+        peer.close();
+    }
+
+    @Test
+    void theNextStepTakesTheSlotOfTheOneBefore() throws Exception {
+        peer.answer("s1", Map.of("next", NEXT)).offer("s1");
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
+            assertThat(peer.next().stepId()).isEqualTo("s1");
+            Reported second = peer.next();
+
+            assertThat(second.stepId()).isEqualTo("s2");
+            assertThat(second.item().path("lease_epoch").asInt()).isEqualTo(1);
+            JsonNode asked = peer.server.requests("POST /api/v1/dispatch/complete").get(0).body().path("next");
+            assertThat(asked.toString()).isEqualTo("{\"tools\":[\"work\"],\"lease_ms\":600}");
+            peer.offer("s3");
+            assertThat(peer.next().stepId()).as("the slot is free again").isEqualTo("s3");
+        }
+    }
+
+    @Test
+    void itsLeaseIsKeptAtOnce() throws Exception {
+        peer.answer("s1", Map.of("next", NEXT)).offer("s1");
+        try (Worker worker = worker(Duration.ofSeconds(5), this::holdSecond)) {
+            assertThat(begun()).isEqualTo("s2");
+
+            Reported beat = peer.next(reported -> reported.kind().equals("heartbeat"));
+            assertThat(beat.stepId()).isEqualTo("s2");
+            hold.countDown();
+        }
+    }
+
+    @Test
+    void aLostAnswersNextStepIsTakenFromTheAnswerToTheRepetition() throws Exception {
+        peer.intervene(Answer.CUT).answer("s1", Map.of("status", "duplicate", "next", NEXT)).offer("s1");
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
+            assertThat(peer.next().stepId()).isEqualTo("s1");
+            assertThat(peer.next().stepId()).isEqualTo("s1");
+
+            assertThat(peer.next().stepId()).isEqualTo("s2");
+        }
+    }
+
+    @Test
+    void aStepThatCameByTwoWaysIsExecutedOnce() throws Exception {
+        peer.answer("s1", Map.of("next", NEXT)).answer("s3", Map.of("next", NEXT)).offer("s1").offer("s3");
+        try (Worker worker = worker(2, Duration.ofSeconds(5), this::holdSecond)) {
+            assertThat(begun()).isEqualTo("s2");
+            peer.offer("s4");
+            assertThat(peer.next(reported -> reported.stepId().equals("s4")).kind()).isEqualTo("complete");
+            hold.countDown();
+            peer.next(reported -> reported.stepId().equals("s2") && reported.kind().equals("complete"));
+        }
+        assertThat(begun).isEmpty();
+    }
+
+    @Test
+    void onlyAResultAsksForMoreAndAWorkerThatStopsDoesNot() throws Exception {
+        peer.offer("s1");
+        Worker worker = worker(Duration.ofSeconds(20), this::holdFirst);
+        assertThat(begun()).isEqualTo("s1");
+        Thread stop = stop(worker);
+        hold.countDown();
+        stop.join();
+
+        assertThat(peer.next().kind()).isEqualTo("complete");
+        assertThat(peer.server.requests("POST /api/v1/dispatch/complete")).singleElement()
+                .satisfies(request -> assertThat(request.body().has("next")).isFalse());
+    }
+
+    @Test
+    void whatArrivesWhileStoppingIsHandedBack() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        peer.server.on("POST /api/v1/dispatch/complete", request -> {
+            asked.countDown();
+            hold.await();
+            return Answer.json("{\"items\":[{\"step_id\":\"s1\",\"status\":\"ok\",\"next\":{\"step_id\":\"s2\","
+                    + "\"tool\":\"work\",\"lease_epoch\":1}}]}");
+        });
+        peer.offer("s1");
+        Worker worker = worker(Duration.ofSeconds(20), step -> {
+            begun.add(step.stepId());
+            return "out";
+        });
+        asked.await();
+        Thread stop = stop(worker);
+        hold.countDown();
+        stop.join();
+
+        assertThat(peer.rest()).filteredOn(reported -> reported.kind().equals("release")).singleElement()
+                .satisfies(reported -> assertThat(reported.stepId()).isEqualTo("s2"));
+        assertThat(begun).containsExactly("s1");
+    }
+
+    @Test
+    void anAnswerThatMakesNoSenseDoesNotEndTheWorker() throws Exception {
+        peer.answer("s1", Map.of("next", Map.of("step_id", "s2", "deadline", "soon"))).offer("s1");
+        try (Worker worker = worker(Duration.ofSeconds(5), step -> "out")) {
+            assertThat(peer.next().stepId()).isEqualTo("s1");
+            peer.offer("s3");
+
+            assertThat(peer.next().stepId()).isEqualTo("s3");
+        }
+    }
+
+    private Object holdFirst(StepContext step) throws InterruptedException {
+        begun.add(step.stepId());
+        hold.await();
+        return "out";
+    }
+
+    private Object holdSecond(StepContext step) throws InterruptedException {
+        return step.stepId().equals("s2") ? holdFirst(step) : "out";
+    }
+
+    /** Returns when the worker no longer claims. */
+    private Thread stop(Worker worker) {
+        Thread stop = new Thread(worker::close);
+        stop.start();
+        while (stop.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+        return stop;
+    }
+
+    private Worker worker(Duration grace, StepHandler handler) {
+        return worker(1, grace, handler);
+    }
+
+    private Worker worker(int slots, Duration grace, StepHandler handler) {
+        return Worker.builder(peer.server.client()).id("w1").slots(slots).lease(Duration.ofMillis(600))
+                .poll(Duration.ofMillis(200)).grace(grace).tool("work", handler).build().start();
+    }
+
+    private String begun() throws InterruptedException {
+        String step = begun.poll(20, TimeUnit.SECONDS);
+        assertThat(List.of("s1", "s2")).contains(step);
+        return step;
+    }
+}

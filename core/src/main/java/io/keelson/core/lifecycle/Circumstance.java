@@ -1,0 +1,48 @@
+package io.keelson.core.lifecycle;
+
+import java.util.Locale;
+import java.util.Set;
+
+/** What a contract may want to know beside a canonical state to name its own (specification, lifecycle §5). */
+public enum Circumstance {
+    /** Nothing of the below. */
+    USUAL,
+    /** A run: all its open work waits for the timer of a retry or of a continuation. */
+    WAITS_FOR_TIMER,
+    /** A run: all its open work waits for a human. */
+    WAITS_FOR_HUMAN,
+    /** A task: it has been tried before. */
+    LATER_ATTEMPT;
+
+    private final String wire = name().toLowerCase(Locale.ROOT);
+
+    /** The name as sent to clients. */
+    public String wire() {
+        return wire;
+    }
+
+    /**
+     * A run's circumstance. Tasks that wait for upstreams or for a slot are held up by those at work, so only these
+     * count.
+     *
+     * @param dispatched whether any of its work is with a worker, or ready for one
+     * @param tasks the states that its tasks are in
+     * @param steps the states that its steps are in
+     */
+    public static Circumstance ofRun(boolean dispatched, Set<TaskState> tasks, Set<StepState> steps) {
+        boolean busy = dispatched || steps.contains(StepState.RUNNING) || steps.contains(StepState.WAITING)
+                || tasks.contains(TaskState.VERIFYING);
+        boolean human = steps.contains(StepState.WAITING_APPROVAL) || tasks.contains(TaskState.AWAITING_HUMAN);
+        boolean timer = steps.contains(StepState.AWAITING_RETRY) || tasks.contains(TaskState.AWAITING_RETRY)
+                || tasks.contains(TaskState.CONTINUING);
+        if (busy || human == timer) {
+            return USUAL;
+        }
+        return human ? WAITS_FOR_HUMAN : WAITS_FOR_TIMER;
+    }
+
+    /** A task's circumstance. */
+    public static Circumstance ofTask(int attempt) {
+        return attempt > 1 ? LATER_ATTEMPT : USUAL;
+    }
+}

@@ -1,0 +1,22 @@
+package io.keelson.core.lifecycle;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A published vocabulary for the one life that runs have here: its machines, and how the canonical states look in it.
+ *
+ * @param title what the contract calls itself
+ * @param task null when the contract does not speak of tasks
+ * @param step null when the contract does not speak of steps
+ */
+public record Contract(String name, String title, Projection<RunState> run, @Nullable Projection<TaskState> task,
+        @Nullable Projection<StepState> step) {
+
+    /** Of its entities, outermost first. */
+    public List<Projection<?>> projections() {
+        return Stream.<Projection<?>>of(run, task, step).filter(Objects::nonNull).toList();
+    }
+}

@@ -1,0 +1,30 @@
+package io.keelson.core.run;
+
+import java.time.Instant;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A step as it was when its holder got it, whatever becomes of it later.
+ *
+ * @param input JSON text, expressions unresolved
+ * @param leaseExpiresAt unless heartbeats extend it
+ * @param deadline null when the holder has none
+ * @param effectKey stable over reclaims and infrastructure retries of one logical step
+ */
+public record Work(UUID runId, UUID taskId, UUID stepId, String tool, String input, int attempt, int leaseEpoch,
+        Instant leaseExpiresAt, @Nullable Instant deadline, String effectKey) {
+
+    static Work of(Decision d, StepRow step, Changes.QueueItem lane) {
+        Instant expires = d.now.plus(Objects.requireNonNull(lane.lease()));
+        return new Work(d.run.id(), step.task().id(), step.id(), step.spec().tool(), step.spec().input(),
+                step.attempt(), step.leaseEpoch(), expires,
+                lane.timeout() == null ? null : d.now.plus(lane.timeout()), effectKey(d.run, step));
+    }
+
+    /** Names the logical step, not its row: a retry of the run that carries work over must reach the same effect. */
+    public static String effectKey(RunRow run, StepRow step) {
+        return run.id() + "/" + run.effectGeneration() + "/" + step.task().key() + "/" + step.name();
+    }
+}

@@ -1,0 +1,112 @@
+package io.keelson.server.engine;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.Work;
+import io.keelson.server.db.Database;
+import io.keelson.server.engine.RemoteWork.Item;
+import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.run.StepWorkReader;
+import io.keelson.server.run.StepWorkReader.StepWork;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Makes of the steps that a worker elsewhere has got what it is sent. */
+final class Handover {
+    private final Database database;
+    private final StepWorkReader reader;
+    private final Scopes scopes;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+
+    Handover(Database database, StepWorkReader reader, Scopes scopes,
+            Function<Command, CompletableFuture<Reply>> commands) {
+        this.database = database;
+        this.reader = reader;
+        this.scopes = scopes;
+        this.commands = commands;
+    }
+
+    /** The step that a reply gives to its worker; null when it gives none. */
+    static @Nullable UUID stepOf(Reply reply) {
+        return switch (reply) {
+            case Reply.Claimed(Work given) -> given.stepId();
+            case Reply.Duplicate(UUID next) -> next;
+            case Reply.Done d -> null;
+            case Reply.Rejected r -> null;
+        };
+    }
+
+    /**
+     * The steps that the replies gave, by id and in their order. A step whose input cannot be made fails and is left out,
+     * and so is one that the worker does not hold any more.
+     */
+    Map<UUID, Item> items(String worker, Collection<? extends Reply> replies) {
+        Map<UUID, StepWork> read = read(replies);
+        Map<UUID, Item> items = new LinkedHashMap<>();
+        for (Reply reply : replies) {
+            UUID step = stepOf(reply);
+            if (step != null) {
+                StepWork known = read.get(step);
+                if (reply instanceof Reply.Claimed(Work given) && isFirst(given)) {
+                    add(items, given, null, null);
+                } else if (known != null && worker.equals(known.holder())) {
+                    add(items, work(known), failure(known), known.details());
+                }
+            }
+        }
+        return items;
+    }
+
+    /** What nobody held before has left neither an error nor details: its decision says all there is. */
+    private static boolean isFirst(Work given) {
+        return given.leaseEpoch() == 1;
+    }
+
+    private Map<UUID, StepWork> read(Collection<? extends Reply> replies) {
+        List<UUID> steps = new ArrayList<>();
+        for (Reply reply : replies) {
+            UUID step = stepOf(reply);
+            if (step != null && !(reply instanceof Reply.Claimed(Work given) && isFirst(given))) {
+                steps.add(step);
+            }
+        }
+        return steps.isEmpty() ? Map.of() : database.withConnection(c -> reader.work(c, steps));
+    }
+
+    private void add(Map<UUID, Item> items, Work work, @Nullable JsonNode failure, @Nullable String details) {
+        try {
+            JsonNode input = scopes.resolve(work.runId(), work.taskId(), work.input());
+            items.put(work.stepId(), new Item(work.stepId(), work.runId(), work.taskId(), work.tool(), input,
+                    work.attempt(), work.leaseEpoch(), work.leaseExpiresAt(), Objects.requireNonNull(work.deadline()),
+                    work.effectKey(), failure, details == null ? null : Json.read(details)));
+        } catch (ExpressionException e) {
+            var _ = commands.apply(new Command.Fail(work.runId(), work.stepId(), work.leaseEpoch(), new StepError(
+                    e.code(), ErrorClass.PERMANENT, "the step's input: " + e.getMessage()), Result.of("null"),
+                    Actor.SYSTEM));
+        }
+    }
+
+    private static Work work(StepWork step) {
+        return new Work(step.runId(), step.taskId(), step.stepId(), step.tool(), step.input(), step.attempt(),
+                step.leaseEpoch(), Objects.requireNonNull(step.leaseExpiresAt()), step.deadline(), step.effectKey());
+    }
+
+    private static @Nullable JsonNode failure(StepWork step) {
+        return step.errorCode() == null ? null
+                : Json.object().put("error_code", step.errorCode()).put("error_class", step.errorClass())
+                        .put("message", step.errorMessage());
+    }
+}
