@@ -86,7 +86,7 @@ class VerifiersTest {
             "json_schema | \"schema\": {\"$ref\": \"#\"}      | INVALID_SCHEMA",
             "json_schema | \"schema\": {\"pattern\": \"(?=x)\"} | INVALID_SCHEMA",
             "json_schema | \"schema\": {\"type\": \"text\"}   | INVALID_SCHEMA",
-            "jq          | \"expression\": \".a |\"           | EXPRESSION_SYNTAX",
+            "jq          | \"expression\": \".a + \"          | EXPRESSION_SYNTAX",
             "regex       | \"pattern\": \"(?=x)\"             | PATTERN_INVALID",
             "sections    | \"sections\": []                   | TOOL_INPUT_INVALID"})
     void whatIsNoRuleIsNoVerdict(String tool, String rule, String code) {
@@ -98,7 +98,7 @@ class VerifiersTest {
 
     /** Markdown (lines are parted by ~) | sections with text | sections without. */
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '`', nullValues = "none", value = {
+    @CsvSource(delimiter = '|', quoteCharacter = '§', nullValues = "none", value = {
             "# One~text                        | One        | none",
             "#One~text                         | none       | none",
             "### Deep title ###~text           | Deep title | none",
@@ -110,7 +110,7 @@ class VerifiersTest {
             "# One~---~                        | none       | One",
             "# One~~~~sh~# Two~x~~~~~# Three   | One        | Three",
             "````~# One~```~x~````~# Two~y     | Two        | none",
-            "    # One~text                    | none       | none"})
+            "x~~    # One~text                | none       | none"})
     void sectionsOfMarkdown(String text, @Nullable String filled, @Nullable String empty) {
         MarkdownSections sections = new MarkdownSections(text.replace("~~~~", "\n```\n").replace('~', '\n'));
 
