@@ -51,6 +51,36 @@ class RunsTest {
     }
 
     @Test
+    void aRunsStatesAndTheMachinesBehindThem() {
+        server.on("GET /api/v1/runs/r1/states", Answer.json("""
+                {"run_id":"r1","attempt_number":2,"circumstance":"waits_for_human",
+                 "canonical":{"run":"running","tasks":{"running":1},"steps":{"waiting_approval":1}},
+                 "contracts":{"handoff":{"run":"RUNNING"},
+                              "gate4":{"run":"awaiting_user_confirmation","tasks":{"executing":1}}}}"""));
+        server.on("GET /api/v1/lifecycles/gate4", Answer.json("""
+                {"name":"gate4","entity":"run","initial":"received","title":"Orchestrator Controls",
+                 "states":[{"name":"received","type":"pending","terminal":false}],
+                 "transitions":[{"from":"received","to":"received","by":"repeated"}],
+                 "projection":[{"canonical":"retrying","state":"received","new_item":true}],
+                 "machines":[{"name":"gate4","entity":"task","initial":"received","states":[],"transitions":[]}]}"""));
+
+        RunStates states = keelson.runs().states("r1");
+        Lifecycle gate4 = keelson.lifecycle("gate4");
+
+        assertThat(states.circumstance()).isEqualTo("waits_for_human");
+        assertThat(states.canonical().steps()).isEqualTo(Map.of("waiting_approval", 1L));
+        assertThat(states.contracts().get("gate4"))
+                .isEqualTo(new RunStates.Words("awaiting_user_confirmation", Map.of("executing", 1L), Map.of()));
+        assertThat(states.contracts().get("handoff")).isEqualTo(new RunStates.Words("RUNNING", Map.of(), Map.of()));
+        assertThat(gate4.projection())
+                .containsExactly(new Lifecycle.Projected("retrying", null, "received", true));
+        assertThat(gate4.transitions().get(0).event()).isNull();
+        assertThat(gate4.machines()).extracting(Lifecycle::entity).containsExactly("task");
+        assertThat(gate4.machines().get(0).projection()).isEmpty();
+        assertThat(gate4.machines().get(0).title()).isNull();
+    }
+
+    @Test
     void aRefusalCarriesCodeProblemsAndWhatIsAllowed() {
         server.on("POST /api/v1/runs", Answer.problem(422, """
                 {"type":"about:blank","title":"Plan refused","status":422,"detail":"2 problems","code":"PLAN_INVALID",

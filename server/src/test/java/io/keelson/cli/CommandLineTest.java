@@ -113,6 +113,11 @@ class CommandLineTest {
         assertThat(run.code()).as(run.err()).isEqualTo(4);
         String id = run.json().at("/run/id").asString();
         assertThat(run.json().at("/waiting/0/input/question").asString()).isEqualTo("Publish it?");
+        assertThat(keelson("states", id, "--json").json().at("/contracts/steps/run").asString())
+                .isEqualTo("WAITING_APPROVAL");
+        assertThat(keelson("states", "latest").out().lines().map(line -> line.replaceAll(" +", " "))).contains(
+                "IN WORDS OF RUN TASKS STEPS", "canonical running 1 running 1 pending, 1 waiting_approval",
+                "handoff RUNNING", "gate4 awaiting_user_confirmation 1 executing");
         Result plain = keelson("watch", id);
         assertThat(plain.code()).isEqualTo(4);
         assertThat(plain.out()).contains("Publish it?", "keelson approve " + id + " --watch");

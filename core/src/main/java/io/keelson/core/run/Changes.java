@@ -106,6 +106,7 @@ public final class Changes {
         newRunIds.add(run.id());
     }
 
+    /** Whatever a view knows of may change only together with its run's version, or other nodes keep what is no longer so. */
     void touch(RunRow run) {
         if (runs.add(run)) {
             run.version++;

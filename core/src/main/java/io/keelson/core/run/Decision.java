@@ -131,6 +131,7 @@ final class Decision {
 
     /** Arms a timer of one of the run's entities, or of the run. */
     void arm(TimerKind kind, UUID subject, Instant due) {
+        changes.touch(run);
         changes.arm(new Changes.Timer(new Changes.TimerKey(kind, subject), run.id(), due));
     }
 
@@ -141,6 +142,7 @@ final class Decision {
     }
 
     void disarm(TimerKind kind, UUID subject) {
+        changes.touch(run);
         changes.disarm(new Changes.TimerKey(kind, subject));
     }
 }

@@ -173,6 +173,7 @@ final class Endings {
         task.errorClass = error.errorClass().wire();
         task.passedOver = over;
         cancelSteps(d, task);
+        forget(d, task);
         Map<String, Object> detail = new LinkedHashMap<>(Map.of("error_code", error.code(), "error_class",
                 error.errorClass().wire(), "error_message", error.message()));
         if (reason != null) {
@@ -469,6 +470,7 @@ final class Endings {
         d.run.quietSince = null;
         d.move(state, detail);
         d.changes.clear(d.run.id());
+        d.view.watchDue = null;
         if (begun) {
             Planning.recordAttempt(d);
         }

@@ -273,8 +273,14 @@ final class Gates {
     static void askAgain(Decision d, TimerKind kind, UUID subject) {
         TaskRow task = d.view.tasks.get(subject);
         StepRow step = d.view.steps.get(subject);
-        boolean wanted = kind == TimerKind.EVALUATE_RUN_OUTPUT ? d.view.evaluatingOutput
-                : kind == TimerKind.EVALUATE_PLAN ? d.view.evaluatingPlan : kind == TimerKind.EVALUATE_STEP ? step != null && step.evaluating : task != null && task.evaluating;
+        boolean wanted = switch (kind) {
+            case EVALUATE_GATE -> task != null && task.evaluating && task.state == TaskState.PENDING;
+            case EVALUATE_TASK_OUTPUT -> task != null && task.evaluating && task.state == TaskState.RUNNING;
+            case EVALUATE_STEP -> step != null && step.evaluating;
+            case EVALUATE_RUN_OUTPUT -> d.view.evaluatingOutput;
+            case EVALUATE_PLAN -> d.view.evaluatingPlan;
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT, WATCH -> throw new IllegalArgumentException(kind.toString());
+        };
         if (wanted) {
             d.evaluate(kind, subject);
         } else {
@@ -344,12 +350,7 @@ final class Gates {
             Tickets.hold(d);
             return Reply.CHANGED;
         }
-        for (AgentRow agent : d.view.agents) {
-            if (agent.nextRunAt != null && !agent.nextRunAt.isAfter(d.now)) {
-                agent.nextRunAt = null;
-                d.disarm(TimerKind.AGENT_RETRY, agent.id());
-            }
-        }
+        d.view.agents.forEach(agent -> Levels.begin(d, agent));
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
             goOn(d, task);
         }
@@ -375,6 +376,7 @@ final class Gates {
             Steps.nextTurn(d, task);
         } else if (task.state == TaskState.RUNNING && !task.isGroup()) {
             Lanes.start(d, task.agent());
+            Steps.armRetries(d, task);
             if (!Lanes.open(d, task, null) && !task.evaluating) {
                 Steps.finish(d, task);
             }

@@ -214,6 +214,7 @@ final class Lanes {
 
     static QueueItem enqueue(Decision d, StepRow step, @Nullable Duration lease, @Nullable Duration timeout) {
         TaskRow task = step.task();
+        d.changes.touch(d.run);
         QueueItem item = new QueueItem(new Lane(task.id(), step.lane()), d.run.id(), d.run.workspaceId(),
                 d.run.priority(), step.spec().tool(), Objects.requireNonNull(task.queuedAt), step.holder, lease,
                 timeout);
@@ -235,6 +236,7 @@ final class Lanes {
             d.changes.stopped(step);
         }
         if (step.queued) {
+            d.changes.touch(d.run);
             d.changes.remove(new Lane(step.task().id(), step.lane()));
         }
         step.queued = false;
@@ -249,6 +251,7 @@ final class Lanes {
                 continue;
             }
             task.steps.stream().filter(step -> step.queued && !step.held()).forEach(step -> close(d, step));
+            d.view.lookAtHuman(task);
             if (task.state == TaskState.QUEUED) {
                 task.hasSlot = false;
                 task.agent().slotsTaken--;

@@ -28,8 +28,11 @@ final class Levels {
 
     /** Begins a task's next attempt if its time has come. */
     static void nextAttempt(Decision d, TaskRow task) {
-        if (d.run.state != RunState.RUNNING || task.state != TaskState.AWAITING_RETRY || task.nextRunAt == null
-                || task.nextRunAt.isAfter(d.now)) {
+        if (d.run.state != RunState.RUNNING || task.state != TaskState.AWAITING_RETRY || task.nextRunAt == null) {
+            return;
+        }
+        if (task.nextRunAt.isAfter(d.now)) {
+            d.arm(TimerKind.TASK_RETRY, task.id(), task.nextRunAt);
             return;
         }
         d.disarm(TimerKind.TASK_RETRY, task.id());
@@ -98,17 +101,29 @@ final class Levels {
 
     /** The time of an agent's next attempt has come; while the run is held up it waits for the resume. */
     static void agentDue(Decision d, AgentRow agent) {
-        if (agent.nextRunAt == null || agent.nextRunAt.isAfter(d.now)) {
+        if (agent.nextRunAt != null && agent.nextRunAt.isAfter(d.now)) {
             return;
         }
         d.disarm(TimerKind.AGENT_RETRY, agent.id());
-        if (d.run.state == RunState.RUNNING) {
-            agent.nextRunAt = null;
-            d.changes.touch(agent);
-            d.changes.touch(d.run);
+        if (begin(d, agent)) {
             Endings.judgeAll(d);
             Endings.settle(d);
         }
+    }
+
+    /** Lets a waiting agent begin if its time has come, else sees to it that its time will come. */
+    static boolean begin(Decision d, AgentRow agent) {
+        if (agent.nextRunAt == null || d.run.state != RunState.RUNNING) {
+            return false;
+        }
+        if (agent.nextRunAt.isAfter(d.now)) {
+            d.arm(TimerKind.AGENT_RETRY, agent.id(), agent.nextRunAt);
+            return false;
+        }
+        d.disarm(TimerKind.AGENT_RETRY, agent.id());
+        agent.nextRunAt = null;
+        d.changes.touch(agent);
+        return true;
     }
 
     /** A failed run whose mode says so begins again, after its backoff, while it has attempts left. */

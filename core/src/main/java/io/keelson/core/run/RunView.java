@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -246,10 +247,11 @@ public final class RunView {
         recountUpstreams(task);
     }
 
-    /** Forgets links to tasks that are no part of the run's present any more. */
+    /** Forgets links to tasks that are no part of the run's present any more; the others stand in plan order. */
     void forgetSuperseded() {
         for (TaskRow task : tasks.values()) {
             task.downstreams.removeIf(down -> down.superseded);
+            task.downstreams.sort(Comparator.comparing(TaskRow::sequence));
             if (task.upstreams.removeIf(up -> up.superseded)) {
                 recountUpstreams(task);
             }

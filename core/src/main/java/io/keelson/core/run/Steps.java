@@ -45,9 +45,10 @@ final class Steps {
             return taken;
         }
         if (step.spec().kind() == StepKind.VERIFY && command.result().verdict() == null) {
-            failure(d, step, new StepError("VERDICT_UNREADABLE", ErrorClass.INFRASTRUCTURE,
-                    "the verifier's output is no verdict"), command.result());
-            return Reply.CHANGED;
+            StepError error = new StepError("VERDICT_UNREADABLE", ErrorClass.INFRASTRUCTURE,
+                    "the verifier's output is no verdict");
+            failure(d, step, error, command.result());
+            return Reply.rejected(error.code(), error.message());
         }
         String holder = record(d, step, command.result(), "completed", null);
         d.move(step, StepState.COMPLETED, spent(command.result()));
@@ -175,6 +176,15 @@ final class Steps {
             Lanes.open(d, step, null);
         } else if (kind == TimerKind.STEP_WAIT && step.state == StepState.WAITING) {
             succeed(d, step, "{\"waited\":true}", Map.of());
+        }
+    }
+
+    /** Backoffs that are not over by this node's time, though another may have found them over while the run was paused. */
+    static void armRetries(Decision d, TaskRow task) {
+        for (StepRow step : task.steps) {
+            if (step.state == StepState.AWAITING_RETRY && step.nextRunAt != null && step.nextRunAt.isAfter(d.now)) {
+                d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);
+            }
         }
     }
 

@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 
@@ -78,7 +79,7 @@ final class World {
         Reply reply = Decider.decide(view, command, changes, now, this::nextId,
                 holder == null ? Offer.none() : new Offer(holder, tool -> true, LEASE, 2));
         if (reply instanceof Reply.Rejected && !(reply instanceof Reply.Rejected r
-                && r.code().equals("ARTIFACT_NAME_TAKEN"))) {
+                && Set.of("ARTIFACT_NAME_TAKEN", "VERDICT_UNREADABLE").contains(r.code()))) {
             assertThat(changes.events()).as("a refusal changes nothing").isEmpty();
             assertThat(changes.runs()).isEmpty();
         }
@@ -152,6 +153,11 @@ final class World {
                 .min(Comparator.comparing(Timer::dueAt)).orElseThrow();
         now = timer.dueAt().isAfter(now) ? timer.dueAt() : now;
         send(new Command.TimerDue(id(), timer.key().kind(), timer.key().subject(), Actor.SYSTEM));
+    }
+
+    /** What timers are armed, but for the watch over timeouts. */
+    List<TimerKind> armed() {
+        return timers.keySet().stream().map(TimerKey::kind).filter(kind -> kind != TimerKind.WATCH).toList();
     }
 
     /** Lets time pass and delivers the watch over timeouts whenever it is due. */

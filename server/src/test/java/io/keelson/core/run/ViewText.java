@@ -104,7 +104,8 @@ public final class ViewText {
         spec(t.spec());
         if (again && t.group() == null) {
             line(" another would be", t.spec().title(), t.spec().description(), t.spec().successCriteria(),
-                    t.spec().dependsOn().stream().map(Dependency::toString).sorted().toList());
+                    t.spec().dependsOn().stream().filter(each -> keys(t.upstreams).contains(each.task()))
+                            .map(Dependency::toString).sorted().toList());
         }
         if (t.isGroup()) {
             line(" children will be", t.spec().title(), t.spec().description(), t.spec().successCriteria());

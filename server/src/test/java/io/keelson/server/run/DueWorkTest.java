@@ -131,7 +131,7 @@ class DueWorkTest {
             world.tick(Duration.ofSeconds(9));
             beat(step, "worker", 1);
         }
-        assertThat(expired()).containsExactly(new Expired(run, step.task().id(), 0, step.id(), 1, Duration.ofMinutes(1), true));
+        assertThat(expired()).containsExactly(new Expired(run, step.task().id(), 0, step.id(), 1, LEASE, true));
         assertThat(world.store.expired(world.connection(), Duration.ofSeconds(10), 10)).isEmpty();
     }
 

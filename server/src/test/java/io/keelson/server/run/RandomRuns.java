@@ -10,11 +10,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.NewArtifact;
-<<<<<<< HEAD
-=======
-import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Next;
->>>>>>> life
 import io.keelson.core.run.Offer;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.RunView;
@@ -159,14 +155,9 @@ final class RandomRuns {
             case 0 -> new Command.Release(run, step.id(), epoch, actor);
             case 1 -> new Command.Continue(run, step.id(), epoch, result(), actor);
             case 2, 3 -> new Command.Fail(run, step.id(), epoch, error(), result(), actor);
-<<<<<<< HEAD
-            default -> new Command.Complete(run, step.id(), epoch,
-                    step.spec().kind() == StepKind.VERIFY ? verdict() : result(), actor);
-=======
-            case 4, 5 -> new Command.Complete(run, step.id(), epoch, result(), new Next(String.valueOf(step.holder()),
-                    Set.of(step.spec().tool()), Duration.ofSeconds(30)), actor);
-            default -> new Command.Complete(run, step.id(), epoch, result(), actor);
->>>>>>> life
+            case 4, 5 -> new Command.Complete(run, step.id(), epoch, result(step), new Next(
+                    String.valueOf(step.holder()), Set.of(step.spec().tool()), Duration.ofSeconds(30)), actor);
+            default -> new Command.Complete(run, step.id(), epoch, result(step), actor);
         };
     }
 
@@ -178,7 +169,10 @@ final class RandomRuns {
                 new BigDecimal("0." + random.nextInt(1000)), artifacts);
     }
 
-    private Result verdict() {
+    private Result result(StepRow step) {
+        if (step.spec().kind() != StepKind.VERIFY) {
+            return result();
+        }
         Verdict verdict = chance(10) ? null : new Verdict(Verdict.Outcome.values()[random.nextInt(3)],
                 chance(80) ? new BigDecimal("0." + (10 + random.nextInt(90))) : null, chance(50) ? "go on" : null);
         return new Result("{\"v\":1}", random.nextInt(10), BigDecimal.ZERO, List.of(), verdict);

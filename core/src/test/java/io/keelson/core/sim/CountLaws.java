@@ -1,0 +1,69 @@
+package io.keelson.core.sim;
+
+import static io.keelson.core.sim.Violation.unless;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.run.Changes.StepResult;
+import io.keelson.core.run.RunRow;
+import java.math.BigDecimal;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** Counters equal a recount (I8), a result belongs to one lease and one effect (I2), tenancy (I7). */
+final class CountLaws {
+    private final RunRows rows;
+
+    CountLaws(RunRows rows) {
+        this.rows = rows;
+    }
+
+    void check() {
+        List<Saved.Task> tasks = rows.tasksNow();
+        List<Saved.Step> steps = rows.stepsNow();
+        RunRow.Counts recount = new RunRow.Counts(rows.agentsNow().size(), tasks.size(),
+                count(tasks, TaskState.COMPLETED), count(tasks, TaskState.FAILED), count(tasks, TaskState.SKIPPED),
+                steps.size(), (int) steps.stream().filter(s -> s.state() == StepState.COMPLETED).count());
+        RunRow.Counts c = rows.run.counts();
+        RunRow.Counts counted = new RunRow.Counts(c.agents(), c.tasks(), c.tasksCompleted(), c.tasksFailed(),
+                c.tasksSkipped(), c.steps(), rows.head.stepsCompleted());
+        unless(counted.equals(recount), "I8: %s, a recount gives %s", counted, recount);
+        Collection<StepResult> results = rows.results.values();
+        spent("run", rows.head.tokens(), rows.head.cost(), results, StepResult::tokens, StepResult::cost);
+        rows.tasks.values().forEach(task -> spent(task.key(), task.tokens(), task.cost(),
+                rows.stepsOf(task.id()).toList(), Saved.Step::tokens, Saved.Step::cost));
+        rows.steps.values().forEach(this::step);
+        rows.queue.values().forEach(place -> unless(
+                place.item().workspaceId().equals(rows.accepted.workspaceId()), "I7: %s", place));
+    }
+
+    private static int count(List<Saved.Task> tasks, TaskState state) {
+        return (int) tasks.stream().filter(task -> task.state() == state).count();
+    }
+
+    private static <T> void spent(String what, long tokens, BigDecimal cost, Collection<T> parts,
+            Function<T, Long> tokensOf, Function<T, BigDecimal> costOf) {
+        long used = parts.stream().mapToLong(tokensOf::apply).sum();
+        BigDecimal paid = parts.stream().map(costOf).reduce(BigDecimal.ZERO, BigDecimal::add);
+        unless(tokens == used && cost.compareTo(paid) == 0, "I8: %s has %s tokens, %s USD; its parts %s and %s", what,
+                tokens, cost, used, paid);
+    }
+
+    private void step(Saved.Step step) {
+        List<StepResult> results = resultsOf(step.id());
+        long failed = results.stream().filter(result -> result.outcome().equals("failed")).count();
+        unless(step.failures() == failed, "%s failures reported: %s", failed, step);
+        unless(results.size() - failed <= 1, "I2: two results under one effect: %s", results);
+        unless(results.stream().allMatch(r -> r.epoch() <= step.leaseEpoch()), "no such lease: %s", results);
+        boolean reported = results.size() > failed;
+        unless(step.spec().kind().engineOwned() || reported == (step.state() == StepState.COMPLETED),
+                "completed means that a result is recorded: %s %s", step, results);
+        spent(step.spec().name(), step.tokens(), step.cost(), results, StepResult::tokens, StepResult::cost);
+    }
+
+    private List<StepResult> resultsOf(UUID step) {
+        return rows.results.values().stream().filter(result -> result.stepId().equals(step)).toList();
+    }
+}

@@ -1,0 +1,37 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Changes.Evaluate;
+import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.StepError;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** What expressions come to: always the same for the same subject, whoever asks and however often. */
+final class Evaluations {
+
+    private Evaluations() {}
+
+    static Evaluation answer(RunRows rows, Evaluate asked) {
+        int dice = Math.floorMod(asked.subject().hashCode() * 31 + asked.kind().ordinal(), 20);
+        if (dice == 0) {
+            return new Evaluation.Broken(new StepError("EXPRESSION_FAILED", ErrorClass.PERMANENT, "no"));
+        }
+        return switch (asked.kind()) {
+            case EVALUATE_GATE -> gate(rows.tasks.get(asked.subject()), dice);
+            case EVALUATE_STEP -> new Evaluation.Opened("{}", Duration.ofMillis(dice * 700L), null);
+            case EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT -> new Evaluation.Output("1");
+            case EVALUATE_PLAN, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN,
+                    HEARTBEAT, WATCH -> throw new IllegalArgumentException(asked.toString());
+        };
+    }
+
+    private static Evaluation gate(Saved.Task task, int dice) {
+        if (task.spec().when() != null && dice % 3 == 0) {
+            return new Evaluation.Skip();
+        }
+        List<String> items = IntStream.range(0, dice % 6).mapToObj(Integer::toString).toList();
+        return new Evaluation.Proceed(task.spec().forEach() == null || task.groupId() != null ? null : items);
+    }
+}

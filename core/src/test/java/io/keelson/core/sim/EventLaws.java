@@ -1,0 +1,168 @@
+package io.keelson.core.sim;
+
+import static io.keelson.core.sim.Violation.unless;
+
+import io.keelson.core.lifecycle.Edge;
+import io.keelson.core.lifecycle.Lifecycle;
+import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.State;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.run.Event;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+
+/**
+ * Laws of the audit trail (I3, I4), told by walking one commit's events from the rows before it to the rows after it:
+ * no number is left out, every edge is in its lifecycle, the fold is the rows' state, and what an event says was allowed
+ * at that very moment.
+ */
+final class EventLaws {
+    private static final Map<String, Map<String, Edge<?>>> EDGES = edges();
+
+    private final RunRows before;
+    private final RunRows after;
+    private final Map<UUID, String> states = new HashMap<>();
+    private final Map<UUID, int[]> starts = new HashMap<>();
+    private final Map<UUID, Integer> deliveries = new HashMap<>();
+
+    EventLaws(RunRows before, RunRows after) {
+        this.before = before;
+        this.after = after;
+    }
+
+    void check(List<Event> events) {
+        begin();
+        boolean ended = before != null && before.run.state().terminal();
+        long seq = before == null ? 0 : before.head.seq();
+        for (Event event : events) {
+            unless(event.seq() == ++seq, "I3: event %s where number %s is due", event, seq);
+            unless(!ended || event.seq() > before.head.seq() + 1 || event.type().equals("run_retrying"),
+                    "I4: the run had ended: %s", event);
+            if (event.to() != null) {
+                moved(event);
+            } else if (event.type().equals("step_released")) {
+                deliveries.merge(event.stepId(), -1, Integer::sum);
+            }
+        }
+        unless(after.head.seq() == seq, "I3: the run counts %s events, there are %s", after.head.seq(), seq);
+        end();
+    }
+
+    private void begin() {
+        states.put(after.id(), before == null ? "created" : before.run.state().wire());
+        if (before != null) {
+            before.agents.values().forEach(agent -> states.put(agent.id(), agent.state().wire()));
+            before.tasks.values().forEach(task -> states.put(task.id(), task.state().wire()));
+            before.steps.values().forEach(step -> {
+                states.put(step.id(), step.state().wire());
+                deliveries.put(step.id(), step.deliveries());
+            });
+        }
+        after.agents.keySet().forEach(id -> states.putIfAbsent(id, "pending"));
+        after.tasks.values().forEach(
+                task -> states.putIfAbsent(task.id(), task.carriedFrom() == null ? "pending" : "completed"));
+        after.steps.keySet().forEach(id -> states.putIfAbsent(id, "pending"));
+    }
+
+    private void moved(Event event) {
+        UUID entity = event.stepId() != null ? event.stepId()
+                : event.taskId() != null ? event.taskId()
+                        : event.agentId() != null ? event.agentId() : event.runId();
+        Edge<?> edge = EDGES.get(Coverage.entity(event)).get(event.from() + "→" + event.to());
+        unless(edge != null && edge.event().equals(event.type()), "I4: no such edge: %s", event);
+        unless(Objects.equals(states.put(entity, event.to()), event.from()), "I4: does not follow: %s", event);
+        if (event.stepId() != null) {
+            stepMoved(event, after.steps.get(event.stepId()));
+        } else if (event.taskId() != null) {
+            taskMoved(event, after.tasks.get(event.taskId()));
+        }
+    }
+
+    private void stepMoved(Event event, Saved.Step step) {
+        if (event.to().equals("running")) {
+            starts.computeIfAbsent(step.id(), id -> new int[2])[event.from().equals("running") ? 1 : 0]++;
+            deliveries.merge(step.id(), 1, Integer::sum);
+        } else if (event.to().equals("awaiting_retry")
+                || event.to().equals("failed") && !"max_deliveries".equals(event.detail().get("reason"))) {
+            deliveries.put(step.id(), 0);
+        }
+        if (event.from().equals("pending") && !event.to().equals("cancelled")) {
+            unless(states.get(after.id()).equals("running"), "nothing begins unless the run runs: %s", event);
+            if (!after.tasks.get(step.taskId()).spec().parallelSteps()) {
+                after.stepsOf(step.taskId()).filter(other -> other.position() < step.position()
+                        || other.position() == step.position() && other.turn() < step.turn()).forEach(
+                                other -> unless(List.of("completed", "skipped").contains(states.get(other.id())),
+                                        "steps in order: %s before %s", event, other));
+            }
+        }
+        if (event.to().equals("running")) {
+            unless(states.get(after.id()).equals("running"), "nothing is handed out unless the run runs: %s", event);
+            unless(!step.spec().kind().engineOwned(), "never handed to a worker: %s", event);
+        }
+    }
+
+    private void taskMoved(Event event, Saved.Task task) {
+        boolean begins = event.to().equals("queued") && event.from().equals("pending") && task.groupId() == null;
+        if (!begins && !"trigger_rule".equals(event.detail().get("reason"))) {
+            return;
+        }
+        List<String> upstreams = task.upstreams().stream().map(states::get).toList();
+        boolean over = upstreams.stream()
+                .allMatch(state -> List.of("completed", "failed", "cancelled", "skipped").contains(state));
+        boolean holds = switch (task.spec().triggerRule()) {
+            case ALL_SUCCESS -> upstreams.stream().allMatch("completed"::equals);
+            case NONE_FAILED -> upstreams.stream().noneMatch("failed"::equals);
+            case ALL_DONE, ALWAYS -> true;
+        };
+        unless(over || task.spec().triggerRule() == TriggerRule.ALWAYS, "judged too early: %s %s", event, upstreams);
+        unless(holds == begins, "trigger rule %s of %s, upstreams %s: %s", task.spec().triggerRule(), task.key(),
+                upstreams, event);
+    }
+
+    private void end() {
+        fold(after.id(), after.run.state());
+        after.agents.values().forEach(agent -> fold(agent.id(), agent.state()));
+        after.tasks.values().forEach(task -> fold(task.id(), task.state()));
+        after.steps.values().forEach(step -> {
+            fold(step.id(), step.state());
+            claims(step, before == null ? null : before.steps.get(step.id()));
+        });
+    }
+
+    private void fold(UUID id, State state) {
+        unless(states.get(id).equals(state.wire()), "I3: events end in %s, row of %s is %s", states.get(id), id, state);
+    }
+
+    /** An epoch for every claim, an attempt for every claim but those that follow a lost lease (lifecycle §4). */
+    private void claims(Saved.Step step, Saved.Step was) {
+        int[] started = starts.getOrDefault(step.id(), new int[2]);
+        int epochs = step.leaseEpoch() - (was == null ? 0 : was.leaseEpoch());
+        int attempts = step.attempt() - (was == null ? 0 : was.attempt());
+        StepSpec spec = step.spec();
+        unless(epochs == started[0] + started[1], "%s epochs for %s claims: %s", epochs, started[0] + started[1], step);
+        unless(attempts == started[0], "%s attempts counted, %s begun: %s", attempts, started[0], step);
+        unless(step.attempt() <= spec.retry().maxAttempts(), "too many attempts: %s", step);
+        unless(step.failures() <= spec.retry().maxFailures(), "too many failures: %s", step);
+        unless(step.deliveries() == deliveries.getOrDefault(step.id(), 0), "deliveries are %s: %s",
+                deliveries.get(step.id()), step);
+        unless(step.deliveries() <= after.accepted.policy().maxDeliveries(), "poison goes on: %s", step);
+    }
+
+    private static Map<String, Map<String, Edge<?>>> edges() {
+        Map<String, Map<String, Edge<?>>> edges = new HashMap<>();
+        for (Lifecycle<?> lifecycle : Lifecycles.all()) {
+            Map<String, Edge<?>> own = new HashMap<>();
+            lifecycle.edges().forEach(edge -> own.put(wire(edge.from()) + "→" + wire(edge.to()), edge));
+            edges.put(lifecycle.entity(), own);
+        }
+        return edges;
+    }
+
+    private static String wire(Enum<?> state) {
+        return ((State) state).wire();
+    }
+}

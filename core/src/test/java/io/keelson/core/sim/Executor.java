@@ -1,0 +1,49 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.StepRow;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/** A node's own executions. Stopped ones report nothing; those of a node that crashed are gone with it. */
+final class Executor {
+    private final Node node;
+    private final Map<UUID, Held> running = new HashMap<>();
+
+    Executor(Node node) {
+        this.node = node;
+    }
+
+    int size() {
+        return running.size();
+    }
+
+    List<Lane> lanes() {
+        return running.values().stream().map(Held::lane).toList();
+    }
+
+    void stop(UUID step) {
+        running.remove(step);
+    }
+
+    void start(UUID run, StepRow step) {
+        Held lease = new Held(run, step.id(), new Lane(step.task().id(), step.lane()), step.leaseEpoch(), step.spec());
+        running.put(step.id(), lease);
+        node.later(Tools.time(node.sim), () -> {
+            if (running.remove(step.id(), lease)) {
+                node.own(Tools.report(node.sim, lease, null, Actor.agent(node.name())));
+            }
+        });
+    }
+
+    /** A node that leaves hands its work back. */
+    void handBack() {
+        running.values().forEach(lease -> node.own(
+                new Command.Release(lease.runId(), lease.stepId(), lease.epoch(), Actor.agent(node.name()))));
+        running.clear();
+    }
+}

@@ -1,0 +1,112 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Decider;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.Offer;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.RunView;
+import io.keelson.core.run.ViewDiff;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/** One batch decided on a node's views, to be written in one commit. */
+final class Flush {
+    final List<Pending> batch;
+    final boolean locked;
+    final Changes changes = new Changes();
+    /** False when the batch must be split: it fails a run and retries it, on a view that has no plan (as the server does). */
+    final boolean decided;
+    private final Node node;
+    private final Instant now;
+
+    Flush(Node node, List<Pending> batch, Instant now, boolean locked, Offer offer) {
+        this.node = node;
+        this.batch = batch;
+        this.now = now;
+        this.locked = locked;
+        this.decided = batch.stream().allMatch(pending -> decide(pending, offer));
+    }
+
+    private boolean decide(Pending pending, Offer offer) {
+        Simulation sim = node.sim;
+        Command command = pending.command;
+        int seen = changes.events().size();
+        RunView view = node.views.get(command.runId());
+        if (command instanceof Command.Create create) {
+            pending.reply = view == null ? Reply.CHANGED : Reply.UNCHANGED;
+            if (view == null) {
+                node.views.put(command.runId(), Decider.create(create, changes, now, sim::nextId, offer));
+            }
+        } else if (view == null) {
+            pending.reply = null;
+        } else if (command instanceof Command.Retry && batch.size() > 1 && !ViewDiff.hasPlan(view)) {
+            return false;
+        } else {
+            pending.reply = Decider.decide(view, command, changes, now, sim::nextId, offer);
+        }
+        pending.events = new ArrayList<>(changes.events().subList(seen, changes.events().size()));
+        sim.coverage.decided(command);
+        sim.tell(node.name(), command, code(pending.reply), pending.events.stream().map(Flush::brief).toList());
+        Violation.unless(pending.events.isEmpty() || !(silent(pending.reply)), "%s was answered %s and yet %s",
+                command, pending.reply, pending.events);
+        return true;
+    }
+
+    /** A refusal and an answer that nothing changed leave no event; but an artifact's name taken fails the step. */
+    private static boolean silent(Reply reply) {
+        return switch (reply) {
+            case null -> true;
+            case Reply.Done done -> !done.changed();
+            case Reply.Claimed claimed -> false;
+            case Reply.Duplicate duplicate -> true;
+            case Reply.Rejected rejected -> !rejected.code().equals("ARTIFACT_NAME_TAKEN");
+        };
+    }
+
+    private static String code(Reply reply) {
+        return switch (reply) {
+            case null -> "no such run";
+            case Reply.Done done -> done.changed() ? "changed" : "unchanged";
+            case Reply.Claimed claimed -> "claimed";
+            case Reply.Duplicate duplicate -> "duplicate";
+            case Reply.Rejected rejected -> rejected.code();
+        };
+    }
+
+    private static String brief(Event event) {
+        return "r" + event.runId().getLeastSignificantBits() + "#" + event.seq() + " " + event.type();
+    }
+
+    /** Notes a fault that all of the batch's transitions met. */
+    void met(Fault fault) {
+        batch.forEach(pending -> node.sim.coverage.met(pending.events, Set.of(fault)));
+    }
+
+    /** False when a view was not current. */
+    boolean write() {
+        boolean nothing = changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty();
+        boolean written = nothing && locked || node.sim.store.commit(changes, untouched(), node.sim.now());
+        if (written) {
+            batch.forEach(pending -> node.sim.coverage.committed(pending.events));
+            node.sim.tell(node.name(), "committed", changes.events().size());
+        }
+        return written;
+    }
+
+    private List<RunView> untouched() {
+        Set<UUID> left = new TreeSet<>();
+        batch.forEach(pending -> left.add(pending.command.runId()));
+        Set<UUID> written = new HashSet<>();
+        changes.runs().forEach(run -> written.add(run.id()));
+        left.removeAll(written);
+        return left.stream().map(node.views::get).filter(Objects::nonNull).toList();
+    }
+}

@@ -1,0 +1,97 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewRun;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/** People and their programs: submit runs, decide at gates, and meddle. In calm weather they only help. */
+final class Humans {
+    private static final Actor ANN = Actor.human("ann");
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final int TRIES = 6;
+
+    private final Simulation sim;
+    private final List<NewRun> runs;
+    /** Some leave their runs in peace most of the time. */
+    private final int restlessness;
+
+    Humans(Simulation sim, List<NewRun> runs) {
+        this.sim = sim;
+        this.runs = runs;
+        this.restlessness = 5 + sim.random.nextInt(60);
+    }
+
+    void start() {
+        runs.forEach(run -> sim.in(sim.between(0, 200_000), () -> ask(
+                new Command.Create(run, sim.chance(80), ANN), 1_000)));
+        sim.in(sim.between(500, 3_000), this::look);
+    }
+
+    private void look() {
+        for (RunRows rows : new ArrayList<>(sim.store.runs())) {
+            help(rows);
+            if (!sim.weather.calm() && sim.chance(restlessness)) {
+                meddle(rows);
+            }
+        }
+        sim.in(sim.between(1_000, 6_000), this::look);
+    }
+
+    private void help(RunRows rows) {
+        UUID run = rows.id();
+        if (!sim.weather.calm() && sim.chance(60)) {
+            return;
+        }
+        switch (rows.run.state()) {
+            case CREATED -> ask(orCancel(rows, new Command.Start(run, ANN)), 1);
+            case AWAITING_APPROVAL -> ask(orCancel(rows, sim.weather.calm() || sim.chance(80)
+                    ? new Command.Approve(run, "fine", ANN)
+                    : new Command.Reject(run, null, ANN)), TRIES);
+            case PAUSED -> ask(orCancel(rows, new Command.Resume(run, ANN)), TRIES);
+            case RUNNING -> rows.stepsNow().stream().filter(step -> step.state() == StepState.WAITING_APPROVAL)
+                    .forEach(step -> ask(new Command.DecideStep(run, step.id(), sim.weather.calm() || sim.chance(85),
+                            null, ANN), TRIES));
+            case PENDING, PLANNING, RESUMING, RETRYING, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
+                    SKIPPED ->
+                {
+                }
+        }
+    }
+
+    /** Some think better of it. */
+    private Command orCancel(RunRows rows, Command command) {
+        return !sim.weather.calm() && sim.chance(15) ? new Command.Cancel(rows.id(), "no more", ANN) : command;
+    }
+
+    private void meddle(RunRows rows) {
+        UUID run = rows.id();
+        switch (sim.random.nextInt(16)) {
+            case 0, 1, 2, 3 -> ask(new Command.Pause(run, null, ANN), 2);
+            case 4, 5 -> ask(new Command.Resume(run, ANN), 2);
+            case 6, 7, 8, 9 -> ask(new Command.Retry(run, sim.chance(40), ANN), 2);
+            case 10 -> ask(new Command.Approve(run, null, ANN), 1);
+            case 11 ->
+                ask(sim.chance(20) ? new Command.Reject(run, "no", ANN) : new Command.Approve(run, null, ANN), 1);
+            case 12 -> ask(sim.chance(35) ? new Command.Cancel(run, null, ANN) : new Command.Start(run, ANN), TRIES);
+            case 13, 14 -> rows.stepsNow().stream().skip(sim.random.nextInt(5)).findFirst().ifPresent(
+                    step -> ask(new Command.DecideStep(run, step.id(), sim.chance(80), null, ANN), 2));
+            default -> ask(new Command.Start(run, ANN), 1);
+        }
+    }
+
+    /** Asks, and asks again in the same words until somebody answers. */
+    private void ask(Command command, int tries) {
+        boolean[] answered = new boolean[1];
+        sim.send(sim.anyNode(), command, reply -> answered[0] = true);
+        sim.in(PATIENCE, () -> {
+            if (!answered[0] && tries > 1) {
+                ask(command, tries - 1);
+            }
+        });
+    }
+}

@@ -1,0 +1,27 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.run.Event;
+import java.util.List;
+
+/**
+ * What must hold after every commit, as far as one run's rows before and after it and its events can tell. Each law is
+ * stated anew here, from the specification and not from the code that is to obey it.
+ */
+final class Laws {
+    private final RunRows before;
+    private final RunRows after;
+    private final List<Event> events;
+
+    /** @param before null for a run that the commit makes */
+    Laws(RunRows before, RunRows after, List<Event> events) {
+        this.before = before;
+        this.after = after;
+        this.events = events;
+    }
+
+    void check() {
+        new EventLaws(before, after).check(events);
+        new CountLaws(after).check();
+        new WorkLaws(after).check();
+    }
+}

@@ -1,0 +1,344 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Offer;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.RunView;
+import io.keelson.core.run.ViewDiff;
+import io.keelson.core.run.Work;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+/**
+ * A node as the server is one: commands gather into batches, are decided on cached views without a lock and committed
+ * under the proof of their versions; a refused batch is decided anew on views from the store. It loses all of its memory
+ * in a crash, and stands still in a pause.
+ */
+final class Node {
+    private static final int LANES = 6;
+    private static final int TRIES = 5;
+    private static final int MOST_AT_ONCE = 6;
+
+    final Simulation sim;
+    final Map<UUID, RunView> views = new HashMap<>();
+    private final int number;
+    private final Deque<Pending> waiting = new ArrayDeque<>();
+    private final List<Pending> underWay = new ArrayList<>();
+    /** What is left of a batch that was split. */
+    private final Deque<List<Pending>> halves = new ArrayDeque<>();
+    private int life;
+    private Instant standsUntil = Instant.MIN;
+    private boolean up;
+    /** True while something is done that a pause has held up. */
+    private boolean late;
+    private boolean committing;
+    private Duration skew = Duration.ZERO;
+    private Executor executor;
+
+    Node(Simulation sim, int number) {
+        this.sim = sim;
+        this.number = number;
+        boot();
+        sim.in(sim.between(0, 20_000), this::trouble);
+    }
+
+    /** As leases record it: another after every start. */
+    String name() {
+        return "n" + number + "." + life;
+    }
+
+    private void boot() {
+        life++;
+        up = true;
+        standsUntil = Instant.MIN;
+        skew = sim.weather.skew();
+        executor = new Executor(this);
+        sim.tell(name(), "up, skew", skew);
+        new Upkeep(this, executor).start();
+    }
+
+    /** Now and then a node crashes or stands still. */
+    private void trouble() {
+        if (sim.weather.calm()) {
+            return;
+        }
+        if (up && sim.chance(25)) {
+            crash();
+        } else if (up && sim.chance(40)) {
+            pause(sim.between(200, sim.chance(50) ? 3_000 : 80_000));
+        }
+        sim.in(sim.between(1_000, 30_000), this::trouble);
+    }
+
+    void recover() {
+        standsUntil = Instant.MIN;
+        skew = Duration.ZERO;
+        if (!up) {
+            boot();
+        }
+    }
+
+    private void crash() {
+        sim.tell(name(), "crashes with", waiting.size() + underWay.size());
+        life++;
+        up = false;
+        committing = false;
+        views.clear();
+        waiting.clear();
+        underWay.clear();
+        halves.clear();
+        sim.in(sim.between(200, 20_000), () -> {
+            if (!up) {
+                boot();
+            }
+        });
+    }
+
+    private void pause(Duration length) {
+        sim.tell(name(), "stands still for", length);
+        standsUntil = sim.now().plus(length);
+        waiting.forEach(pending -> pending.met.add(Fault.NODE_PAUSED));
+        underWay.forEach(pending -> pending.met.add(Fault.NODE_PAUSED));
+    }
+
+    /** Does something after a while unless the node's memory goes before; a pause holds it up. */
+    void later(Duration delay, Runnable action) {
+        int born = life;
+        sim.in(delay, () -> inLife(born, action, false));
+    }
+
+    private void inLife(int born, Runnable action, boolean heldUp) {
+        if (born != life || !up) {
+            return;
+        }
+        if (sim.now().isBefore(standsUntil)) {
+            sim.at(standsUntil, () -> inLife(born, action, true));
+            return;
+        }
+        late = heldUp;
+        action.run();
+        late = false;
+    }
+
+    /** A command from outside; nobody hears it while the node is down. */
+    void receive(Command command, Set<Fault> met, Consumer<Reply> answer) {
+        int born = life;
+        inLife(born, () -> submit(command, met, answer), false);
+    }
+
+    void submit(Command command, Set<Fault> met, Consumer<Reply> answer) {
+        Pending pending = new Pending(command, answer);
+        pending.met.addAll(met);
+        if (late) {
+            pending.met.add(Fault.NODE_PAUSED);
+        }
+        waiting.add(pending);
+        commitSoon();
+    }
+
+    /** A command of the node's own, which may be lost or come twice or late as any other. */
+    void own(Command command) {
+        int born = life;
+        sim.carry(met -> inLife(born, () -> submit(command, met, reply -> {
+        }), false));
+    }
+
+    private void commitSoon() {
+        if (!committing && !waiting.isEmpty()) {
+            committing = true;
+            later(Duration.ofMillis(sim.random.nextInt(4)), () -> {
+                for (int i = 1 + sim.random.nextInt(MOST_AT_ONCE); i > 0 && !waiting.isEmpty(); i--) {
+                    underWay.add(waiting.poll());
+                }
+                attempt(new ArrayList<>(underWay), 1);
+            });
+        }
+    }
+
+    private void attempt(List<Pending> batch, int tried) {
+        if (!atHand(batch)) {
+            locked(batch, tried);
+            return;
+        }
+        Flush flush = new Flush(this, batch, sim.now().plus(skew), false, offer());
+        if (!flush.decided) {
+            refused(flush, Fault.COMMIT_ABORTED, tried);
+            return;
+        }
+        if (sim.weather.strikes(Fault.NODE_PAUSED)) {
+            pause(sim.between(100, sim.chance(80) ? 2_000 : 50_000));
+        }
+        later(Duration.ofMillis(1 + sim.random.nextInt(sim.chance(10) ? 400 : 6)), () -> conclude(flush, tried));
+    }
+
+    /** Under the runs' locks: by the store's time, and nobody comes between. */
+    private void locked(List<Pending> batch, int tried) {
+        batch.forEach(pending -> {
+            RunRows rows = sim.store.run(pending.command.runId());
+            RunView view = views.get(pending.command.runId());
+            if (rows != null && (view == null || view.run().version() != rows.head.version())) {
+                views.put(rows.id(), rows.load());
+            }
+        });
+        Flush flush = new Flush(this, batch, sim.now(), true, offer());
+        if (flush.decided) {
+            conclude(flush, tried);
+        } else {
+            refused(flush, Fault.COMMIT_ABORTED, tried);
+        }
+    }
+
+    private boolean atHand(List<Pending> batch) {
+        Set<UUID> created = new HashSet<>();
+        for (Pending pending : batch) {
+            UUID run = pending.command.runId();
+            if (pending.command instanceof Command.Create) {
+                created.add(run);
+            } else if (pending.command instanceof Command.TimerDue || !views.containsKey(run) && !created.contains(
+                    run)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Offer offer() {
+        int slots = sim.chance(30) ? 0 : Math.max(0, LANES - executor.size());
+        return new Offer(name(), tool -> tool.startsWith(RandomPlans.LOCAL), Simulation.LEASE, slots);
+    }
+
+    int free() {
+        return Math.max(0, LANES - executor.size());
+    }
+
+    private void conclude(Flush flush, int tried) {
+        if (sim.weather.strikes(Fault.CRASH_BEFORE_COMMIT)) {
+            flush.met(Fault.CRASH_BEFORE_COMMIT);
+            crash();
+        } else if (sim.weather.strikes(Fault.COMMIT_ABORTED)) {
+            refused(flush, Fault.COMMIT_ABORTED, tried);
+        } else if (!flush.write()) {
+            flush.met(Fault.VIEW_STALE);
+            forget(flush.batch);
+            Violation.unless(!flush.locked, "nobody may come between under the lock");
+            locked(flush.batch, tried);
+        } else if (sim.weather.strikes(Fault.COMMIT_UNANSWERED)) {
+            refused(flush, Fault.COMMIT_UNANSWERED, tried);
+        } else if (sim.weather.strikes(Fault.CRASH_AFTER_COMMIT)) {
+            flush.met(Fault.CRASH_AFTER_COMMIT);
+            crash();
+        } else {
+            committed(flush);
+        }
+    }
+
+    /** The database said no, or nothing: everything is decided again, by halves where the transaction is known to be gone. */
+    private void refused(Flush flush, Fault fault, int tried) {
+        sim.tell(name(), fault, "try", tried);
+        flush.met(fault);
+        forget(flush.batch);
+        if (tried == TRIES) {
+            done(flush.batch);
+        } else if (fault == Fault.COMMIT_ABORTED && flush.batch.size() > 1) {
+            int half = flush.batch.size() / 2;
+            halves.push(new ArrayList<>(flush.batch.subList(half, flush.batch.size())));
+            later(Duration.ZERO, () -> attempt(new ArrayList<>(flush.batch.subList(0, half)), 1));
+        } else {
+            later(Duration.ofMillis(200L * tried), () -> attempt(flush.batch, tried + 1));
+        }
+    }
+
+    private void forget(List<Pending> batch) {
+        batch.forEach(pending -> views.remove(pending.command.runId()));
+    }
+
+    private void committed(Flush flush) {
+        flush.batch.forEach(pending -> {
+            if (!skew.isZero() && !flush.locked) {
+                pending.met.add(Fault.CLOCK_SKEWED);
+            }
+            sim.coverage.met(pending.events, pending.met);
+        });
+        check(flush.changes);
+        aftermath(flush.changes);
+        for (Pending pending : flush.batch) {
+            if (sim.weather.strikes(Fault.ANSWER_DROPPED)) {
+                sim.coverage.met(pending.events, Set.of(Fault.ANSWER_DROPPED));
+            } else if (pending.reply != null) {
+                pending.answer();
+            }
+        }
+        done(flush.batch);
+    }
+
+    private void done(List<Pending> batch) {
+        underWay.removeAll(batch);
+        if (!halves.isEmpty()) {
+            attempt(halves.pop(), 1);
+        } else {
+            committing = false;
+            commitSoon();
+        }
+    }
+
+    /** The view that was edited equals one built from the rows that were written: nothing lives in memory only. */
+    private void check(Changes changes) {
+        changes.runs().forEach(run -> {
+            RunView kept = views.get(run.id());
+            String difference = ViewDiff.between(kept, sim.store.run(run.id()).load());
+            Violation.unless(difference == null, "kept and loaded view differ: %s", difference);
+            if (run.state().terminal()) {
+                views.remove(run.id());
+            }
+        });
+    }
+
+    private void aftermath(Changes changes) {
+        changes.stopped().forEach(step -> executor.stop(step.id()));
+        changes.started().forEach((step, run) -> {
+            sim.granted(step.id(), step.leaseEpoch(), step.holder());
+            if (name().equals(step.holder())) {
+                executor.start(run.id(), step);
+            }
+        });
+        changes.evaluations().forEach(asked -> later(sim.between(1, sim.chance(5) ? 8_000 : 30),
+                () -> own(new Command.Evaluated(asked.runId(), asked.kind(), asked.subject(),
+                        Evaluations.answer(sim.store.run(asked.runId()), asked), Actor.SYSTEM))));
+        changes.timers().values().forEach(timer -> timer.filter(t -> !t.key().kind().evaluation()).ifPresent(
+                t -> later(Duration.between(sim.now(), t.dueAt()).isNegative() ? Duration.ZERO
+                        : Duration.between(sim.now(), t.dueAt()),
+                        () -> own(new Command.TimerDue(t.runId(), t.key().kind(), t.key().subject(), Actor.SYSTEM)))));
+    }
+
+    /** A worker asks for work: what the queue offers is claimed as anything else is decided. */
+    void claimFor(String worker, Collection<String> tools, int most, Consumer<List<Held>> answer) {
+        List<Held> held = new ArrayList<>();
+        List<Lane> asked = new ArrayList<>();
+        Upkeep.candidates(sim.store, tools::contains, most).forEach((lane, run) -> {
+            asked.add(lane);
+            submit(new Command.Claim(run, lane.taskId(), lane.lane(), worker, Simulation.LEASE, Actor.agent(worker)),
+                    Set.of(), reply -> {
+                        if (reply instanceof Reply.Claimed(Work work)) {
+                            held.add(Held.of(sim.store.run(run), work));
+                        }
+                    });
+        });
+        if (!asked.isEmpty()) {
+            later(Duration.ofMillis(100), () -> answer.accept(held));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.keelson.core.sim;
+
+import static io.keelson.core.sim.Violation.unless;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.run.Changes.StepResult;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import java.util.UUID;
+
+/** I6: what an answer says stands in the store, at the answer and ever after. One case for every command. */
+final class Promises {
+
+    private Promises() {}
+
+    /** @param rows the run's rows; null when the store has no such run */
+    static void keep(Command command, Reply reply, RunRows rows) {
+        unless(rows != null, "I6: answered, but there is no such run: %s", command);
+        boolean done = reply instanceof Reply.Done;
+        boolean changed = reply.equals(Reply.CHANGED);
+        boolean holds = switch (command) {
+            case Command.Create c -> done;
+            case Command.Start c -> !done || rows.run.state() != RunState.CREATED;
+            case Command.Approve c -> !changed || rows.run.state() != RunState.AWAITING_APPROVAL
+                    || rows.run.attempt() > 1;
+            case Command.Reject c -> !changed || rows.run.state() != RunState.AWAITING_APPROVAL
+                    || rows.run.attempt() > 1;
+            case Command.DecideStep c -> !done || rows.steps.get(c.stepId()).state() == (c.approve()
+                    ? StepState.COMPLETED
+                    : StepState.FAILED);
+            case Command.DecideTask c -> true;
+            case Command.Resolve c -> true;
+            case Command.FailRun c -> !done || rows.run.state() == RunState.FAILED;
+            case Command.Replan c -> true;
+            case Command.CancelTask c -> true;
+            case Command.RetryTask c -> true;
+            case Command.SkipTask c -> true;
+            case Command.CancelAgent c -> true;
+            case Command.Pause c -> true;
+            case Command.Resume c -> true;
+            case Command.Cancel c -> !done || rows.run.state() == RunState.CANCELLED;
+            case Command.Retry c -> !changed || rows.run.attempt() > 1;
+            case Command.Claim c -> !done;
+            case Command.Complete c -> reported(rows, c.stepId(), c.epoch(), "completed", reply);
+            case Command.Continue c -> reported(rows, c.stepId(), c.epoch(), "continued", reply);
+            case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
+            case Command.Release c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
+            case Command.LeaseExpired c -> true;
+            case Command.Settle c -> true;
+            case Command.TimerDue c -> true;
+            case Command.Evaluated c -> true;
+        };
+        unless(holds, "I6: %s was answered %s, but the store has %s", command, reply, rows.run);
+    }
+
+    /** A report that was taken is recorded under the very epoch that it was made for. */
+    private static boolean reported(RunRows rows, UUID step, int epoch, String outcome, Reply reply) {
+        StepResult result = rows.results.get(new RunRows.ResultKey(step, epoch));
+        return switch (reply) {
+            case Reply.Done d -> d.changed() && result != null && result.outcome().equals(outcome);
+            case Reply.Duplicate d -> result != null;
+            case Reply.Claimed c -> outcome.equals("completed") && result != null
+                    && result.outcome().equals(outcome);
+            case Reply.Rejected r -> true;
+        };
+    }
+}

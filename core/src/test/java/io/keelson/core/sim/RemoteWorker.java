@@ -1,0 +1,123 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Next;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Work;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * A worker outside: claims over the network, keeps its leases by heartbeats, reports until it is answered. Crashes forget
+ * everything; the worker that follows has the same name. Pauses outlive leases.
+ */
+final class RemoteWorker {
+    private static final Set<String> TOOLS = Set.of("remote", "agent.turn");
+    private static final int CAPACITY = 3;
+    private static final Duration PATIENCE = Duration.ofSeconds(4);
+    private static final int TRIES = 12;
+
+    private final Simulation sim;
+    private final String name;
+    private final Map<UUID, Held> held = new HashMap<>();
+    private int life;
+
+    RemoteWorker(Simulation sim, String name) {
+        this.sim = sim;
+        this.name = name;
+    }
+
+    void start() {
+        sim.in(sim.between(0, 1_000), this::look);
+        sim.in(sim.between(5_000, 10_000), this::beat);
+        sim.in(sim.between(2_000, 60_000), this::crash);
+    }
+
+    private void crash() {
+        if (!sim.weather.calm()) {
+            sim.tell(name, "crashes with", held.size());
+            life++;
+            held.clear();
+            sim.in(sim.between(5_000, 120_000), this::crash);
+        }
+    }
+
+    private void look() {
+        int free = CAPACITY - held.size();
+        if (free > 0) {
+            Node node = sim.anyNode();
+            int born = life;
+            sim.carry(met -> node.later(Duration.ZERO, () -> node.claimFor(name, TOOLS, free,
+                    leases -> sim.carry(back -> {
+                        if (born == life) {
+                            leases.forEach(this::work);
+                        }
+                    }))));
+        }
+        sim.in(sim.between(300, 1_500), this::look);
+    }
+
+    private void work(Held lease) {
+        held.put(lease.stepId(), lease);
+        int born = life;
+        Duration standsStill = !sim.weather.calm() && sim.chance(4) ? sim.between(10_000, 90_000) : Duration.ZERO;
+        sim.in(Tools.time(sim).plus(standsStill), () -> {
+            if (born == life) {
+                Next next = sim.chance(50) ? new Next(name, TOOLS, Simulation.LEASE) : null;
+                report(Tools.report(sim, lease, next, Actor.agent(name)), lease, born, TRIES);
+            }
+        });
+    }
+
+    /** The same report again until somebody answers, whatever has become of the lease meanwhile. */
+    private void report(Command report, Held lease, int born, int tries) {
+        if (tries == 0 || born != life) {
+            held.remove(lease.stepId(), lease);
+            return;
+        }
+        boolean[] answered = new boolean[1];
+        sim.send(sim.anyNode(), report, reply -> {
+            answered[0] = true;
+            held.remove(lease.stepId(), lease);
+            if (born == life) {
+                goOn(sim.store.run(lease.runId()), reply);
+            }
+        });
+        sim.in(PATIENCE, () -> {
+            if (!answered[0]) {
+                report(report, lease, born, tries - 1);
+            }
+        });
+    }
+
+    /** The answer to a result may bear the next step of the task, and so may the answer to its repetition. */
+    private void goOn(RunRows rows, Reply reply) {
+        Held next = reply instanceof Reply.Claimed(Work work) ? Held.of(rows, work)
+                : reply instanceof Reply.Duplicate(UUID step) && step != null ? Held.read(rows, step, name) : null;
+        if (next != null && !next.equals(held.get(next.stepId()))) {
+            work(next);
+        }
+    }
+
+    private void beat() {
+        for (Held lease : List.copyOf(held.values())) {
+            sim.carry(met -> {
+                RunRows rows = sim.store.run(lease.runId());
+                Saved.Step step = rows.steps.get(lease.stepId());
+                Held now = Held.read(rows, lease.stepId(), name);
+                if (step.state() == StepState.RUNNING && lease.equals(now)) {
+                    sim.store.extend(lease.runId(), lease.lane(), sim.now());
+                } else {
+                    sim.carry(back -> held.remove(lease.stepId(), lease));
+                }
+            });
+        }
+        sim.in(sim.between(8_000, 12_000), this::beat);
+    }
+}

@@ -1,0 +1,194 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.Reply;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+/**
+ * A whole installation on one thread under virtual time: nodes, remote workers and humans around one store, and all that
+ * may go wrong between them. Everything that happens follows from the seed.
+ */
+final class Simulation {
+    static final Duration LEASE = Duration.ofSeconds(30);
+    static final Duration TICK = Duration.ofSeconds(1);
+    private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+    private static final Duration DISTURBED = Duration.ofMinutes(5);
+    /** Once nothing goes wrong any more: poison takes some leases, a retry some backoffs. */
+    private static final int TICKS_TO_END = 1_500;
+
+    private record Due(Instant at, long order, Runnable action) implements Comparable<Due> {
+        @Override
+        public int compareTo(Due other) {
+            int byTime = at.compareTo(other.at);
+            return byTime != 0 ? byTime : Long.compare(order, other.order);
+        }
+    }
+
+    private record Grant(UUID step, int epoch) {}
+
+    private record Answered(Command command, Reply reply) {}
+
+    final long seed;
+    final Random random;
+    final Weather weather;
+    final Store store = new Store();
+    final Coverage coverage = new Coverage();
+    final List<Node> nodes = new ArrayList<>();
+    private final Trace trace = new Trace(START);
+    private final PriorityQueue<Due> agenda = new PriorityQueue<>();
+    private final Map<Grant, String> grants = new HashMap<>();
+    private final List<Answered> answered = new ArrayList<>();
+    private Instant now = START;
+    private long order;
+    private long ids;
+
+    Simulation(long seed) {
+        this.seed = seed;
+        this.random = new Random(seed);
+        this.weather = new Weather(random);
+    }
+
+    /**
+     * Runs it to the end.
+     *
+     * @throws Violation with the seed and the last lines of the trace
+     */
+    Simulation run() {
+        try {
+            for (int i = 1 + random.nextInt(3); i >= 0; i--) {
+                nodes.add(new Node(this, nodes.size() + 1));
+            }
+            for (int i = 1 + random.nextInt(2); i >= 0; i--) {
+                new RemoteWorker(this, "w" + i).start();
+            }
+            Humans humans = new Humans(this, submitted());
+            humans.start();
+            until(START.plus(DISTURBED), false);
+            weather.clear();
+            nodes.forEach(Node::recover);
+            Instant limit = now.plus(TICK.multipliedBy(TICKS_TO_END));
+            until(limit, true);
+            Violation.unless(allEnded(), "liveness: not ended after %s calm ticks: %s", TICKS_TO_END,
+                    store.runs().stream().filter(rows -> !rows.run.state().terminal()).map(Simulation::open).toList());
+            answered.forEach(a -> Promises.keep(a.command, a.reply, store.run(a.command.runId())));
+            return this;
+        } catch (RuntimeException | StackOverflowError e) {
+            throw new SimulationFailure(this, e);
+        }
+    }
+
+    private static String open(RunRows rows) {
+        return rows.run + " " + rows.tasksNow().stream().filter(task -> !task.state().terminal())
+                .map(task -> task.key() + " " + task.state()).toList() + " " + rows.queue.values() + rows.timers;
+    }
+
+    private List<NewRun> submitted() {
+        RandomPlans plans = new RandomPlans(random);
+        List<NewRun> runs = new ArrayList<>();
+        for (int i = 4 + random.nextInt(6); i >= 0; i--) {
+            runs.add(plans.run(new UUID(0, i + 1), new UUID(9, random.nextInt(2))));
+        }
+        return runs;
+    }
+
+    private void until(Instant end, boolean orAllEnded) {
+        while (!agenda.isEmpty() && !agenda.peek().at.isAfter(end) && !(orAllEnded && allEnded())) {
+            Due due = agenda.poll();
+            now = due.at;
+            due.action.run();
+        }
+    }
+
+    private boolean allEnded() {
+        return store.runs().stream().allMatch(rows -> rows.run.state().terminal());
+    }
+
+    Instant now() {
+        return now;
+    }
+
+    void in(Duration delay, Runnable action) {
+        at(now.plus(delay), action);
+    }
+
+    void at(Instant time, Runnable action) {
+        agenda.add(new Due(time, order++, action));
+    }
+
+    Duration between(int least, int most) {
+        return Duration.ofMillis(least + random.nextInt(most - least));
+    }
+
+    boolean chance(int percent) {
+        return random.nextInt(100) < percent;
+    }
+
+    UUID nextId() {
+        return new UUID(1, ++ids);
+    }
+
+    void tell(String who, Object... what) {
+        trace.add(now, who, what);
+    }
+
+    /** Carries a message that may be lost, come late, out of order, or twice. */
+    void carry(Consumer<Set<Fault>> arrival) {
+        if (weather.drops()) {
+            return;
+        }
+        Set<Fault> met = EnumSet.noneOf(Fault.class);
+        int copies = 1;
+        if (weather.strikes(Fault.MESSAGE_DUPLICATED)) {
+            met.add(Fault.MESSAGE_DUPLICATED);
+            copies = 2;
+        }
+        for (int i = 0; i < copies; i++) {
+            boolean late = weather.strikes(Fault.MESSAGE_DELAYED);
+            Set<Fault> own = EnumSet.copyOf(met);
+            if (late) {
+                own.add(Fault.MESSAGE_DELAYED);
+            }
+            in(late ? between(500, chance(30) ? 90_000 : 5_000) : between(0, 20), () -> arrival.accept(own));
+        }
+    }
+
+    /** Sends a command to a node, and its answer back the same way. */
+    void send(Node node, Command command, Consumer<Reply> answer) {
+        carry(met -> node.receive(command, met, reply -> carry(back -> {
+            Promises.keep(command, reply, store.run(command.runId()));
+            answered.add(new Answered(command, reply));
+            answer.accept(reply);
+        })));
+    }
+
+    Node anyNode() {
+        return nodes.get(random.nextInt(nodes.size()));
+    }
+
+    /** A lease is given to one holder and never to another. */
+    void granted(UUID step, int epoch, String holder) {
+        String other = grants.putIfAbsent(new Grant(step, epoch), holder);
+        Violation.unless(other == null || other.equals(holder), "lease %s of %s held by %s and %s", epoch, step, other,
+                holder);
+    }
+
+    long hash() {
+        return trace.hash();
+    }
+
+    String tail() {
+        return trace.tail();
+    }
+}

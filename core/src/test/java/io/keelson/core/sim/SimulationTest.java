@@ -1,0 +1,54 @@
+package io.keelson.core.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.run.Command;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whole installations under virtual time: whatever goes wrong, no law is broken after any commit, and once nothing goes
+ * wrong any more every run ends. How to see a failing seed again, and how to run many more: docs/proof.md.
+ */
+class SimulationTest {
+    private static final long FIRST = Long.getLong("keelson.sim.seed", 1);
+    private static final long SEEDS = Long.getLong("keelson.sim.seeds", 1_000);
+    private static final long STEPS = Long.getLong("keelson.sim.steps", 0);
+    /** So many seeds meet even the rarest. */
+    private static final long MANY = 10_000;
+
+    @Test
+    void noLawIsBrokenAndEveryRunEnds() throws InterruptedException {
+        Seeds seeds = new Seeds(FIRST, SEEDS, STEPS);
+        Coverage coverage = seeds.run();
+        System.out.printf("simulation: %,d seeds, %,d commands decided, %d edges, %d pairs of edge and fault%n",
+                seeds.ran(), coverage.commands(), coverage.edges().size(), coverage.pairsMet());
+        if (SEEDS >= 1_000) {
+            everythingWasReached(coverage);
+        }
+    }
+
+    private static void everythingWasReached(Coverage coverage) {
+        assertThat(coverage.edges()).as("edges taken").isEqualTo(Reach.edges());
+        assertThat(coverage.decided()).as("commands and evaluations decided").containsAll(Stream.concat(
+                Reach.cases(Command.class), Reach.cases(Command.Evaluation.class)).toList());
+        List<String> missed = coverage.pairsMissed().stream().filter(Reach::possible).toList();
+        assertThat(missed).as("pairs of edge and fault that never met")
+                .hasSizeLessThanOrEqualTo(SEEDS >= MANY ? 0 : coverage.pairsMet() / 50);
+    }
+
+    @Test
+    void oneSeed() {
+        Simulation simulation = new Simulation(FIRST).run();
+        assertThat(simulation.coverage.commands()).isPositive();
+    }
+
+    @Test
+    void theSameSeedIsTheSameStory() {
+        for (long seed = FIRST; seed < FIRST + 5; seed++) {
+            assertThat(new Simulation(seed).run().hash()).isEqualTo(new Simulation(seed).run().hash())
+                    .isNotEqualTo(new Simulation(seed + 1).run().hash());
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.run.AgentRow;
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Changes.Artifact;
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.Changes.StepResult;
+import io.keelson.core.run.Changes.Timer;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.RunRow;
+import io.keelson.core.run.RunView;
+import io.keelson.core.run.StepRow;
+import io.keelson.core.run.TaskRow;
+import io.keelson.core.run.ViewDiff;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+
+/** The database: atomic commits that prove the views they were decided on, and every law looked after at each of them. */
+final class Store {
+    private final Map<UUID, RunRows> runs = new TreeMap<>();
+    private final Map<UUID, UUID> runOf = new HashMap<>();
+
+    Collection<RunRows> runs() {
+        return runs.values();
+    }
+
+    /** Null when there is no such run. */
+    RunRows run(UUID id) {
+        return runs.get(id);
+    }
+
+    /** Puts rows in the place of those of the same run: for what is written beside commits, and for explorations. */
+    void put(RunRows rows) {
+        runs.put(rows.id(), rows);
+        rows.agents.keySet().forEach(id -> runOf.put(id, rows.id()));
+        rows.tasks.keySet().forEach(id -> runOf.put(id, rows.id()));
+        rows.steps.keySet().forEach(id -> runOf.put(id, rows.id()));
+    }
+
+    /** Extends a lease: no commit, and no proof of anything. */
+    void extend(UUID runId, Lane lane, Instant now) {
+        runs.get(runId).queue.computeIfPresent(lane, (key, place) -> place.extended(now));
+    }
+
+    /**
+     * Writes everything or nothing.
+     *
+     * @param untouched views on which something was answered without a change
+     * @return false when a view was not current
+     */
+    boolean commit(Changes changes, Collection<RunView> untouched, Instant now) {
+        if (!current(changes, untouched)) {
+            return false;
+        }
+        Map<UUID, RunRows> drafts = new Drafts().of(changes, now);
+        drafts.forEach((id, after) -> {
+            List<Event> events = changes.events().stream().filter(event -> event.runId().equals(id)).toList();
+            new Laws(runs.get(id), after, events).check();
+            if (changes.runs().stream().noneMatch(run -> run.id().equals(id))) {
+                String difference = ViewDiff.between(runs.get(id).load(), after.load());
+                Violation.unless(difference == null, "changed under the same version: %s", difference);
+            }
+        });
+        drafts.values().forEach(this::put);
+        changes.runs().forEach(RunRow::saved);
+        return true;
+    }
+
+    private boolean current(Changes changes, Collection<RunView> untouched) {
+        for (RunRow run : changes.runs()) {
+            RunRows rows = runs.get(run.id());
+            if (changes.isNew(run.id()) ? rows != null : rows.head.version() != run.version() - 1) {
+                return false;
+            }
+        }
+        return untouched.stream().allMatch(
+                view -> runs.get(view.run().id()).head.version() == view.run().version());
+    }
+
+    /** Copies of the rows that a commit touches, edited. */
+    private final class Drafts {
+        private final Map<UUID, RunRows> drafts = new LinkedHashMap<>();
+        private final Map<UUID, UUID> newRunOf = new HashMap<>();
+
+        private RunRows draft(UUID run) {
+            return drafts.computeIfAbsent(run, id -> new RunRows(runs.get(id)));
+        }
+
+        private RunRows owner(UUID row) {
+            UUID run = newRunOf.getOrDefault(row, runOf.get(row));
+            Violation.unless(run != null, "a row to change is not there: %s", row);
+            return draft(run);
+        }
+
+        private Map<UUID, RunRows> of(Changes changes, Instant now) {
+            runs(changes, now);
+            inserts(changes);
+            updates(changes);
+            work(changes, now);
+            return drafts;
+        }
+
+        private void runs(Changes changes, Instant now) {
+            for (NewRun run : changes.newRuns()) {
+                drafts.put(run.id(), new RunRows(run));
+            }
+            for (RunRow run : changes.runs()) {
+                RunRows rows = draft(run.id());
+                rows.head = Saved.Head.of(run);
+                if (run.unsaved() || rows.run == null) {
+                    rows.run = Saved.Run.of(run, now);
+                }
+            }
+        }
+
+        private void inserts(Changes changes) {
+            for (AgentRow agent : changes.newAgents()) {
+                Changes.Owner owner = own(changes, agent, agent.id());
+                draft(owner.run().id()).agents.put(agent.id(), Saved.Agent.of(agent, owner.attempt()));
+            }
+            for (TaskRow task : changes.newTasks()) {
+                Changes.Owner owner = own(changes, task, task.id());
+                draft(owner.run().id()).tasks.put(task.id(), Saved.Task.of(task, owner.attempt()));
+            }
+            for (StepRow step : changes.newSteps()) {
+                Changes.Owner owner = own(changes, step, step.id());
+                draft(owner.run().id()).steps.put(step.id(), Saved.Step.of(step, owner.attempt()));
+            }
+        }
+
+        private Changes.Owner own(Changes changes, Object row, UUID id) {
+            Changes.Owner owner = changes.ownerOf(row);
+            newRunOf.put(id, owner.run().id());
+            return owner;
+        }
+
+        private void updates(Changes changes) {
+            changes.agents().forEach(agent -> change(owner(agent.id()).agents, agent.id(),
+                    old -> Saved.Agent.of(agent, old.attempt())));
+            changes.tasks().forEach(task -> change(owner(task.id()).tasks, task.id(), old -> old.changed(task)));
+            changes.steps().forEach(step -> change(owner(step.id()).steps, step.id(),
+                    old -> Saved.Step.of(step, old.ofAttempt())));
+        }
+
+        private <R> void change(Map<UUID, R> table, UUID id, UnaryOperator<R> change) {
+            table.computeIfPresent(id, (key, old) -> change.apply(old));
+        }
+
+        private void work(Changes changes, Instant now) {
+            changes.clearedRuns().forEach(run -> {
+                draft(run).queue.clear();
+                draft(run).timers.clear();
+            });
+            changes.queue().forEach((lane, item) -> item.ifPresentOrElse(
+                    i -> draft(i.runId()).queue.put(lane, Saved.Place.of(i, now)),
+                    () -> owner(lane.taskId()).queue.remove(lane)));
+            changes.timers().forEach((key, timer) -> {
+                RunRows rows = timer.map(Timer::runId).map(this::draft).orElseGet(() -> armedIn(key));
+                timer.ifPresentOrElse(t -> rows.timers.put(key, t), () -> rows.timers.remove(key));
+            });
+            for (StepResult result : changes.results()) {
+                StepResult earlier = draft(result.runId()).results
+                        .putIfAbsent(new RunRows.ResultKey(result.stepId(), result.epoch()), result);
+                Violation.unless(earlier == null, "two results of one lease: %s and %s", earlier, result);
+            }
+            for (Artifact artifact : changes.artifacts()) {
+                UUID earlier = draft(artifact.runId()).artifacts.putIfAbsent(
+                        new RunRows.ArtifactKey(artifact.attempt(), artifact.stored().name()), artifact.stepId());
+                Violation.unless(earlier == null, "two artifacts of one name: %s", artifact);
+            }
+        }
+
+        private RunRows armedIn(Changes.TimerKey key) {
+            return runs.containsKey(key.subject()) || drafts.containsKey(key.subject()) ? draft(key.subject())
+                    : owner(key.subject());
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.Next;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.List;
+
+/** What executing a step comes to, wherever it is executed. */
+final class Tools {
+
+    private Tools() {}
+
+    /** Mostly short; now and then longer than timeouts and leases. */
+    static Duration time(Simulation sim) {
+        return sim.between(1, sim.chance(85) ? 2_000 : sim.chance(70) ? 12_000 : 70_000);
+    }
+
+    /** @param next what the worker wants to go on with; null for nothing */
+    static Command report(Simulation sim, Held lease, Next next, Actor who) {
+        boolean calm = sim.weather.calm();
+        int dice = sim.random.nextInt(100);
+        Result result = result(sim, lease);
+        if (dice < (lease.spec().kind() == StepKind.TURN ? 35 : 3)) {
+            return new Command.Continue(lease.runId(), lease.stepId(), lease.epoch(), result, who);
+        }
+        if (dice >= 96 && !calm) {
+            return new Command.Release(lease.runId(), lease.stepId(), lease.epoch(), who);
+        }
+        if (dice >= (calm ? 97 : 80)) {
+            ErrorClass kind = dice == 95 ? ErrorClass.PERMANENT
+                    : dice % 2 == 0 ? ErrorClass.QUALITY
+                            : ErrorClass.INFRASTRUCTURE;
+            Duration after = sim.chance(20) ? Duration.ofSeconds(5) : null;
+            return new Command.Fail(lease.runId(), lease.stepId(), lease.epoch(),
+                    new StepError("BROKEN", kind, "broken", after),
+                    new Result("null", result.tokens(), result.cost(), List.of()), who);
+        }
+        return new Command.Complete(lease.runId(), lease.stepId(), lease.epoch(), result, next, who);
+    }
+
+    private static Result result(Simulation sim, Held lease) {
+        boolean costs = sim.chance(40);
+        List<NewArtifact> artifacts = sim.chance(10) ? List.of(new NewArtifact("file" + sim.random.nextInt(30),
+                "text/plain", 1, "0".repeat(64), "key")) : List.of();
+        return new Result("\"" + lease.epoch() + "\"", costs ? sim.random.nextInt(500) : 0,
+                costs ? BigDecimal.valueOf(sim.random.nextInt(900), 4) : BigDecimal.ZERO, artifacts);
+    }
+}
