@@ -203,7 +203,8 @@ final class ReadSql {
     static final String ESCALATION = ESCALATIONS + " and e.id = ?";
 
     static final String ESCALATION_LIST = ESCALATIONS + """
-             and (?::uuid is null or e.run_id = ?) and (?::text is null or e.state = ?)
+
+               and (?::uuid is null or e.run_id = ?) and (?::text is null or e.state = ?)
                and (?::uuid is null or (e.opened_at, e.id) < (
                    select last.opened_at, last.id from escalation_tickets last
                     where last.workspace_id = e.workspace_id and last.id = ?))
