@@ -20,7 +20,7 @@ import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.Reading;
-import io.keelson.server.plan.PlanRevision;
+import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
@@ -76,7 +76,7 @@ final class Nodes implements AutoCloseable {
     }
 
     private Replans replans() {
-        return new Replans(new PlanRevision(new CatalogToolKnowledge(catalog, expressions, Set::of), this::timeout));
+        return new Replans(new NewPlans(new CatalogToolKnowledge(catalog, expressions, Set::of), this::timeout));
     }
 
     private Duration timeout(String tool) {
