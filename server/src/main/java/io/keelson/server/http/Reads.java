@@ -74,6 +74,10 @@ final class Reads {
         return read((runs, c) -> found(runs.step(c, workspace, step), IdKind.STEP, step));
     }
 
+    ObjectNode escalation(UUID workspace, UUID ticket) {
+        return read((runs, c) -> found(runs.escalation(c, workspace, ticket), IdKind.ESCALATION, ticket));
+    }
+
     static <T> T found(Optional<T> row, IdKind kind, UUID id) {
         return row.orElseThrow(() -> kind.notFound(id));
     }
