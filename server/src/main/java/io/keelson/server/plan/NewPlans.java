@@ -64,7 +64,8 @@ public final class NewPlans {
                     + plan.tasks().size() + " with those that have completed");
         }
         if (problems.isEmpty()) {
-            PlanCheck.check(plan, tools, inputs).stream().filter(problem -> !isOf(kept, problem)).forEach(problems::add);
+            PlanCheck.check(plan, tools, inputs).stream().filter(problem -> !isOf(kept, problem))
+                    .forEach(problems::add);
         }
         return problems.isEmpty()
                 ? new Reading.Done<>(new Checked(plan, MissionReader.normal(merged, plan, reader).toString()))
