@@ -26,6 +26,10 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
             RUN_COLUMNS.formatted("r.plan,"));
 
+    static final String STATE = """
+            select r.state from orchestration_runs r
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+
     static final String BY_EXTERNAL_ID = """
             select id from orchestration_runs where workspace_id = ? and external_id = ?""";
 
