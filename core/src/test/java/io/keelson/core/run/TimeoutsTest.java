@@ -193,6 +193,19 @@ class TimeoutsTest {
     }
 
     @Test
+    void aTaskBetweenTwoTurnsRunsOutOfTimeWhenTheNextBegins() {
+        start(task("a").timeout(Duration.ofSeconds(40)).step("t", StepKind.TURN));
+        StepRow step = world.claim("a");
+        world.watchUntil(begun.plusSeconds(40).minus(MOMENT));
+        world.done(new Command.Continue(world.id(), step.id(), 1, Result.of("1"), World.WHO));
+        world.watchUntil(begun.plusSeconds(40));
+        assertThat(world.task("a").state()).isEqualTo(TaskState.CONTINUING);
+        world.nextBackoff();
+        world.watchUntil(begun.plusSeconds(41));
+        assertThat(world.task("a").errorCode()).isEqualTo("TASK_TIMEOUT");
+    }
+
+    @Test
     void aTaskThatWaitsForAWorkerRunsOutOfNoTime() {
         start(task("a"));
         world.watchUntil(begun.plus(Duration.ofHours(5)));
