@@ -48,6 +48,15 @@ public final class Keelson {
         return new Steps(api);
     }
 
+    public Tasks tasks() {
+        return new Tasks(api);
+    }
+
+    /** Tickets by which runs ask humans. */
+    public Escalations escalations() {
+        return new Escalations(api);
+    }
+
     /** Workers that the server has heard of. */
     public List<WorkerInfo> workers() {
         return all("/workers", WorkerInfo.class);

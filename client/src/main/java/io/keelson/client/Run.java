@@ -13,11 +13,19 @@ import tools.jackson.databind.JsonNode;
  * @param stateType {@code pending}, {@code running}, {@code paused} or {@code terminal}
  * @param priority lower goes first
  * @param inputs the values that the run works with, defaults filled in
+ * @param planVersion rises with every re-planning, from 1
+ * @param replans re-plannings of the attempt
+ * @param gate what a running run waits for beside its tasks: {@code none}, {@code replanning},
+ *     {@code replan_approved} or {@code acceptance}
+ * @param openEscalations tickets that wait for an answer
+ * @param forkedFrom the run that it was forked from; null for none
  * @param versionId rises with every change of the run
  */
 public record Run(String id, String workspaceId, String name, @Nullable String goal, String state, String stateType,
         int priority, @Nullable String trigger, JsonNode plan, JsonNode config, JsonNode inputs, JsonNode tags,
-        int attemptNumber, int maxAttempts, int taskCount, int tasksCompleted, int tasksFailed, int stepsTotal,
+        int attemptNumber, int maxAttempts, int planVersion, int replans, @Nullable String gate, int openEscalations,
+        @Nullable String forkedFrom, @Nullable String forkTask, int taskCount, int tasksCompleted, int tasksFailed,
+        int stepsTotal,
         int stepsCompleted, int agentCount, @Nullable BigDecimal creditsReserved, @Nullable BigDecimal creditsCharged,
         @Nullable BigDecimal creditsRefunded, long totalTokens, @Nullable BigDecimal totalCost,
         @Nullable String resultSummary, JsonNode output, @Nullable String errorCode, @Nullable String errorMessage,

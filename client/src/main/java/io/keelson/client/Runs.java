@@ -5,9 +5,11 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Runs: from creation to their result. Every method throws {@link KeelsonException} as {@link Api} says. */
 public final class Runs {
@@ -64,7 +66,43 @@ public final class Runs {
         return run(Call.post(Route.of("/runs/", id, "/retry"), body));
     }
 
-    /** Decides the plan gate, else the only step that waits; several waiting are refused with their names. */
+    /** Ends a run as failed; what runs is interrupted. */
+    public Run fail(String id, @Nullable String reason) {
+        return run(Call.post(Route.of("/runs/", id, "/fail"), Json.object().put("reason", reason)).repeatable());
+    }
+
+    /** Asks the run's planner for a new plan; what has completed stays. */
+    public Run replan(String id, @Nullable String reason) {
+        return run(Call.post(Route.of("/runs/", id, "/replan"), Json.object().put("reason", reason)));
+    }
+
+    /**
+     * Starts a run of the same plan in which what completed and does not depend on a task is taken over.
+     *
+     * @param task the task from which on it differs, by its id in the plan
+     * @param inputs values that differ, by name: any that Jackson can write
+     * @param name null for the run's own
+     */
+    public Run fork(String id, String task, Map<String, ?> inputs, @Nullable String name) {
+        ObjectNode body = Json.object().put("task", task);
+        body.set("inputs", Json.of(inputs));
+        if (name != null) {
+            body.put("name", name);
+        }
+        return run(Call.post(Route.of("/runs/", id, "/fork"), body));
+    }
+
+    /** Ends an agent and all of its tasks. */
+    public RunAgent cancelAgent(String id, int number, @Nullable String reason) {
+        Route route = Route.of("/runs/", id, "/agents/", Integer.toString(number), "/cancel");
+        return Json.document(api.send(Call.post(route, Json.object().put("reason", reason)).repeatable()).body(),
+                RunAgent.class);
+    }
+
+    /**
+     * Decides the plan gate, the result, else the only task or step that waits; several waiting are refused with their
+     * names.
+     */
     public Run approve(String id, @Nullable String comment) {
         return run(Call.post(Route.of("/runs/", id, "/approve"), Json.object().put("comment", comment)));
     }
@@ -76,6 +114,16 @@ public final class Runs {
     /** The status document of the run lifecycle contract. */
     public RunStatus status(String id) {
         return Json.document(api.get(Route.of("/runs/", id, "/status").toString()), RunStatus.class);
+    }
+
+    /** Why the run waits, or what it is busy with. */
+    public Explanation explain(String id) {
+        return Json.document(api.get(Route.of("/runs/", id, "/explain").toString()), Explanation.class);
+    }
+
+    /** Why a task waits. */
+    public Explanation explainTask(String taskId) {
+        return Json.document(api.get(Route.of("/tasks/", taskId, "/explain").toString()), Explanation.class);
     }
 
     /** The state of the run's current attempt in every vocabulary. */

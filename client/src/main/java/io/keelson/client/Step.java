@@ -11,6 +11,9 @@ import tools.jackson.databind.JsonNode;
  * @param taskKey its task's id in the plan
  * @param position from 1, the order within its task
  * @param turn from 1; rises where its task is continued
+ * @param failures reported so far
+ * @param passedOver true when it failed and its task went on without it
+ * @param taskAttempt the attempt of its task that it belongs to
  * @param leaseEpoch rises at every claim and never falls
  * @param progress from 0 to 1, as its executor last said; null when it said nothing
  * @param input as the plan gave it or, once claimed, with its expressions resolved
@@ -18,7 +21,9 @@ import tools.jackson.databind.JsonNode;
  * @param nextRunAt when it is tried again, while it waits for a retry
  */
 public record Step(String id, String runId, String taskId, @Nullable String taskKey, String name, String kind,
-        @Nullable String tool, int position, int turn, String state, int attempt, int maxAttempts, int leaseEpoch,
+        @Nullable String tool, int position, int turn, String state, int attempt, int maxAttempts, int failures,
+        boolean passedOver,
+        int taskAttempt, int leaseEpoch,
         @Nullable Double progress, @Nullable String progressMessage, JsonNode input, JsonNode output,
         @Nullable String errorCode, @Nullable String errorMessage, @Nullable String errorClass, long tokens,
         @Nullable BigDecimal cost, @Nullable Instant nextRunAt, @Nullable Instant startedAt,

@@ -16,13 +16,25 @@ import tools.jackson.databind.JsonNode;
  * @param groupId the task whose {@code for_each} made it; null for all others
  * @param itemIndex from 0, the item of the {@code for_each} that it is for; null for all others
  * @param dependsOn keys of its upstreams
+ * @param failures of the task as a whole: turns used up, lost workers, rejected outputs
+ * @param passedOver true when it failed and the run went on without it
+ * @param superseded true when another row has taken its place, or a new plan has no use for it
+ * @param nextRunAt when it is tried again; null when no time is set, as while it waits for its ticket
+ * @param gate the attempt that a human is asked about; null while nobody is
+ * @param ticketId the open ticket about it; null when there is none
+ * @param verifierScore of the last verdict, 0 to 1; null when none was given
+ * @param verifiedBy who gave the last verdict; null when nobody did
  * @param output never Java null; a JSON null until there is one
  */
 public record Task(String id, String runId, String key, int sequenceNumber, String title, @Nullable String description,
         @Nullable String taskType, String state, String stateType, @Nullable String triggerRule, int attempt,
-        int attemptNumber, int continuationCount, @Nullable String groupId, @Nullable Integer itemIndex,
+        int attemptNumber, int failures, int continuationCount, boolean passedOver, boolean superseded,
+        @Nullable Instant nextRunAt, @Nullable Integer gate, @Nullable String ticketId,
+        @Nullable BigDecimal verifierScore, @Nullable String verifiedBy, @Nullable String groupId,
+        @Nullable Integer itemIndex,
         List<String> dependsOn, @Nullable String outputSummary,
-        JsonNode output, @Nullable String errorCode, @Nullable String errorMessage, long tokensUsed,
+        JsonNode output, @Nullable String errorCode, @Nullable String errorMessage,
+        @Nullable String errorClass, long tokensUsed,
         @Nullable BigDecimal cost, @Nullable Instant createdAt, @Nullable Instant startedAt,
         @Nullable Instant completedAt, @Nullable Long durationMs) {
 

@@ -1,6 +1,7 @@
 package io.keelson.cli;
 
 import io.keelson.cli.view.RunModel;
+import io.keelson.cli.view.Waits;
 import io.keelson.client.Event;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
@@ -80,9 +81,9 @@ final class Follow {
         }
     }
 
-    /** Steps that wait for a decision. */
-    List<Step> approvals() {
-        return runs().steps(id).stream().filter(step -> step.state().equals("waiting_approval")).toList();
+    /** What only humans can decide now. */
+    Waits waits() {
+        return RunDocuments.waits(link.keelson(), model.run());
     }
 
     private Runs runs() {

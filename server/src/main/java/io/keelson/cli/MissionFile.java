@@ -69,15 +69,17 @@ final class MissionFile {
     void inputs(Map<String, String> values, Path workingFolder) {
         JsonNode declared = document.path("inputs");
         ObjectNode input = document.withObjectProperty("input");
-        values.forEach((key, value) -> input.set(key, value(value, declared.path(key))));
+        values.forEach((key, value) -> input.set(key,
+                value(value, declared.path(key).path("type").asString("").equals("string"))));
         declared.properties().forEach(each -> path(each.getKey(), each.getValue(), input, workingFolder));
         if (input.isEmpty()) {
             document.remove("input");
         }
     }
 
-    private static JsonNode value(String text, JsonNode declaration) {
-        if (!declaration.path("type").asString("").equals("string")) {
+    /** @param asText whether it is taken as it stands; else it is JSON where it is JSON */
+    static JsonNode value(String text, boolean asText) {
+        if (!asText) {
             try {
                 return JsonMapper.shared().readTree(text);
             } catch (JacksonException e) {

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
 @Command(name = "reject",
-        description = "Rejects what a run waits for: its plan, else the approval step that waits. The "
-                + "run fails.",
+        description = "Rejects what a run waits for: its plan, its result, else the output or approval step that waits. "
+                + "The run fails, or what its failure modes say.",
         footerHeading = "%nExamples:%n", footer = "  keelson reject latest --comment \"not yet\"")
 final class RejectCommand extends DecisionCommand {
 

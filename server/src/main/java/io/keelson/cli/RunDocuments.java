@@ -1,9 +1,14 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Waits;
+import io.keelson.client.Escalation;
+import io.keelson.client.EscalationQuery;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.RunQuery;
+import io.keelson.client.Step;
+import io.keelson.client.Task;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -24,6 +29,16 @@ final class RunDocuments {
             throw CliException.failed("RUN_NOT_FOUND", "there are no runs yet", null);
         }
         return newest.getFirst().id();
+    }
+
+    /** What the run waits for, as it is now. */
+    static Waits waits(Keelson keelson, Run run) {
+        List<Step> approvals = keelson.runs().steps(run.id()).stream()
+                .filter(step -> step.state().equals("waiting_approval")).toList();
+        List<Task> outputs = keelson.runs().tasks(run.id()).stream()
+                .filter(task -> task.state().equals("awaiting_human")).toList();
+        List<Escalation> tickets = keelson.escalations().list(EscalationQuery.open().run(run.id())).items();
+        return new Waits(run, approvals, outputs, tickets);
     }
 
     static JsonNode run(Keelson keelson, String id) {

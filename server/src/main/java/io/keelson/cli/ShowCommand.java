@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import io.keelson.cli.view.Details;
 import io.keelson.cli.view.Summary;
+import io.keelson.cli.view.Waits;
 import io.keelson.client.Artifact;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
@@ -44,6 +45,10 @@ final class ShowCommand extends CliCommand {
             List<String> lines = new ArrayList<>(Details.lines(shown, runs.tasks(id), runs.steps(id),
                     clock().instant(), style()));
             lines.addAll(Summary.lines(shown, artifacts, copies, Cli.command(), style()));
+            Waits waits = RunDocuments.waits(link.keelson(), shown);
+            if (waits.any()) {
+                lines.addAll(Summary.waiting(waits, Cli.command(), style()));
+            }
             print(lines);
             return ExitCode.OK;
         }

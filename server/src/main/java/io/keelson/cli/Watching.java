@@ -1,9 +1,13 @@
 package io.keelson.cli;
 
 import io.keelson.cli.view.Summary;
+import io.keelson.cli.view.Waits;
+import io.keelson.client.Api;
 import io.keelson.client.Artifact;
+import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
+import io.keelson.client.Task;
 import io.keelson.server.StartupException;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -12,6 +16,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.node.ObjectNode;
@@ -72,46 +78,56 @@ final class Watching {
         return ExitCode.of(run);
     }
 
-    /** Asks about each approval that waits; false when there is none to ask about, or no answer. */
+    /** Asks about everything that can be answered with yes or no; false when there is nothing, or no answer. */
     private static boolean decided(Link link, Follow follow) {
-        Run run = follow.run();
-        if (run.state().equals("awaiting_approval")) {
-            Boolean approve = Prompt.ask("Approve the plan of " + run.taskCount() + " tasks?");
-            if (approve != null) {
-                decide(link, run.id(), null, approve);
-            }
-            return approve != null;
+        Waits waits = follow.waits();
+        Keelson keelson = link.keelson();
+        String run = waits.run().id();
+        if (waits.plan() || waits.result()) {
+            return asked(waits.plan() ? "Approve the plan of " + waits.run().taskCount() + " tasks?"
+                    : "Accept the result?", yes -> {
+                        var _ = yes ? keelson.runs().approve(run, null) : keelson.runs().reject(run, null);
+                    });
         }
-        List<Step> approvals = follow.approvals();
-        for (Step step : approvals) {
-            Boolean approve = Prompt.ask(Summary.question(step));
-            if (approve == null) {
+        for (Task task : waits.outputs()) {
+            if (!asked("Approve the output of " + task.key() + "?", yes -> {
+                var _ = yes ? keelson.tasks().approve(task.id(), task.gate(), null)
+                        : keelson.tasks().reject(task.id(), task.gate(), null);
+            })) {
                 return false;
             }
-            decide(link, run.id(), step.id(), approve);
         }
-        return !approvals.isEmpty();
+        for (Step step : waits.approvals()) {
+            if (!asked(Summary.question(step), yes -> {
+                var _ = yes ? keelson.steps().approve(step.id(), null) : keelson.steps().reject(step.id(), null);
+            })) {
+                return false;
+            }
+        }
+        return !waits.outputs().isEmpty() || !waits.approvals().isEmpty();
     }
 
-    private static void decide(Link link, String run, @Nullable String step, boolean approve) {
-        var keelson = link.keelson();
-        if (step == null) {
-            var _ = approve ? keelson.runs().approve(run, null) : keelson.runs().reject(run, null);
-        } else {
-            var _ = approve ? keelson.steps().approve(step, null) : keelson.steps().reject(step, null);
+    private static boolean asked(String question, Consumer<Boolean> decide) {
+        Boolean answer = Prompt.ask(question);
+        if (answer != null) {
+            decide.accept(answer);
         }
+        return answer != null;
     }
 
     private static int waits(CliCommand command, Link link, Follow follow) {
-        Run run = follow.run();
-        List<Step> approvals = follow.approvals();
+        Waits waits = follow.waits();
         if (command.json) {
-            ObjectNode document = RunDocuments.whole(link.keelson(), run.id(), false);
-            document.putArray("waiting").addAll(approvals.stream()
-                    .map(step -> link.keelson().api().get("/steps/" + step.id())).toList());
+            Api api = link.keelson().api();
+            ObjectNode document = RunDocuments.whole(link.keelson(), waits.run().id(), false);
+            document.putArray("waiting").addAll(Stream.of(
+                    waits.approvals().stream().map(step -> api.get("/steps/" + step.id())),
+                    waits.outputs().stream().map(task -> api.get("/tasks/" + task.id())),
+                    waits.tickets().stream().map(ticket -> api.get("/escalations/" + ticket.id())))
+                    .flatMap(each -> each).toList());
             command.print(document);
         } else {
-            command.print(Summary.waiting(run, approvals, Cli.command(), command.style()));
+            command.print(Summary.waiting(waits, Cli.command(), command.style()));
         }
         return ExitCode.WAITS_FOR_HUMAN;
     }

@@ -154,6 +154,62 @@ class CommandLineTest {
     }
 
     @Test
+    void aTicketIsListedAndAnswered() throws Exception {
+        Result run = keelson("run", mission("""
+                config: {escalation: {on_exhausted: true}}
+                plan:
+                  tasks:
+                    - id: bad
+                      steps: [{name: try, tool: fail, input: {message: no luck}, retry: {max_attempts: 1}}]
+                    - {id: next, depends_on: [bad], trigger_rule: all_done, steps: [{tool: noop}]}
+                """), "--json");
+        assertThat(run.code()).as(run.err()).isEqualTo(4);
+        String ticket = run.json().at("/waiting/0/id").asString();
+        String id = run.json().at("/run/id").asString();
+        Result shown = keelson("show", id);
+        assertThat(shown.out()).contains("escalated", "ticket " + ticket, "no luck",
+                "keelson resolve " + ticket + " resume|skip|fail|cancel");
+        Result listed = keelson("escalations");
+        assertThat(listed.out()).contains(ticket, "warning", "no luck");
+        assertThat(listed.err()).contains("keelson resolve TICKET");
+        assertThat(keelson("resolve", ticket, "forget").code()).isEqualTo(2);
+        Result resolved = keelson("resolve", "latest", "skip", "--comment", "known", "--watch", "--json");
+        assertThat(resolved.code()).as(resolved.err()).isZero();
+        assertThat(resolved.json().at("/tasks/1/state").asString()).isEqualTo("completed");
+        assertThat(keelson("escalations", "--run", id).out()).contains("no tickets");
+        assertThat(keelson("escalations", "--all", "--json").json().at("/items/0/comment").asString())
+                .isEqualTo("known");
+        Result fork = keelson("fork", id, "--from", "next", "--name", "again", "--watch", "--json");
+        assertThat(fork.code()).isEqualTo(4);
+        assertThat(fork.json().at("/run/forked_from").asString()).isEqualTo(id);
+        assertThat(keelson("fail", "latest", "--reason", "enough").out()).contains("is failed");
+    }
+
+    @Test
+    void anOutputIsJudged() throws Exception {
+        Result run = keelson("run", mission("""
+                plan:
+                  tasks:
+                    - id: draft
+                      retry: {base_delay_seconds: 0}
+                      verify: [{kind: human}]
+                      steps: [{tool: noop, input: {output: a text}}]
+                """));
+        assertThat(run.code()).as(run.err()).isEqualTo(4);
+        assertThat(run.out()).contains("draft waits for a human", "the output of draft is to be approved",
+                "keelson task approve|reject ");
+        Result other = keelson("task", "approve", "latest/drift");
+        assertThat(other.err()).contains("[TASK_NOT_FOUND]", "it has draft");
+        assertThat(keelson("task", "approve", "latest/draft", "--attempt", "7").err()).contains("[GATE_CHANGED]");
+        Result again = keelson("task", "reject", "latest/draft", "--again", "--comment", "longer", "--watch");
+        assertThat(again.code()).as(again.err()).isEqualTo(4);
+        assertThat(again.out()).contains("attempt 2");
+        Result approved = keelson("task", "approve", "latest/draft", "--watch");
+        assertThat(approved.code()).as(approved.err()).isZero();
+        assertThat(approved.err()).contains("draft is completed");
+    }
+
+    @Test
     void aServerIsFoundByTheOtherCommands() throws Exception {
         Cmd server = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "0"), "server");
         try {

@@ -97,6 +97,23 @@ public final class TaskBuilder {
         return this;
     }
 
+    /** How it reacts to a step that failed for good. */
+    public TaskBuilder failureMode(FailureMode mode) {
+        body.put("failure_mode", mode.wire());
+        return this;
+    }
+
+    /** Adds a verification of the output as the mission file writes it, such as {@code {kind: jq, expression: …}}. */
+    public TaskBuilder verify(Object verification) {
+        body.withArrayProperty("verify").add(Json.of(verification));
+        return this;
+    }
+
+    /** A human has the last word on the output; to be called after every {@link #verify}. */
+    public TaskBuilder review() {
+        return verify(Map.of("kind", "human"));
+    }
+
     public TaskBuilder successCriteria(String value) {
         body.put("success_criteria", value);
         return this;

@@ -64,17 +64,31 @@ public final class PlanCheck {
                 report("DUPLICATE_NAME", here + "/name",
                         "step name '" + shown(step.name()) + "' is used twice in task '" + shown(task.id()) + "'");
             }
-            if (step.kind() == StepKind.TOOL && !tools.knows(step.tool())) {
-                report("UNKNOWN_TOOL", here + "/tool", "no tool '" + shown(step.tool())
-                        + "': it is neither built in nor served by a worker that has registered");
-            } else {
-                problems.addAll(tools.checkInput(step, here + "/input"));
+            call(step, here);
+        }
+        for (int i = 0; i < task.policy().verify().size(); i++) {
+            StepSpec verifier = task.policy().verify().get(i);
+            String here = at + "/verify/" + i;
+            if (!names.add(verifier.name())) {
+                report("DUPLICATE_NAME", here, "a step of task '" + shown(task.id()) + "' is called '"
+                        + verifier.name() + "', as this verification is");
             }
+            call(verifier, here);
         }
         expression(task.when(), at + "/when");
         expression(task.forEach(), at + "/for_each");
         if (task.output() != null) {
             problems.addAll(tools.checkTemplate(task.output(), at + "/output"));
+        }
+    }
+
+    private void call(StepSpec step, String at) {
+        boolean called = step.kind() == StepKind.TOOL || step.kind() == StepKind.VERIFY;
+        if (called && !tools.knows(step.tool())) {
+            report("UNKNOWN_TOOL", at + "/tool", "no tool '" + shown(step.tool())
+                    + "': it is neither built in nor served by a worker that has registered");
+        } else {
+            problems.addAll(tools.checkInput(step, at + "/input"));
         }
     }
 

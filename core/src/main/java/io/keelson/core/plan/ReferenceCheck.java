@@ -45,6 +45,10 @@ final class ReferenceCheck {
                 ended.add(step.name());
             }
         }
+        for (int v = 0; v < task.policy().verify().size(); v++) {
+            check(tools.namesInTemplate(task.policy().verify().get(v).input()), index, steps, steps,
+                    at + "/verify/" + v + "/input");
+        }
         if (task.when() != null) {
             check(tools.namesInExpression(task.when()), index, steps, Set.of(), at + "/when");
         }

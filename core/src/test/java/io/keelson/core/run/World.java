@@ -149,7 +149,8 @@ final class World {
     }
 
     void verdict(StepRow verifier, Verdict.Outcome outcome) {
-        Result result = new Result("1", 0, BigDecimal.ZERO, List.of(), new Verdict(outcome, BigDecimal.ONE, "feedback"));
+        Result result =
+                new Result("1", 0, BigDecimal.ZERO, List.of(), new Verdict(outcome, BigDecimal.ONE, "feedback"));
         done(new Command.Complete(id(), verifier.id(), verifier.leaseEpoch(), result, Actor.agent("w1")));
     }
 
@@ -228,8 +229,7 @@ final class World {
     void exhaust(String key) {
         for (QueueItem item = queued(key); item != null; item = queued(key)) {
             fail(claim(item, "w1"), ErrorClass.INFRASTRUCTURE);
-            while (queued(key) == null && !state().terminal() && nextBackoff()) {
-            }
+            while (queued(key) == null && !state().terminal() && nextBackoff()) {}
         }
     }
 

@@ -5,6 +5,7 @@ import io.keelson.client.Step;
 import io.keelson.client.Task;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +25,9 @@ public final class Details {
         }
         lines.add("created " + run.createdAt() + (run.startedAt() == null ? "" : ", started " + run.startedAt())
                 + (run.completedAt() == null ? "" : ", ended " + run.completedAt()) + ", attempt "
-                + run.attemptNumber() + " of " + run.maxAttempts());
+                + run.attemptNumber() + " of " + run.maxAttempts()
+                + (run.planVersion() > 1 ? ", plan version " + run.planVersion() : "")
+                + (run.forkedFrom() == null ? "" : ", forked from " + run.forkedFrom()));
         if (!run.inputs().isEmpty()) {
             lines.add("inputs " + Cells.clean(run.inputs().toString()));
         }
@@ -32,18 +35,45 @@ public final class Details {
         Map<String, List<Step>> byTask = steps.stream().collect(Collectors.groupingBy(Step::taskId));
         Table table = new Table("TASK", "STEP", "TOOL", "STATE", "TRY", "TOOK", "REMARK");
         for (Task task : tasks) {
-            table.row(Cells.clean(task.key()), "", "", style.state(task.state()), "",
-                    took(task.startedAt(), task.completedAt(), now), remark(task.errorCode(), task.errorMessage(),
-                            Cells.clean(task.title()), style));
+            table.row(Cells.clean(task.key()), "", "", style.state(task.state()),
+                    task.attemptNumber() > 1 ? "" + task.attemptNumber() : "",
+                    took(task.startedAt(), task.completedAt(), now), remark(task, style));
             for (Step step : byTask.getOrDefault(task.id(), List.of())) {
                 table.row("", Cells.clean(step.name()), Cells.clean(String.valueOf(step.tool())),
                         style.state(step.state()), step.attempt() + "/" + step.maxAttempts(),
-                        took(step.startedAt(), step.completedAt(), now),
-                        remark(step.errorCode(), step.errorMessage(), "", style));
+                        took(step.startedAt(), step.completedAt(), now), remark(step, style));
             }
         }
         lines.addAll(table.lines(0, style));
         return lines;
+    }
+
+    private static String remark(Task task, Style style) {
+        if (task.ticketId() != null) {
+            return style.yellow("ticket " + task.ticketId());
+        }
+        if (task.state().equals("awaiting_human")) {
+            return style.yellow("its output waits for a human"
+                    + (task.errorMessage() == null ? "" : ": " + Cells.clean(task.errorMessage())));
+        }
+        if (task.state().equals("completed")) {
+            return style.dim(Cells.clean(task.title())
+                    + (task.verifierScore() == null ? "" : " (score " + task.verifierScore() + ")"));
+        }
+        return next(task.nextRunAt(), style)
+                + remark(task.errorCode(), task.errorMessage(), Cells.clean(task.title()), style)
+                + (task.passedOver() ? style.dim(" (passed over)") : "")
+                + (task.superseded() ? style.dim(" (replaced)") : "");
+    }
+
+    private static String remark(Step step, Style style) {
+        String next = step.state().equals("awaiting_retry") ? next(step.nextRunAt(), style) : "";
+        return next + remark(step.errorCode(), step.errorMessage(), "", style)
+                + (step.passedOver() ? style.dim(" (passed over)") : "");
+    }
+
+    private static String next(@Nullable Instant at, Style style) {
+        return at == null ? "" : style.yellow("again at " + at.truncatedTo(ChronoUnit.SECONDS)) + "  ";
     }
 
     private static String took(@Nullable Instant from, @Nullable Instant to, Instant now) {

@@ -41,7 +41,7 @@ public final class EventLines {
     private static @Nullable String text(Event event, RunModel model, Style style) {
         String to = event.payload().path("to").asString(null);
         if (to == null) {
-            return null;
+            return note(event, style);
         }
         if (event.eventType().startsWith("run_")) {
             return "run " + style.state(to) + reason(event);
@@ -54,6 +54,22 @@ public final class EventLines {
         return event.stepId() == null ? task(task, to, name, model, style) : step(event, task, to, name, model, style);
     }
 
+    /** What changes no state and is worth telling all the same. */
+    private static @Nullable String note(Event event, Style style) {
+        String about =
+                Cells.clean(event.payload().path("message").asString(event.payload().path("reason").asString("")));
+        return switch (event.eventType()) {
+            case "escalation_opened" -> style.yellow("ticket " + event.payload().path("ticket_id").asString("")) + ": "
+                    + about;
+            case "escalation_resolved" -> "ticket " + event.payload().path("ticket_id").asString("") + " answered: "
+                    + event.payload().path("resolution").asString("");
+            case "run_replanning" -> "run is planned again: " + about;
+            case "run_replanned" -> "run has plan version " + event.payload().path("plan_version").asString("");
+            case "run_acceptance_requested" -> "run waits for its result to be accepted";
+            default -> null;
+        };
+    }
+
     private static @Nullable String task(TaskLine task, String to, String name, RunModel model, Style style) {
         Phase phase = Phase.of(to);
         boolean ordinary = phase == Phase.DONE || phase == Phase.ACTIVE || phase == Phase.DROPPED;
@@ -64,9 +80,12 @@ public final class EventLines {
             case DONE -> name + " " + style.state(to) + took(task);
             case FAILED -> name + " " + style.state(to) + (task.error == null ? "" : ": " + task.error);
             case DROPPED -> name + " " + style.state(to);
-            case ACTIVE -> to.equals("running") ? name + " " + style.state(to) : null;
-            case HUMAN -> name + " waits for a human";
-            case RETRY, WAITING -> null;
+            case ACTIVE -> to.equals("running") || to.equals("verifying")
+                    ? name + " " + style.state(to) + (task.attempt > 1 ? ", attempt " + task.attempt : "")
+                    : null;
+            case HUMAN -> name + " waits for a human" + (task.error == null ? "" : ": " + task.error);
+            case RETRY -> name + " tries again" + at(task.nextRunAt) + after(task.error);
+            case WAITING -> null;
         };
     }
 
@@ -77,9 +96,17 @@ public final class EventLines {
             return name + " " + style.state(to) + ": " + TreeView.question(model.step(event.stepId()));
         }
         if (to.equals("awaiting_retry")) {
-            return name + " tries again" + (step == null || step.error == null ? "" : " after " + step.error);
+            return name + " tries again" + (step == null ? "" : at(step.nextRunAt) + after(step.error));
         }
         return null;
+    }
+
+    private static String at(@Nullable Instant time) {
+        return time == null ? "" : " at " + time.truncatedTo(ChronoUnit.SECONDS);
+    }
+
+    private static String after(@Nullable String error) {
+        return error == null ? "" : " after " + error;
     }
 
     private static String took(TaskLine task) {

@@ -5,6 +5,7 @@ import io.keelson.client.Event;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /**
  * A run as it is followed: its document, its tasks and their open steps, brought forward by its events. Names come from
@@ -56,6 +58,9 @@ public final class RunModel {
         List<TaskLine> top = new ArrayList<>();
         for (Task task : list) {
             TaskLine line = named(task);
+            if (task.superseded()) {
+                continue;
+            }
             String group = line.groupKey();
             (group == null ? top : byGroup.computeIfAbsent(group, key -> new ArrayList<>())).add(line);
         }
@@ -88,12 +93,17 @@ public final class RunModel {
         line.key = Cells.clean(task.key());
         line.title = Cells.clean(task.title());
         line.dependsOn = task.dependsOn();
+        line.attempt = Math.max(line.attempt, task.attemptNumber());
         return line;
     }
 
     /** Takes in what happened; events come in order, each once. */
     public void apply(Event event) {
         String to = event.payload().path("to").asString(null);
+        if (event.eventType().equals("escalation_resolved")) {
+            String ticket = event.payload().path("ticket_id").asString("");
+            tasks.values().stream().filter(task -> ticket.equals(task.ticket)).forEach(task -> task.ticket = null);
+        }
         if (event.taskId() == null) {
             return;
         }
@@ -103,6 +113,9 @@ public final class RunModel {
         TaskLine task = line(event.taskId());
         if (event.eventType().equals("task_carried")) {
             task.state = "completed";
+        } else if (event.eventType().equals("escalation_opened")) {
+            task.ticket = event.payload().path("ticket_id").asString(null);
+            task.error = Cells.clean(event.payload().path("message").asString(""));
         } else if (to != null && event.stepId() == null) {
             move(task, to, event);
         } else if (to != null) {
@@ -112,6 +125,8 @@ public final class RunModel {
 
     private static void move(TaskLine task, String to, Event event) {
         task.state = to;
+        task.attempt = event.payload().path("attempt_number").asInt(task.attempt);
+        task.nextRunAt = nextRun(event);
         if (to.equals("running") && task.startedAt == null) {
             task.startedAt = event.createdAt();
         }
@@ -121,7 +136,20 @@ public final class RunModel {
             task.openSteps.clear();
         } else {
             task.endedAt = null;
+            task.error = to.equals("awaiting_human") ? feedback(event) : error(event);
         }
+    }
+
+    private static @Nullable Instant nextRun(Event event) {
+        JsonNode delay = event.payload().path("retry_after_seconds");
+        Instant at = event.createdAt();
+        return delay.isNumber() && at != null ? at.plusMillis(Math.round(delay.asDouble() * 1_000)) : null;
+    }
+
+    /** What a verifier says of an output that is put before a human. */
+    private static @Nullable String feedback(Event event) {
+        String text = event.payload().path("feedback").asString(event.payload().path("reason").asString(null));
+        return text == null ? null : Cells.clean(text);
     }
 
     private void moveStep(TaskLine task, String stepId, String to, Event event) {
@@ -132,6 +160,7 @@ public final class RunModel {
         StepLine step = task.openSteps.computeIfAbsent(stepId, id -> new StepLine(to));
         step.state = to;
         step.error = error(event);
+        step.nextRunAt = nextRun(event);
         if (to.equals("waiting_approval")) {
             asked = true;
         }
@@ -185,6 +214,9 @@ public final class RunModel {
         Phase own = Phase.of(run.state());
         if (own != Phase.ACTIVE) {
             return own == Phase.HUMAN;
+        }
+        if ("acceptance".equals(run.gate())) {
+            return true;
         }
         boolean waiting = false;
         for (int i = 0; i < ordered.size(); i++) {

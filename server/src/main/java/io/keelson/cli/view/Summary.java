@@ -1,8 +1,10 @@
 package io.keelson.cli.view;
 
 import io.keelson.client.Artifact;
+import io.keelson.client.Escalation;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
+import io.keelson.client.Task;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -85,28 +87,55 @@ public final class Summary {
     }
 
     /** What a run waits for, and the commands that move it. */
-    public static List<String> waiting(Run run, List<Step> approvals, String command, Style style) {
+    public static List<String> waiting(Waits waits, String command, Style style) {
+        Run run = waits.run();
         List<String> lines = new ArrayList<>(List.of(""));
         lines.add(style.bold(Cells.clean(run.name())) + " " + style.yellow("waits for a human") + "  "
                 + style.dim("run " + run.id()));
-        String id = " " + run.id();
-        boolean decision = run.state().equals("awaiting_approval") || !approvals.isEmpty();
-        if (run.state().equals("awaiting_approval")) {
+        if (waits.plan()) {
             lines.add("  its plan of " + run.taskCount() + " tasks is to be approved");
         }
-        for (Step step : approvals) {
-            lines.add("  " + question(step)
-                    + (approvals.size() > 1 ? "  " + style.dim("--step " + step.id()) : ""));
+        if (waits.result()) {
+            lines.add("  its result is to be accepted");
         }
-        if (decision) {
-            String which = approvals.size() > 1 ? " --step STEP" : "";
-            lines.add("approve with: " + command + " approve" + id + which + " --watch");
-            lines.add("reject with:  " + command + " reject" + id + which);
-        } else {
+        tickets(waits.tickets(), command, lines);
+        outputs(waits, command, lines);
+        approvals(waits, lines, style);
+        decide(waits, command, lines);
+        if (waits.decisions() == 0 && waits.tickets().isEmpty()) {
             lines.add("  it is " + run.state());
-            lines.add("go on with: " + command + " resume" + id + " --watch");
+            lines.add("go on with: " + command + " resume " + run.id() + " --watch");
         }
         return lines;
+    }
+
+    private static void tickets(List<Escalation> tickets, String command, List<String> lines) {
+        for (Escalation ticket : tickets) {
+            lines.add("  " + Cells.clean(ticket.message()) + " (" + ticket.reason() + ")");
+            lines.add("answer with: " + command + " resolve " + ticket.id() + " resume|skip|fail|cancel --watch");
+        }
+    }
+
+    private static void outputs(Waits waits, String command, List<String> lines) {
+        for (Task task : waits.outputs()) {
+            lines.add("  the output of " + Cells.clean(task.key()) + " is to be approved"
+                    + (task.errorMessage() == null ? "" : ": " + Cells.clean(task.errorMessage())));
+            lines.add("decide with: " + command + " task approve|reject " + task.id() + " --watch");
+        }
+    }
+
+    private static void approvals(Waits waits, List<String> lines, Style style) {
+        for (Step step : waits.approvals()) {
+            lines.add("  " + question(step) + (waits.decisions() > 1 ? "  " + style.dim("--step " + step.id()) : ""));
+        }
+    }
+
+    private static void decide(Waits waits, String command, List<String> lines) {
+        if (waits.plan() || waits.result() || !waits.approvals().isEmpty()) {
+            String which = " " + waits.run().id() + (waits.decisions() > 1 ? " --step STEP" : "");
+            lines.add("approve with: " + command + " approve" + which + " --watch");
+            lines.add("reject with:  " + command + " reject" + which);
+        }
     }
 
     /** What an approval asks. */

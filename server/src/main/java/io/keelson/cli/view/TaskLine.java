@@ -18,6 +18,11 @@ final class TaskLine {
     @Nullable Instant startedAt;
     @Nullable Instant endedAt;
     @Nullable String error;
+    int attempt = 1;
+    /** When its next attempt begins; null when none is scheduled. */
+    @Nullable Instant nextRunAt;
+    /** The open ticket about it or one of its steps; null when there is none. */
+    @Nullable String ticket;
     /** Steps that have begun and not ended, by id. */
     final Map<String, StepLine> openSteps = new LinkedHashMap<>();
 
@@ -35,9 +40,12 @@ final class TaskLine {
         return key.endsWith("]") && bracket > 0 ? key.substring(0, bracket) : null;
     }
 
-    /** What it looks like, which an open approval step decides before its own state. */
+    /** What it looks like, which an open ticket or an open approval step decides before its own state. */
     Phase phase() {
         Phase own = Phase.of(state);
+        if (ticket != null && !own.ended()) {
+            return Phase.HUMAN;
+        }
         if (own != Phase.ACTIVE) {
             return own;
         }
@@ -56,6 +64,7 @@ final class TaskLine {
     static final class StepLine {
         String state;
         @Nullable String error;
+        @Nullable Instant nextRunAt;
         @Nullable Step named;
 
         StepLine(String state) {

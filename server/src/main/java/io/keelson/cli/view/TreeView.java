@@ -147,12 +147,26 @@ public final class TreeView {
         return switch (phase(task)) {
             case FAILED -> style.red(Objects.requireNonNullElse(task.error, "failed"));
             case HUMAN -> style.yellow(question(task));
-            case ACTIVE -> counted + title(task) + style.dim(step(task));
-            case RETRY -> style.yellow("tries again after " + Objects.requireNonNullElse(lastError(task), "a failure"));
+            case ACTIVE -> counted + attempt(task) + title(task) + style.dim(step(task));
+            case RETRY -> style.yellow("tries again" + when(task) + " after "
+                    + Objects.requireNonNullElse(lastError(task), "a failure"));
             case WAITING -> style.dim(task.state.equals("queued") ? "queued" : waitsFor(task));
             case DROPPED -> style.dim(task.state);
             case DONE -> style.dim(counted + title(task));
         };
+    }
+
+    private static String attempt(TaskLine task) {
+        return (task.attempt > 1 ? "attempt " + task.attempt + "  " : "")
+                + (task.state.equals("verifying") ? "verifying  " : "");
+    }
+
+    private String when(TaskLine task) {
+        Instant next = task.nextRunAt == null
+                ? task.openSteps.values().stream().map(open -> open.nextRunAt).filter(Objects::nonNull).findFirst()
+                        .orElse(null)
+                : task.nextRunAt;
+        return next == null || !next.isAfter(now) ? "" : " in " + Amounts.duration(Duration.between(now, next));
     }
 
     private static String title(TaskLine task) {
@@ -176,6 +190,12 @@ public final class TreeView {
     }
 
     private static String question(TaskLine task) {
+        if (task.ticket != null) {
+            return "ticket " + task.ticket + ": " + Objects.requireNonNullElse(task.error, "escalated");
+        }
+        if (task.state.equals("awaiting_human")) {
+            return "its output waits for a human" + (task.error == null ? "" : ": " + task.error);
+        }
         for (StepLine open : task.openSteps.values()) {
             if (open.state.equals("waiting_approval")) {
                 return "waits for a human: " + question(open.named);

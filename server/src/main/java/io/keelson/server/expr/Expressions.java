@@ -54,6 +54,16 @@ public final class Expressions {
         return problems;
     }
 
+    /** What is wrong with a bare jq expression (without {@code ${ }}); empty when it can run. */
+    public List<ExprProblem> checkProgram(String expression) {
+        try {
+            programs.get(expression);
+            return List.of();
+        } catch (ExpressionException e) {
+            return List.of(new ExprProblem(e.code(), e.getMessage(), 0));
+        }
+    }
+
     /** Whether the text has at least one {@code ${ … }}. */
     public boolean isTemplate(String text) {
         return text.contains("${") && !templates.get(text).expressions().isEmpty();

@@ -218,6 +218,14 @@ final class Fields {
         return text;
     }
 
+    /** As {@link #word}, but it must be there. */
+    String requiredWord(String key, List<String> words) {
+        if (value(key) == null) {
+            missing(key);
+        }
+        return word(key, words, "");
+    }
+
     /** Any JSON as it is, cleaned of what the database cannot hold; null where there is none. */
     @Nullable JsonNode any(String key) {
         JsonNode value = value(key);

@@ -6,19 +6,22 @@ import org.jspecify.annotations.Nullable;
 
 /** What an id in a request stands for: a UUID, which may bear its kind's prefix ({@code run_…}). */
 enum IdKind {
-    RUN("run_", ErrorCode.RUN_NOT_FOUND),
-    TASK("task_", ErrorCode.TASK_NOT_FOUND),
-    STEP("step_", ErrorCode.STEP_NOT_FOUND),
-    ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND);
+    RUN("run_", ErrorCode.RUN_NOT_FOUND, "run"),
+    TASK("task_", ErrorCode.TASK_NOT_FOUND, "task"),
+    STEP("step_", ErrorCode.STEP_NOT_FOUND, "step"),
+    ESCALATION("esc_", ErrorCode.ESCALATION_NOT_FOUND, "escalation"),
+    ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND, "artifact");
 
     private static final Pattern UUID_FORM = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
     private final String prefix;
     private final ErrorCode notFound;
+    private final String word;
 
-    IdKind(String prefix, ErrorCode notFound) {
+    IdKind(String prefix, ErrorCode notFound, String word) {
         this.prefix = prefix;
         this.notFound = notFound;
+        this.word = word;
     }
 
     /** Null when the text is no id. */
@@ -34,6 +37,6 @@ enum IdKind {
 
     /** The same answer whether it never existed or belongs to another workspace. */
     Refusal notFound(UUID id) {
-        return Refusal.of(notFound, "no " + prefix.replace("_", "") + " " + id);
+        return Refusal.of(notFound, "no " + word + " " + id);
     }
 }

@@ -26,6 +26,10 @@ final class RunActions {
         table.postAlso("/runs/{id}/resume", call -> plain(call, run -> new Command.Resume(run, call.actor())));
         table.postAlso("/runs/{id}/cancel", call -> reasoned(call, "reason",
                 (run, reason) -> new Command.Cancel(run, reason, call.actor())));
+        table.postAlso("/runs/{id}/fail", call -> reasoned(call, "reason",
+                (run, reason) -> new Command.FailRun(run, reason, call.actor())));
+        table.postAlso("/runs/{id}/replan", call -> reasoned(call, "reason",
+                (run, reason) -> new Command.Replan(run, reason, call.actor())));
         table.postAlso("/runs/{id}/retry", this::retry);
         table.postAlso("/runs/{id}/approve", call -> reasoned(call, "comment",
                 (run, comment) -> new Command.Approve(run, comment, call.actor())));

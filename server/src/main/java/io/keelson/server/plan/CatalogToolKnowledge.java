@@ -60,6 +60,18 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         for (ToolCatalog.Problem problem : catalog.validateTemplate(tool, input)) {
             problems.add(new Problem("TOOL_INPUT_INVALID", pointer + problem.pointer(), problem.message()));
         }
+        tool.spec().inputSchema().path("properties").properties().stream()
+                .filter(property -> property.getValue().path("format").asString("").equals("jq"))
+                .forEach(property -> jq(input.path(property.getKey()), Pointers.of(pointer, property.getKey()),
+                        problems));
+    }
+
+    /** A member that is itself a program; one that an expression makes is known only later. */
+    private void jq(JsonNode program, String at, List<Problem> problems) {
+        if (program.isString() && !expressions.isTemplate(program.stringValue())) {
+            expressions.checkProgram(program.stringValue())
+                    .forEach(each -> problems.add(new Problem(each.code(), at, each.message())));
+        }
     }
 
     @Override

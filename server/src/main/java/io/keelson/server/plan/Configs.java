@@ -3,7 +3,13 @@ package io.keelson.server.plan;
 import static io.keelson.core.plan.RunPolicy.DEFAULT;
 
 import io.keelson.core.plan.Autonomy;
+import io.keelson.core.plan.Hooks;
+import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.Timeouts;
+import io.keelson.core.policy.RetryPolicy;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** What a run's config says to the core; the rest of it is stored as given. */
@@ -11,11 +17,13 @@ final class Configs {
 
     private Configs() {}
 
-    /** A plan that its caller gave counts as approved unless the level says {@code approve} (lifecycle §1). */
-    static RunPolicy policy(JsonNode config) {
+    /**
+     * @param plan the plan's document, for its estimate
+     * @param steps reads the calls of hooks and the planner
+     */
+    static RunPolicy policy(JsonNode config, JsonNode plan, StepReader steps) {
         JsonNode limits = config.path("limits");
-        return new RunPolicy(
-                Autonomy.APPROVE.wire().equals(Nodes.text(config.path("autonomy"), "level")),
+        return new RunPolicy(approve(config.path("autonomy"), plan),
                 Nodes.integer(config, "max_attempts", DEFAULT.maxAttempts()),
                 Nodes.integer(config, "max_agents", DEFAULT.maxAgents()),
                 Nodes.integer(limits, "tasks_per_agent", DEFAULT.tasksPerAgent()),
@@ -24,6 +32,69 @@ final class Configs {
                 "sequential".equals(Nodes.text(config, "task_order")),
                 Nodes.integer(limits, "max_deliveries", DEFAULT.maxDeliveries()),
                 Nodes.integer(config.path("retry"), "max_continuations_per_task", DEFAULT.maxContinuations()),
-                DEFAULT.maxFanOut());
+                DEFAULT.maxFanOut(), FailureConfig.rules(config, taskRetry(config), steps),
+                timeouts(config.path("timeouts"), config.path("heartbeat")), humans(config),
+                new Hooks(hook(config, "before_run", steps), hook(config, "after_run", steps)));
+    }
+
+    /** How tasks are tried again as a whole, in the words of PRD-101. */
+    static RetryPolicy taskRetry(JsonNode config) {
+        JsonNode raw = config.path("retry");
+        RetryPolicy base = RetryPolicy.TASK;
+        int attempts = Math.max(1, Nodes.integer(raw, "max_retries_per_task", base.maxAttempts()));
+        return new RetryPolicy(attempts, attempts, Nodes.delay(raw, "backoff_base_seconds", base.base()),
+                Nodes.delay(raw, "backoff_max_seconds", base.max()), base.factor(), base.jitter(),
+                raw.has("max_elapsed_seconds") ? Nodes.seconds(raw, "max_elapsed_seconds", base.max()) : null);
+    }
+
+    static Autonomy autonomy(JsonNode config) {
+        String level = Nodes.text(config.path("autonomy"), "level", "");
+        for (Autonomy each : Autonomy.values()) {
+            if (each.wire().equals(level)) {
+                return each;
+            }
+        }
+        return Autonomy.APPROVE;
+    }
+
+    /** A plan that its caller gave counts as approved unless the level says otherwise (lifecycle §1). */
+    private static boolean approve(JsonNode autonomy, JsonNode plan) {
+        String level = Nodes.text(autonomy, "level", "");
+        boolean threshold = autonomy.path("auto_approve_threshold").isNumber();
+        return level.equals(Autonomy.APPROVE.wire()) || level.equals(Autonomy.AUTONOMOUS.wire()) && threshold
+                && estimate(plan) > Nodes.number(autonomy, "auto_approve_threshold", 0);
+    }
+
+    /** USD. */
+    private static double estimate(JsonNode plan) {
+        return plan.path("total_estimated_cost").isNumber() ? Nodes.number(plan, "total_estimated_cost", 0)
+                : plan.path("tasks").valueStream().mapToDouble(task -> Nodes.number(task, "estimated_cost", 0)).sum();
+    }
+
+    private static Timeouts timeouts(JsonNode raw, JsonNode heartbeat) {
+        Timeouts otherwise = Timeouts.DEFAULT;
+        return new Timeouts(Nodes.seconds(raw, "run_pending_seconds", otherwise.pending()),
+                Nodes.seconds(raw, "run_max_duration_seconds", otherwise.running()),
+                Nodes.seconds(raw, "run_paused_seconds", otherwise.paused()),
+                Nodes.seconds(raw, "run_resuming_seconds", otherwise.resuming()),
+                Nodes.seconds(raw, "run_retrying_seconds", otherwise.retrying()),
+                Nodes.seconds(raw, "agent_seconds", otherwise.agent()),
+                Nodes.seconds(raw, "task_seconds", otherwise.task()),
+                Nodes.seconds(raw, "task_stall_seconds", otherwise.stall()),
+                Nodes.seconds(raw, "task_assign_seconds", otherwise.assign()),
+                Nodes.seconds(raw, "verify_seconds", otherwise.verify()),
+                Nodes.seconds(heartbeat, "timeout_seconds", otherwise.heartbeat()));
+    }
+
+    private static HumanRules humans(JsonNode config) {
+        HumanRules otherwise = HumanRules.DEFAULT;
+        return new HumanRules("human".equals(Nodes.text(config, "acceptance")),
+                Nodes.seconds(config, "human_timeout_seconds", otherwise.patience()),
+                Nodes.word(config, "on_human_timeout", HumanRules.OnTimeout.values(), otherwise.onTimeout()));
+    }
+
+    private static @Nullable StepSpec hook(JsonNode config, String name, StepReader steps) {
+        JsonNode raw = config.path("hooks").path(name);
+        return raw.isObject() ? steps.call(raw, Nodes.object(raw, "input"), name, "/config/hooks/" + name) : null;
     }
 }

@@ -1,8 +1,6 @@
 package io.keelson.server.plan;
 
-import com.google.re2j.PatternSyntaxException;
-import com.networknt.schema.Schema;
-import com.networknt.schema.SchemaException;
+import io.keelson.server.json.DeclaredSchema;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +11,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** The inputs of a mission: declared as JSON Schemas, given as values, resolved with their defaults. */
 final class InputValues {
     private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_-]{0,99}");
-    private static final Schema OF_SCHEMAS = Schemas.ofSchemas();
 
     private final ObjectNode declarations;
     private final Problems problems;
@@ -44,7 +41,7 @@ final class InputValues {
             problems.add("INVALID_VALUE", declared, "an input's name has letters, digits, _ and -, not a digit first,"
                     + " and at most 100 characters");
         }
-        Schema schema = schema(declaration, declared);
+        DeclaredSchema schema = schema(declaration, declared);
         if (values.has(name)) {
             check(schema, values.path(name), Pointers.of("/input", name));
             resolved.set(name, values.path(name));
@@ -57,60 +54,19 @@ final class InputValues {
         }
     }
 
-    private void check(@Nullable Schema schema, JsonNode value, String at) {
+    private void check(@Nullable DeclaredSchema schema, JsonNode value, String at) {
         if (schema != null) {
-            schema.validate(value).forEach(error -> problems.add("INPUT_INVALID", at + error.getInstanceLocation(),
-                    String.valueOf(error.getMessage())));
+            schema.check(value).forEach(flaw -> problems.add("INPUT_INVALID", at + flaw.pointer(), flaw.message()));
         }
     }
 
-    /** Null when the declaration is no schema that can be used; then a problem says so. */
-    private @Nullable Schema schema(JsonNode declaration, String at) {
-        if (problems.coverBelow(at) || !usable(declaration, at)) {
+    /** Null when the published schema has already something against the declaration. */
+    private @Nullable DeclaredSchema schema(JsonNode declaration, String at) {
+        if (problems.coverBelow(at)) {
             return null;
         }
-        var errors = OF_SCHEMAS.validate(declaration);
-        errors.forEach(error -> problems.add("INVALID_SCHEMA", at + error.getInstanceLocation(),
-                String.valueOf(error.getMessage())));
-        try {
-            return errors.isEmpty() ? Schemas.declared(declaration) : null;
-        } catch (SchemaException e) {
-            problems.add("INVALID_SCHEMA", at, String.valueOf(e.getMessage()));
-            return null;
-        }
-    }
-
-    /** References could go in circles or to other machines; patterns must be RE2. */
-    private boolean usable(JsonNode node, String at) {
-        boolean usable = true;
-        for (var member : node.properties()) {
-            String here = Pointers.of(at, member.getKey());
-            if (member.getKey().startsWith("$") && member.getValue().isString()) {
-                problems.add("INVALID_SCHEMA", here, "inputs are declared without '" + member.getKey() + "'");
-                usable = false;
-            } else if (member.getKey().equals("pattern") && member.getValue().isString()) {
-                usable &= regex(member.getValue().stringValue(), here);
-            } else if (member.getKey().equals("patternProperties")) {
-                for (String regex : member.getValue().propertyNames()) {
-                    usable &= regex(regex, Pointers.of(here, regex));
-                }
-            }
-            usable &= usable(member.getValue(), here);
-        }
-        int index = 0;
-        for (JsonNode item : node.isArray() ? node : List.<JsonNode>of()) {
-            usable &= usable(item, Pointers.of(at, index++));
-        }
-        return usable;
-    }
-
-    private boolean regex(String regex, String at) {
-        try {
-            com.google.re2j.Pattern.compile(regex);
-            return true;
-        } catch (PatternSyntaxException e) {
-            problems.add("INVALID_SCHEMA", at, "not a regular expression (RE2): " + e.getDescription());
-            return false;
-        }
+        DeclaredSchema schema = new DeclaredSchema(declaration);
+        schema.flaws().forEach(flaw -> problems.add("INVALID_SCHEMA", at + flaw.pointer(), flaw.message()));
+        return schema;
     }
 }

@@ -45,11 +45,16 @@ public record Mission(String name, String goal, @Nullable String description, Pl
      * @param createdBy who asks
      */
     public NewRun newRun(UUID id, UUID workspaceId, String createdBy) {
+        return newRun(id, workspaceId, createdBy, null);
+    }
+
+    /** @param fork what it takes over from another run; null for nothing */
+    public NewRun newRun(UUID id, UUID workspaceId, String createdBy, NewRun.@Nullable Fork fork) {
         ArrayNode tagged = JsonNodeFactory.instance.arrayNode();
         tags.forEach(tagged::add);
         return new NewRun(id, workspaceId, name, description, goal, plan, planJson.toString(), config.toString(),
                 policy,
                 input.toString(), tagged.toString(), output, priority, trigger == null ? "api" : trigger, agentSlug,
-                externalId, createdBy);
+                externalId, createdBy, fork);
     }
 }

@@ -3,14 +3,16 @@ package io.keelson.server.plan;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanCheck;
 import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -23,6 +25,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class MissionReader {
     private static final int NAME_LENGTH = 200;
     private static final int PRIORITY = 100;
+    private static final Pattern VERIFIER = Pattern.compile("(/plan/tasks/\\d+/verify/\\d+)(/.*)?");
 
     private final SchemaCheck shape = new SchemaCheck("mission");
     private final ToolKnowledge tools;
@@ -52,28 +55,38 @@ public final class MissionReader {
         if (!document.has("plan") && !document.has("recipe")) {
             problems.add("PLAN_REQUIRED", "/plan", "this release has no planner: give a plan");
         }
-        TaskReader taskReader = new TaskReader(new StepReader(toolTimeout, problems), problems);
+        ObjectNode config = Nodes.object(document, "config");
+        StepReader steps = new StepReader(toolTimeout, problems);
+        TaskReader taskReader = new TaskReader(steps, Configs.taskRetry(config), problems);
         Plan plan = plan(document.path("plan"), taskReader);
+        RunPolicy policy = Configs.policy(config, document.path("plan"), steps);
         String name = name(document, problems);
         ObjectNode declarations = Nodes.object(document, "inputs");
         ObjectNode input = new InputValues(declarations, problems).resolve(Nodes.object(document, "input"));
-        List<Problem> followUps = new ArrayList<>(
-                PlanCheck.check(plan, tools, Set.copyOf(declarations.propertyNames())));
-        followUps.addAll(output(document, plan, declarations));
-        followUps.removeIf(problem -> problems.cover(problem.pointer()));
-        followUps.forEach(problem -> problems.add(problem.code(), asWritten(document, problem), problem.message()));
+        Set<String> inputs = Set.copyOf(declarations.propertyNames());
+        List<Problem> followUps = new ArrayList<>();
+        PlanCheck.check(plan, tools, inputs).forEach(problem -> followUps.add(asWritten(document, problem)));
+        followUps.addAll(new RunChecks(tools, plan, inputs).check(Nodes.json(document, "output"), policy));
+        followUps.removeIf(problem -> follows(problem, problems));
+        problems.addAll(followUps);
         return problems.isEmpty()
-                ? new Reading.Done<>(mission(document, name, plan, taskReader, declarations, input))
+                ? new Reading.Done<>(mission(document, name, plan, policy, taskReader, declarations, input))
                 : new Reading.Refused<>(problems.all());
     }
 
-    private static Mission mission(JsonNode document, String name, Plan plan, TaskReader tasks,
+    /** Whether it follows from what was said before; a verification that is wrong makes a call that is wrong, too. */
+    private static boolean follows(Problem problem, Problems said) {
+        Matcher verifier = VERIFIER.matcher(problem.pointer());
+        return said.cover(problem.pointer()) || verifier.lookingAt() && said.coverBelow(verifier.group(1));
+    }
+
+    private static Mission mission(JsonNode document, String name, Plan plan, RunPolicy policy, TaskReader tasks,
             ObjectNode declarations, ObjectNode input) {
-        ObjectNode config = Nodes.object(document, "config");
         return new Mission(name, Nodes.text(document, "goal", Nodes.text(document, "task", name)),
-                Nodes.text(document, "description"), plan, normal(document.path("plan"), plan, tasks), config,
-                Configs.policy(config), declarations, input, Nodes.integer(document, "priority", PRIORITY),
-                Nodes.text(document, "agent_slug"), Nodes.text(document, "trigger"),
+                Nodes.text(document, "description"), plan, normal(document.path("plan"), plan, tasks),
+                Nodes.object(document, "config"), policy, declarations, input,
+                Nodes.integer(document, "priority", PRIORITY), Nodes.text(document, "agent_slug"),
+                Nodes.text(document, "trigger"),
                 document.path("tags").values().stream().map(JsonNode::asString).toList(),
                 Nodes.text(document, "external_id"), document.path("start").asBoolean(false),
                 Nodes.json(document, "output"));
@@ -87,7 +100,7 @@ public final class MissionReader {
         return new Plan(Nodes.integer(raw, "version", 1), tasks);
     }
 
-    private static ObjectNode normal(JsonNode raw, Plan plan, TaskReader reader) {
+    static ObjectNode normal(JsonNode raw, Plan plan, TaskReader reader) {
         ObjectNode normal = JsonNodeFactory.instance.objectNode();
         normal.put("version", plan.version()).put("strategy", Nodes.text(raw, "strategy", "mixed"));
         ArrayNode tasks = normal.putArray("tasks");
@@ -112,32 +125,15 @@ public final class MissionReader {
         return Nodes.text(document, "name", start.isEmpty() ? "run" : start);
     }
 
-    /** The run's output may name any task, since all have ended by then. */
-    private List<Problem> output(JsonNode document, Plan plan, ObjectNode declarations) {
-        String template = Nodes.json(document, "output");
-        if (template == null) {
-            return List.of();
-        }
-        List<Problem> found = new ArrayList<>(tools.checkTemplate(template, "/output"));
-        ToolKnowledge.Names names = tools.namesInTemplate(template);
-        Set<String> tasks = new HashSet<>(plan.tasks().stream().map(TaskSpec::id).toList());
-        names.tasks().stream().filter(task -> !tasks.contains(task))
-                .forEach(task -> found.add(unknown("task", task, "which does not exist")));
-        names.inputs().stream().filter(input -> !declarations.has(input))
-                .forEach(input -> found.add(unknown("input", input, "which is not declared")));
-        return found;
-    }
-
-    private static Problem unknown(String kind, String name, String why) {
-        return new Problem("UNKNOWN_REFERENCE", "/output",
-                "the expression names " + kind + " '" + Pointers.shown(name) + "', " + why);
-    }
-
-    /** The plan check speaks of a task's {@code id}; a document may have written {@code temp_id}. */
-    private static String asWritten(JsonNode document, Problem problem) {
+    /** The plan check speaks of a task's {@code id} and of verifiers' inputs; a document may have written it otherwise. */
+    private static Problem asWritten(JsonNode document, Problem problem) {
         String pointer = problem.pointer();
-        return pointer.endsWith("/id") && document.at(pointer).isMissingNode()
-                ? pointer.substring(0, pointer.length() - "id".length()) + "temp_id"
-                : pointer;
+        Matcher verifier = VERIFIER.matcher(pointer);
+        if (verifier.matches() && verifier.group(2) != null) {
+            pointer = verifier.group(1) + VerifyReader.asWritten(document.at(verifier.group(1)), verifier.group(2));
+        } else if (pointer.endsWith("/id") && document.at(pointer).isMissingNode()) {
+            pointer = pointer.substring(0, pointer.length() - "id".length()) + "temp_id";
+        }
+        return new Problem(problem.code(), pointer, problem.message());
     }
 }

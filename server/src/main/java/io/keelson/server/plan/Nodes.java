@@ -1,6 +1,7 @@
 package io.keelson.server.plan;
 
 import java.time.Duration;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -37,6 +38,22 @@ final class Nodes {
     static Duration seconds(JsonNode node, String key, Duration otherwise) {
         JsonNode value = node.path(key);
         return value.isNumber() ? Duration.ofMillis(Math.max(1, Math.round(value.asDouble(0) * MILLIS))) : otherwise;
+    }
+
+    /** As {@link #seconds}, but it may be nothing. */
+    static Duration delay(JsonNode node, String key, Duration otherwise) {
+        return number(node, key, -1) == 0 ? Duration.ZERO : seconds(node, key, otherwise);
+    }
+
+    /** The value whose name in lower case stands there. */
+    static <E extends Enum<E>> E word(JsonNode node, String key, E[] values, E otherwise) {
+        String word = text(node, key, "");
+        for (E each : values) {
+            if (each.name().toLowerCase(Locale.ROOT).equals(word)) {
+                return each;
+            }
+        }
+        return otherwise;
     }
 
     /** JSON text of whatever stands there; null when nothing does. */

@@ -5,6 +5,7 @@ import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaLocation;
 import com.networknt.schema.SchemaRegistry;
 import io.keelson.core.plan.Problem;
+import io.keelson.server.json.Schemas;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;

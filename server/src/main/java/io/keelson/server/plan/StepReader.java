@@ -30,8 +30,24 @@ final class StepReader {
     StepSpec read(JsonNode raw, int index, String at) {
         StepKind kind = kind(raw);
         return new StepSpec(Nodes.text(raw, "name", "step-" + (index + 1)), kind, tool(raw, kind, at),
-                Nodes.object(raw, "input").toString(), retry(raw.path("retry"), at + "/retry"),
+                Nodes.object(raw, "input").toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
                 Nodes.seconds(raw, "timeout_seconds", timeout(raw, kind)));
+    }
+
+    /** A call outside of a task's steps: of a hook or the planner. */
+    StepSpec call(JsonNode raw, ObjectNode input, String name, String at) {
+        StepKind kind = kind(raw);
+        return call(raw, input, name, kind.engineOwned() ? StepKind.TOOL : kind, at);
+    }
+
+    /** @param input instead of the one that the call says, which may be more than that */
+    StepSpec call(JsonNode raw, ObjectNode input, String name, StepKind kind, String at) {
+        String tool = Nodes.text(raw, "tool", "");
+        if (tool.equals(WAIT_TOOL) || tool.equals(APPROVAL_TOOL)) {
+            problems.add("INVALID_VALUE", at + "/tool", "'" + tool + "' cannot stand here: nobody is called by it");
+        }
+        return new StepSpec(name, kind, tool, input.toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
+                Nodes.seconds(raw, "timeout_seconds", tool.equals(TURN_TOOL) ? TURN_TIMEOUT : toolTimeout.apply(tool)));
     }
 
     /** The only step of a task without steps: its agent's turn. */
@@ -86,24 +102,5 @@ final class StepReader {
             case TURN -> TURN_TIMEOUT;
             case TOOL, WAIT, VERIFY -> toolTimeout.apply(Nodes.text(raw, "tool", ""));
         };
-    }
-
-    private RetryPolicy retry(JsonNode raw, String at) {
-        RetryPolicy base = RetryPolicy.STEP;
-        String preset = Nodes.text(raw, "preset");
-        if (preset != null) {
-            if (raw.size() > 1) {
-                problems.add("INVALID_VALUE", at + "/preset", "a preset stands alone: leave out the other keys, or it");
-            }
-            return RetryPolicy.preset(preset).orElse(base);
-        }
-        int attempts = Nodes.integer(raw, "max_attempts", base.maxAttempts());
-        return new RetryPolicy(attempts, Nodes.integer(raw, "max_failures", attempts),
-                zeroOr(raw, "base_delay_seconds", base.base()), zeroOr(raw, "max_delay_seconds", base.max()),
-                Nodes.number(raw, "factor", base.factor()), Nodes.number(raw, "jitter", base.jitter()));
-    }
-
-    private static Duration zeroOr(JsonNode raw, String key, Duration otherwise) {
-        return Nodes.number(raw, key, -1) == 0 ? Duration.ZERO : Nodes.seconds(raw, key, otherwise);
     }
 }

@@ -1,6 +1,7 @@
 package io.keelson.server.plan;
 
 import io.keelson.core.plan.Plan;
+import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
 import java.util.function.Function;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,7 +24,7 @@ public final class StoredPlans {
     public Plan read(String json) {
         Problems problems = new Problems();
         Plan plan = MissionReader.plan(MAPPER.readTree(json),
-                new TaskReader(new StepReader(toolTimeout, problems), problems));
+                new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, problems));
         if (!problems.isEmpty()) {
             throw new IllegalStateException("a stored plan cannot be read: " + problems.all());
         }

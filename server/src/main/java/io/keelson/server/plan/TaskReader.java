@@ -2,8 +2,11 @@ package io.keelson.server.plan;
 
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.RetryPolicy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -18,10 +21,15 @@ final class TaskReader {
     private static final String ORDERING = "ordering";
 
     private final StepReader steps;
+    private final VerifyReader verifiers;
+    private final RetryPolicy retry;
     private final Problems problems;
 
-    TaskReader(StepReader steps, Problems problems) {
+    /** @param retry where what a task's own policy leaves out comes from */
+    TaskReader(StepReader steps, RetryPolicy retry, Problems problems) {
         this.steps = steps;
+        this.verifiers = new VerifyReader(steps, problems);
+        this.retry = retry;
         this.problems = problems;
     }
 
@@ -33,7 +41,14 @@ final class TaskReader {
                 Nodes.text(raw.path("suggested_agent"), "agent_name"), upstreams, triggerRule(raw),
                 Nodes.text(raw, "when"), Nodes.text(raw, "for_each"), Nodes.json(raw, "output"),
                 "parallel".equals(Nodes.text(raw, "parallelism")), steps(raw, at, title, upstreams),
-                Nodes.text(raw, "success_criteria"));
+                Nodes.text(raw, "success_criteria"), policy(raw, at));
+    }
+
+    private TaskPolicy policy(JsonNode raw, String at) {
+        return new TaskPolicy(FailureConfig.mode(raw, "failure_mode"),
+                raw.path("retry").isObject() ? Retries.read(raw.path("retry"), retry) : null,
+                verifiers.read(raw.path("verify"), at + "/verify"), VerifyReader.review(raw.path("verify")),
+                raw.path("timeout_seconds").isNumber() ? Nodes.seconds(raw, "timeout_seconds", Duration.ZERO) : null);
     }
 
     /** As stored: {@code temp_id} first, defaults written out, keys of no meaning to us now kept. */
@@ -52,6 +67,10 @@ final class TaskReader {
         ArrayNode stored = normal.putArray("steps");
         for (int i = 0; i < raw.path("steps").size(); i++) {
             stored.add(steps.normal(raw.path("steps").path(i), task.steps().get(i)));
+        }
+        RetryPolicy own = task.policy().retry();
+        if (own != null) {
+            normal.set("retry", Retries.write(own));
         }
         raw.properties().stream().filter(m -> !m.getKey().equals("id") && !m.getKey().equals("dependency_type"))
                 .forEach(m -> normal.putIfAbsent(m.getKey(), m.getValue()));

@@ -9,7 +9,9 @@ final class ReadSql {
     private static final String RUN_COLUMNS = """
             r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
                 r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
-                r.max_attempts, r.task_count, r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
+                r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
+                (select count(*) from escalation_tickets e
+                  where e.run_id = r.id and e.resolution is null)::int as open_escalations, r.task_count, r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
                 h.steps_completed, r.agent_count, null::numeric as credits_reserved,
                 null::numeric as credits_charged, null::numeric as credits_refunded, h.total_tokens,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
@@ -23,6 +25,10 @@ final class ReadSql {
               from orchestration_runs r join run_heads h on h.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
             RUN_COLUMNS.formatted("r.plan,"));
+
+    static final String STATE = """
+            select r.state from orchestration_runs r
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
     static final String BY_EXTERNAL_ID = """
             select id from orchestration_runs where workspace_id = ? and external_id = ?""";
@@ -76,8 +82,14 @@ final class ReadSql {
                 array(select up.key from orchestration_task_dependencies d
                     join orchestration_tasks up on up.id = d.depends_on_id
                    where d.task_id = t.id order by up.sequence_number)::text[] as depends_on,
-                t.group_id, t.item_index, t.item, t.carried_from, t.verifier_score, t.verified_by, t.error_code,
-                t.error_message, t.attempt_number, t.continuation_count, t.tokens_used,
+                t.group_id, t.item_index, t.item, t.carried_from, trim_scale(t.verifier_score) as verifier_score,
+                t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
+                t.continuation_count, t.passed_over, t.superseded, t.next_run_at,
+                case t.state when 'awaiting_human' then t.attempt_number end as gate,
+                case when t.state in ('awaiting_retry', 'running', 'verifying') then (
+                    select e.id from escalation_tickets e
+                     where e.run_id = t.run_id and e.task_id = t.id and e.resolution is null limit 1) end as ticket_id,
+                t.tokens_used,
                 trim_scale(t.cost) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at, t.duration_ms,
                 t.version_id, t.created_at, t.updated_at""";
 
@@ -87,10 +99,10 @@ final class ReadSql {
               join orchestration_tasks t on t.run_id = r.id
               left join run_agents a on a.id = t.run_agent_id
              where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
-               and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1)) > (
-                   select last.sequence_number, coalesce(last.item_index, -1) from orchestration_tasks last
+               and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1), t.id) > (
+                   select last.sequence_number, coalesce(last.item_index, -1), last.id from orchestration_tasks last
                     where last.run_id = r.id and last.id = ?))
-             order by t.sequence_number, t.item_index nulls first
+             order by t.sequence_number, t.item_index nulls first, t.id
              limit ?""".formatted(TASK_COLUMNS);
 
     static final String TASK = """
@@ -102,7 +114,7 @@ final class ReadSql {
             s.id, s.run_id, s.task_id, t.key as task_key,
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name, s.kind, s.tool, s.position,
                 s.turn, s.state, s.state_type, s.attempt, (s.retry ->> 'max_attempts')::int as max_attempts,
-                s.failures, s.lease_epoch, coalesce(s.resolved_input, s.input) as input, s.output, s.error_code,
+                s.failures, s.passed_over, s.task_attempt, s.lease_epoch, coalesce(s.resolved_input, s.input) as input, s.output, s.error_code,
                 s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
                 p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
 
@@ -113,11 +125,12 @@ final class ReadSql {
               join orchestration_steps s on s.task_id = t.id
               left join step_progress p on p.step_id = s.id
              where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
-               and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1), s.position, s.turn) > (
-                   select task.sequence_number, coalesce(task.item_index, -1), last.position, last.turn
+               and (?::uuid is null
+                   or (t.sequence_number, coalesce(t.item_index, -1), t.id, s.position, s.turn, s.id) > (
+                   select task.sequence_number, coalesce(task.item_index, -1), task.id, last.position, last.turn, last.id
                      from orchestration_steps last join orchestration_tasks task on task.id = last.task_id
                     where last.run_id = r.id and last.id = ?))
-             order by t.sequence_number, t.item_index nulls first, s.position, s.turn
+             order by t.sequence_number, t.item_index nulls first, t.id, s.position, s.turn, s.id
              limit ?""".formatted(STEP_COLUMNS);
 
     static final String STEP = """
@@ -142,7 +155,8 @@ final class ReadSql {
              order by a.attempt_number""";
 
     static final String AGENTS = """
-            select a.id, a.number, a.name, a.attempt, a.state, a.state_type, a.started_at, a.completed_at
+            select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing,
+                a.passed_over, a.next_run_at, a.started_at, a.completed_at
               from orchestration_runs r join run_agents a on a.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ?
              order by a.attempt, a.number""";
@@ -179,6 +193,43 @@ final class ReadSql {
              where r.workspace_id = ? and r.state_type <> 'terminal' and s.state = 'waiting_approval'
              order by s.started_at, s.id
              limit ?""".formatted(STEP_COLUMNS);
+
+    private static final String ESCALATIONS = """
+            select e.id, e.run_id, r.title as run_name, e.attempt, e.kind, e.task_id, t.key as task_key, e.step_id,
+                s.name as step_name, e.severity, e.reason, e.error_code, e.message, e.state, e.resolution,
+                e.resolved_by, e.comment, e.opened_at, e.resolved_at
+              from escalation_tickets e
+              join orchestration_runs r on r.id = e.run_id
+              left join orchestration_tasks t on t.id = e.task_id
+              left join orchestration_steps s on s.id = e.step_id
+             where e.workspace_id = ?""";
+
+    static final String ESCALATION = ESCALATIONS + " and e.id = ?";
+
+    static final String ESCALATION_LIST = ESCALATIONS + """
+
+               and (?::uuid is null or e.run_id = ?) and (?::text is null or e.state = ?)
+               and (?::uuid is null or (e.opened_at, e.id) < (
+                   select last.opened_at, last.id from escalation_tickets last
+                    where last.workspace_id = e.workspace_id and last.id = ?))
+             order by e.opened_at desc, e.id desc
+             limit ?""";
+
+    /** A run as it was submitted; its plan as it stands. */
+    static final String MISSION = """
+            select r.title as name, r.description, r.goal, r.plan, r.config, r.inputs, r.tags,
+                r.output_template::jsonb as output, r.priority, r.agent_slug
+              from orchestration_runs r
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+
+    /** Completed tasks of the current attempt, each with the task that holds its output. */
+    static final String COMPLETED = """
+            select t.key, coalesce(t.carried_from, t.id) as id
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
+             where (r.workspace_id = ?) is true and r.id = ? and t.group_id is null and t.state = 'completed'
+               and not t.superseded
+             order by t.sequence_number, t.id""";
 
     private ReadSql() {}
 }

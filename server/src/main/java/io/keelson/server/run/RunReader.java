@@ -1,5 +1,6 @@
 package io.keelson.server.run;
 
+import io.keelson.core.lifecycle.RunState;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -7,7 +8,9 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
@@ -46,6 +49,12 @@ public final class RunReader {
 
     public Optional<ObjectNode> run(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.RUN, ids(workspaceId, runId));
+    }
+
+    /** The state that the run is in. */
+    public Optional<RunState> state(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.STATE, ids(workspaceId, runId))
+                .map(row -> RunState.of(row.get("state").stringValue()));
     }
 
     /** The id of the run that bears the client's own id. */
@@ -190,6 +199,48 @@ public final class RunReader {
             statement.setObject(1, workspaceId);
             statement.setInt(2, limit);
         });
+    }
+
+    public Optional<ObjectNode> escalation(Connection c, UUID workspaceId, UUID ticketId) throws SQLException {
+        return first(c, ReadSql.ESCALATION, ids(workspaceId, ticketId));
+    }
+
+    /**
+     * Tickets, newest first.
+     *
+     * @param runId null for those of all runs
+     * @param state {@code open} or {@code resolved}; null for both
+     * @param after the ticket after which to go on; null to begin with the first
+     */
+    public List<ObjectNode> escalations(Connection c, UUID workspaceId, @Nullable UUID runId, @Nullable String state,
+            @Nullable UUID after, int limit) throws SQLException {
+        return list(c, ReadSql.ESCALATION_LIST, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setObject(2, runId);
+            statement.setObject(3, runId);
+            statement.setString(4, state);
+            statement.setString(5, state);
+            statement.setObject(6, after);
+            statement.setObject(7, after);
+            statement.setInt(8, limit);
+        });
+    }
+
+    /**
+     * What a run was made of, for another one like it: {@code name, description, goal, plan, config, inputs} (their
+     * values), {@code tags, output, priority, agent_slug}. The plan is the one that it works on now.
+     */
+    public Optional<ObjectNode> mission(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.MISSION, ids(workspaceId, runId));
+    }
+
+    /** The completed tasks of a run's current attempt by their ids in the plan, each with the task that holds its output. */
+    public Map<String, UUID> completed(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        Map<String, UUID> completed = new LinkedHashMap<>();
+        for (ObjectNode row : list(c, ReadSql.COMPLETED, ids(workspaceId, runId))) {
+            completed.put(row.get("key").asString(), UUID.fromString(row.get("id").asString()));
+        }
+        return completed;
     }
 
     private static Binder ids(UUID workspaceId, UUID id) {

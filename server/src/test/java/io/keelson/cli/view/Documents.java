@@ -33,6 +33,16 @@ final class Documents {
         return run("running", "running");
     }
 
+    static Run gated(String gate) {
+        return Json.to(Json.of(Map.of("id", RUN, "name", "report", "state", "running", "stateType", "running", "gate",
+                gate)), Run.class);
+    }
+
+    static Task superseded(String key) {
+        return Json.to(Json.of(Map.of("id", "old-" + key, "key", key, "title", "", "state", "cancelled", "superseded",
+                true)), Task.class);
+    }
+
     static Task task(String key, String... dependsOn) {
         return Json.to(Json.of(Map.of("id", key, "key", key, "title", "Title of " + key, "state", "pending",
                 "dependsOn", List.of(dependsOn))), Task.class);
@@ -61,6 +71,28 @@ final class Documents {
 
     Event run(String to) {
         return event(null, null, "run_moved", Map.of("to", to));
+    }
+
+    Event task(String key, String to, Map<String, ?> more) {
+        Map<String, Object> payload = new HashMap<>(more);
+        payload.put("to", to);
+        return event(key, null, "task_moved", payload);
+    }
+
+    Event retriedIn(String task, double seconds) {
+        return task(task, "awaiting_retry", Map.of("error_code", "X", "retry_after_seconds", seconds));
+    }
+
+    Event note(String type, Map<String, ?> payload) {
+        return event(null, null, type, payload);
+    }
+
+    Event escalated(@Nullable String task, String ticket) {
+        return event(task, null, "escalation_opened", Map.of("ticket_id", ticket, "message", "it is broken"));
+    }
+
+    Event resolved(String ticket) {
+        return event(null, null, "escalation_resolved", Map.of("ticket_id", ticket, "resolution", "resume"));
     }
 
     /** Each a second after the one before. */

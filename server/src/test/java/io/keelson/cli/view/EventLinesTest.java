@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.client.Event;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,22 @@ class EventLinesTest {
                 "2026-01-02T03:04:12Z a completed (4.0s)",
                 "2026-01-02T03:04:13Z b failed: BAD: too bad",
                 "2026-01-02T03:04:14Z run failed");
+    }
+
+    @Test
+    void tellsWhatBecomesOfFailures() {
+        RunModel model = RunModelTest.model("a");
+        List<Event> events = List.of(documents.task("a", "running"), documents.task("a", "verifying"),
+                documents.retriedIn("a", 10), documents.task("a", "running", Map.of("attempt_number", 2)),
+                documents.task("a", "awaiting_human", Map.of("reason", "a review")), documents.escalated("a", "t-7"),
+                documents.resolved("t-7"), documents.note("run_replanning", Map.of("reason", "asked for")),
+                documents.note("run_replanned", Map.of("plan_version", 2)),
+                documents.note("run_acceptance_requested", Map.of()));
+        assertThat(lines(events, model)).extracting(line -> line.substring("2026-01-02T03:04:06Z ".length()))
+                .containsExactly("a running", "a verifying", "a tries again at 2026-01-02T03:04:18Z after X",
+                        "a running, attempt 2", "a waits for a human: a review", "ticket t-7: it is broken",
+                        "ticket t-7 answered: resume", "run is planned again: asked for", "run has plan version 2",
+                        "run waits for its result to be accepted");
     }
 
     @Test

@@ -38,6 +38,16 @@ class RunModelTest {
                 new Row("a group is open because of its child's approval", true,
                         d -> List.of(d.task("g", "running"), d.task("g[0]", "running"),
                                 d.step("g[0]", "s", "waiting_approval"))),
+                new Row("an output is put before a human", true,
+                        d -> List.of(d.task("a", "running"), d.task("a", "verifying"), d.task("a", "awaiting_human"))),
+                new Row("a verifier is at work", false,
+                        d -> List.of(d.task("a", "verifying"), d.step("a", "s", "running"))),
+                new Row("a ticket is open about the only task that is", true,
+                        d -> List.of(d.task("a", "running"), d.step("a", "s", "awaiting_retry"),
+                                d.escalated("a", "t1"))),
+                new Row("the ticket was answered", false,
+                        d -> List.of(d.task("a", "running"), d.step("a", "s", "awaiting_retry"),
+                                d.escalated("a", "t1"), d.resolved("t1"))),
                 new Row("it was decided", false,
                         d -> List.of(d.task("a", "running"), d.step("a", "s", "waiting_approval"),
                                 d.step("a", "s", "completed"))));
@@ -69,6 +79,19 @@ class RunModelTest {
             "completed, terminal, false"})
     void aRunsOwnStateMayAskForAHuman(String state, String type, boolean waits) {
         assertThat(new RunModel(Documents.run(state, type)).waitsForHuman()).isEqualTo(waits);
+    }
+
+    @Test
+    void aResultThatIsToBeAcceptedWaitsForAHuman() {
+        assertThat(new RunModel(Documents.gated("acceptance")).waitsForHuman()).isTrue();
+        assertThat(new RunModel(Documents.gated("replanning")).waitsForHuman()).isFalse();
+    }
+
+    @Test
+    void whatWasReplacedIsNotShown() {
+        RunModel model = new RunModel(Documents.running());
+        model.name(List.of(Documents.superseded("a"), Documents.task("a")), List.of());
+        assertThat(model.size()).isEqualTo(1);
     }
 
     @Test

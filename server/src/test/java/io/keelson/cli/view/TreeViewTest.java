@@ -38,11 +38,33 @@ class TreeViewTest {
                 " + done    1.0s    Title of done",
                 " / work    57.0s   Title of work  list",
                 " ? gate    55.0s   waits for a human: Publish?",
-                " ~ again   53.0s   tries again after NO_LUCK",
+                " ~ again  53.0s   tries again after NO_LUCK",
                 " x broken          TOOL_FAILED: no  [31mway",
                 " . later           waits for work",
                 " - left            skipped",
                 "=================-----------------------  3/7 tasks  42%  1m 00s  1 failed");
+    }
+
+    @Test
+    void whatFailureLeavesIsSeen() {
+        RunModel model = new RunModel(Documents.running());
+        model.name(List.of(Documents.task("wait"), Documents.task("stuck"), Documents.task("draft"),
+                Documents.task("check"), Documents.task("again")), List.of());
+        List.of(documents.task("wait", "running"), documents.retriedIn("wait", 120), documents.task("stuck", "running"),
+                documents.step("stuck", "s", "awaiting_retry"), documents.escalated("stuck", "t-7"),
+                documents.task("draft", "running"),
+                documents.task("draft", "awaiting_human", Map.of("feedback", "too short")),
+                documents.task("check", "running"), documents.task("check", "verifying"),
+                documents.task("again", "running", Map.of("attempt_number", 2)))
+                .forEach(model::apply);
+        assertThat(TreeView.render(model, 80, 24, NOW, 1, ASCII).subList(1, 6)).containsExactly(
+                " ~ wait   59.0s   tries again in 1m 02s after X",
+                " ? stuck  57.0s   ticket t-7: it is broken",
+                " ? draft  54.0s   its output waits for a human: too short",
+                " / check  52.0s   verifying  Title of check",
+                " / again  50.0s   attempt 2  Title of again");
+        model.apply(documents.resolved("t-7"));
+        assertThat(TreeView.render(model, 80, 24, NOW, 1, ASCII).get(2)).contains("~ stuck", "tries again after");
     }
 
     @Test

@@ -32,6 +32,9 @@ class TransitionsTest {
             "resume", EnumSet.of(RunState.PAUSED, RunState.RESUMING, RunState.RUNNING),
             "cancel", EnumSet.complementOf(EnumSet.of(RunState.COMPLETED, RunState.FAILED, RunState.SKIPPED)),
             "retry", EnumSet.of(RunState.FAILED),
+            "fail", EnumSet.complementOf(EnumSet.of(RunState.CREATED, RunState.COMPLETED, RunState.CANCELLED,
+                    RunState.SKIPPED)),
+            "replan", EnumSet.of(RunState.RUNNING),
             "approve", EnumSet.complementOf(EnumSet.of(RunState.CANCELLED, RunState.FAILED)),
             "reject", EnumSet.complementOf(EnumSet.of(RunState.CANCELLED, RunState.FAILED)));
 
@@ -55,7 +58,8 @@ class TransitionsTest {
     static Stream<Arguments> alreadySo() {
         return Stream.of(Arguments.of("start", RunState.RUNNING), Arguments.of("start", RunState.PAUSED),
                 Arguments.of("pause", RunState.PAUSED), Arguments.of("resume", RunState.RUNNING),
-                Arguments.of("cancel", RunState.CANCELLED), Arguments.of("approve", RunState.RUNNING),
+                Arguments.of("cancel", RunState.CANCELLED), Arguments.of("fail", RunState.FAILED),
+                Arguments.of("approve", RunState.RUNNING),
                 Arguments.of("approve", RunState.COMPLETED), Arguments.of("reject", RunState.RUNNING));
     }
 

@@ -51,10 +51,36 @@ class BadMissionsTest {
             config("limits: {steps_per_task: '3'}", "WRONG_TYPE /config/limits/steps_per_task found string"),
             config("task_order: random", "INVALID_VALUE /config/task_order allowed: dag, sequential, parallel"),
             config("version: 2", "INVALID_VALUE /config/version allowed: 1"),
-            config("failure_mode: continue", "NOT_SUPPORTED_YET /config/failure_mode failure_mode \"continue\""),
-            config("acceptance: human", "NOT_SUPPORTED_YET /config/acceptance acceptance \"human\""),
-            config("heartbeat: {on_loss: fail}", "NOT_SUPPORTED_YET /config/heartbeat/on_loss on_loss \"fail\""),
-            config("hooks: {before_run: {tool: noop}}", "NOT_SUPPORTED_YET /config/hooks hooks"));
+            config("failure_mode: forgive", "INVALID_VALUE /config/failure_mode allowed: fail_fast, continue, retry"),
+            config("agent_failure_mode: forgive", "INVALID_VALUE /config/agent_failure_mode allowed: fail_fast"),
+            config("acceptance: robot", "INVALID_VALUE /config/acceptance allowed: auto, human"),
+            config("on_human_timeout: aprove", "INVALID_VALUE /config/on_human_timeout did you mean 'approve'?"),
+            config("human_timeout_seconds: 0", "OUT_OF_RANGE /config/human_timeout_seconds more than 0"),
+            config("heartbeat: {on_loss: weep}", "INVALID_VALUE /config/heartbeat/on_loss allowed: reclaim, fail"),
+            config("escalation: {error_rate: 2}", "OUT_OF_RANGE /config/escalation/error_rate at most 1"),
+            config("escalation: {on_exhaust: true}", "UNKNOWN_KEY /config/escalation/on_exhaust 'on_exhausted'?"),
+            config("retry: {max_retries_per_task: -1}", "OUT_OF_RANGE /config/retry/max_retries_per_task at least 0"),
+            config("level_retry: {preset: never}", "INVALID_VALUE /config/level_retry/preset allowed: gate4"),
+            config("timeouts: {run_pending_second: 5}",
+                    "UNKNOWN_KEY /config/timeouts/run_pending_second 'run_pending_seconds'?"),
+            config("hooks: {before_run: {tool: teleport}}", "UNKNOWN_TOOL /config/hooks/before_run/tool 'teleport'"),
+            config("hooks: {before_run: {input: {}}}", "REQUIRED /config/hooks/before_run/tool 'tool' must be given"),
+            config("hooks: {after_run: {tool: wait, input: {seconds: 1}}}",
+                    "INVALID_VALUE /config/hooks/after_run/tool 'wait' cannot stand here"),
+            config("hooks: {around_run: {tool: noop}}", "UNKNOWN_KEY /config/hooks/around_run known: before_run"),
+            config("hooks: {before_run: {tool: noop, input: {tokens: x}}}",
+                    "TOOL_INPUT_INVALID /config/hooks/before_run/input/tokens integer expected"),
+            config("hooks: {before_run: {tool: echo, input: {a: '${ .inputs.x }'}}}",
+                    "UNKNOWN_REFERENCE /config/hooks/before_run/input names input 'x', which is not declared"),
+            config("hooks: {after_run: {tool: echo, input: {a: '${ .tasks.ghost.output }'}}}",
+                    "UNKNOWN_REFERENCE /config/hooks/after_run/input task 'ghost', which does not exist"),
+            row("{name: m, config: {hooks: {before_run: {tool: echo, input: {a: '${ .tasks.t.output }'}}}},"
+                    + " plan: {tasks: [{id: t}]}}",
+                    "REFERENCE_NOT_UPSTREAM /config/hooks/before_run/input task 't', which has not run by then"),
+            config("replan: {planner: {tool: plan.fallback, input: {}}}",
+                    "TOOL_INPUT_INVALID /config/replan/planner/input required property 'rules' not found"),
+            config("replan: {planner: {tool: plan.none}}", "UNKNOWN_TOOL /config/replan/planner/tool 'plan.none'"),
+            config("replan: {planner: noop}", "WRONG_TYPE /config/replan/planner expected object, found string"));
 
     static final List<Arguments> TASKS = List.of(
             task("title: a", "REQUIRED /plan/tasks/0/id 'id' must be given"),
@@ -69,9 +95,11 @@ class BadMissionsTest {
             task("id: a, depend_on: []", "UNKNOWN_KEY /plan/tasks/0/depend_on did you mean 'depends_on'?"),
             task("id: a, task_type: magic", "INVALID_VALUE /plan/tasks/0/task_type allowed: research, analysis"),
             task("id: a, trigger_rule: ALL_DONE", "INVALID_VALUE /plan/tasks/0/trigger_rule allowed: all_success"),
-            task("id: a, failure_mode: retry", "NOT_SUPPORTED_YET /plan/tasks/0/failure_mode failure_mode \"retry\""),
             task("id: a, failure_mode: forget", "INVALID_VALUE /plan/tasks/0/failure_mode allowed: fail_fast"),
-            task("id: a, verify: []", "NOT_SUPPORTED_YET /plan/tasks/0/verify verify"),
+            task("id: a, timeout_seconds: 0", "OUT_OF_RANGE /plan/tasks/0/timeout_seconds more than 0"),
+            task("id: a, suggested_agent: {agent_name: .engine}",
+                    "INVALID_VALUE /plan/tasks/0/suggested_agent/agent_name does not begin with a dot"),
+            task("id: a, suggested_agent: {agent_name: ''}", "EMPTY /plan/tasks/0/suggested_agent/agent_name empty"),
             task("id: a, depends_on: b", "WRONG_TYPE /plan/tasks/0/depends_on expected array, found string"),
             task("id: a, depends_on: [5]", "WRONG_TYPE /plan/tasks/0/depends_on/0 expected string or object"),
             task("id: a, depends_on: [{type: data}]", "REQUIRED /plan/tasks/0/depends_on/0/task 'task'",
@@ -108,8 +136,8 @@ class BadMissionsTest {
             step("tool: noop, retry: 3", "WRONG_TYPE /plan/tasks/0/steps/0/retry expected object, found integer"),
             step("tool: noop, retry: {preset: forever}",
                     "INVALID_VALUE /plan/tasks/0/steps/0/retry/preset allowed: gate4, lifecycle, steps"),
-            step("tool: noop, retry: {preset: gate4, jitter: 0}",
-                    "INVALID_VALUE /plan/tasks/0/steps/0/retry/preset stands alone"),
+            step("tool: noop, retry: {max_elapsed_seconds: 0}",
+                    "OUT_OF_RANGE /plan/tasks/0/steps/0/retry/max_elapsed_seconds more than 0"),
             step("tool: noop, retry: {max_attempts: 99999999999}",
                     "OUT_OF_RANGE /plan/tasks/0/steps/0/retry/max_attempts at most 1000"),
             step("tool: noop, retry: {delay: 1}", "UNKNOWN_KEY /plan/tasks/0/steps/0/retry/delay known: preset"),
@@ -121,6 +149,40 @@ class BadMissionsTest {
                     "UNKNOWN_REFERENCE /plan/tasks/0/steps/0/input names task 'ghost'"),
             step("tool: echo, input: {value: '${ .steps.later.output }'}}, {tool: noop, name: later",
                     "REFERENCE_NOT_UPSTREAM /plan/tasks/0/steps/0/input step 'later', which has not ended"));
+
+    static final List<Arguments> VERIFIERS = List.of(
+            verify("{}", "REQUIRED /plan/tasks/0/verify/0/kind 'kind' must be given"),
+            verify("jq", "WRONG_TYPE /plan/tasks/0/verify/0 expected object, found string"),
+            verify("{kind: magic}", "INVALID_VALUE /plan/tasks/0/verify/0/kind allowed: json_schema, jq, regex"),
+            verify("{kind: jq}", "REQUIRED /plan/tasks/0/verify/0/expression 'expression' must be given"),
+            verify("{kind: jq, expression: '.a | '}", "EXPRESSION_SYNTAX /plan/tasks/0/verify/0/expression column"),
+            verify("{kind: jq, expression: ., pattern: a}",
+                    "INVALID_VALUE /plan/tasks/0/verify/0/pattern 'pattern' is not for kind jq"),
+            verify("{kind: regex}", "REQUIRED /plan/tasks/0/verify/0/pattern 'pattern' must be given"),
+            verify("{kind: regex, pattern: '(?=x)'}", "INVALID_VALUE /plan/tasks/0/verify/0/pattern RE2"),
+            verify("{kind: regex, pattern: x, absent: 1}", "WRONG_TYPE /plan/tasks/0/verify/0/absent boolean"),
+            verify("{kind: json_schema, schema: {type: text}}",
+                    "INVALID_SCHEMA /plan/tasks/0/verify/0/schema/type enumeration",
+                    "INVALID_SCHEMA /plan/tasks/0/verify/0/schema/type array expected"),
+            verify("{kind: json_schema, schema: {items: {$ref: '#'}}}",
+                    "INVALID_SCHEMA /plan/tasks/0/verify/0/schema/items/$ref without '$ref'"),
+            verify("{kind: required_sections, sections: []}",
+                    "INVALID_VALUE /plan/tasks/0/verify/0/sections at least 1"),
+            verify("{kind: tool}", "REQUIRED /plan/tasks/0/verify/0/tool 'tool' must be given"),
+            verify("{kind: tool, tool: judge}", "UNKNOWN_TOOL /plan/tasks/0/verify/0/tool no tool 'judge'"),
+            verify("{kind: tool, tool: approval}",
+                    "INVALID_VALUE /plan/tasks/0/verify/0/tool 'approval' cannot stand here"),
+            verify("{kind: tool, tool: verify.jq, input: {expresion: .}}",
+                    "TOOL_INPUT_INVALID /plan/tasks/0/verify/0/input 'expresion'",
+                    "TOOL_INPUT_INVALID /plan/tasks/0/verify/0/input 'expression' not found"),
+            verify("{kind: human}, {kind: jq, expression: .}",
+                    "INVALID_VALUE /plan/tasks/0/verify/0/kind put this entry last"),
+            verify("{kind: human, tool: noop}", "INVALID_VALUE /plan/tasks/0/verify/0/tool not for kind human"),
+            verify("{kind: jq, expression: ., output: '${ .tasks.ghost.output }'}",
+                    "UNKNOWN_REFERENCE /plan/tasks/0/verify/0 names task 'ghost'"),
+            verify("{kind: jq, expression: ., ouput: 1}", "UNKNOWN_KEY /plan/tasks/0/verify/0/ouput 'output'?"),
+            task("id: a, steps: [{name: verify-1, tool: noop}], verify: [{kind: jq, expression: .}]",
+                    "DUPLICATE_NAME /plan/tasks/0/verify/0 is called 'verify-1'"));
 
     static final List<Arguments> INPUTS = List.of(
             inputs("{path: {type: string}}", "{}", "INPUT_MISSING /input/path was not given"),
@@ -144,7 +206,7 @@ class BadMissionsTest {
             inputs("{'a b': {default: 1}}", "{}", "INVALID_VALUE '/inputs/a b' letters, digits, _ and -"));
 
     @ParameterizedTest(name = "[{index}] {0}")
-    @FieldSource({"SHAPES", "CONFIGS", "TASKS", "STEPS", "INPUTS"})
+    @FieldSource({"SHAPES", "CONFIGS", "TASKS", "STEPS", "VERIFIERS", "INPUTS"})
     void aBadMissionIsRefusedWithAllItsProblems(Shown document, List<String> rows) {
         assertThat(Missions.problems(document.text(), Format.YAML)).zipSatisfy(rows, BadMissionsTest::assertProblem);
     }
@@ -214,6 +276,10 @@ class BadMissionsTest {
 
     private static Arguments task(String members, String... problems) {
         return row("{name: m, plan: {tasks: [{" + members + "}]}}", problems);
+    }
+
+    private static Arguments verify(String entries, String... problems) {
+        return task("id: a, verify: [" + entries + "]", problems);
     }
 
     private static Arguments step(String members, String... problems) {

@@ -3,11 +3,18 @@ package io.keelson.server.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.FailureRules;
+import io.keelson.core.plan.Hooks;
+import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -15,14 +22,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class MissionReaderTest {
-    /** The specification's example (api, "Mission file") with its ellipses filled in and without verify. */
+    /** The specification's example (api, "Mission file") with its ellipses filled in. */
     private static final String EXAMPLE = """
             name: repository-report
             goal: Describe the repository at a path
@@ -41,6 +52,7 @@ class MissionReaderTest {
                   trigger_rule: all_success
                   failure_mode: fail_fast
                   when: "${ .inputs.path != \\"\\" }"
+                  verify: [{kind: required_sections, sections: [Summary]}]
                   steps:
                     - {name: sign-off, kind: approval, input: {question: "Publish?"}}
                     - {name: write, tool: artifact.write, input: {name: report.md, content: "${ .tasks.inventory.output }"}, retry: {max_attempts: 5}, timeout_seconds: 30}
@@ -57,7 +69,9 @@ class MissionReaderTest {
         assertThat(mission.goal()).isEqualTo("Describe the repository at a path");
         assertThat(mission.priority()).isEqualTo(100);
         assertThat(mission.start()).isFalse();
-        assertThat(mission.policy()).isEqualTo(RunPolicy.DEFAULT);
+        FailureRules rules = RunPolicy.DEFAULT.failures();
+        assertThat(mission.policy()).as("full_auto asks no human").isEqualTo(RunPolicy.DEFAULT.with(new FailureRules(
+                rules.run(), rules.agent(), rules.task(), rules.level(), Escalation.OFF, null, 2, false, false)));
         assertThat(mission.output()).isEqualTo("\"${ .tasks.report.output }\"");
         assertThat(mission.input()).hasToString("{\"path\":\".\"}");
         assertThat(mission.config())
@@ -65,7 +79,10 @@ class MissionReaderTest {
         TaskSpec report = mission.plan().tasks().get(1);
         assertThat(report).isEqualTo(new TaskSpec("report", "report", null, "other", null,
                 List.of(new Dependency("inventory", true)), TriggerRule.ALL_SUCCESS, "${ .inputs.path != \"\" }", null,
-                null, false, report.steps(), "It has a summary"));
+                null, false, report.steps(), "It has a summary",
+                new TaskPolicy(FailureMode.FAIL_FAST, null, List.of(new StepSpec("verify-1", StepKind.VERIFY,
+                        "verify.sections", "{\"output\":\"${ .task.output }\",\"sections\":[\"Summary\"]}",
+                        RetryPolicy.STEP, Duration.ofSeconds(30))), false, null)));
         assertThat(report.steps()).containsExactly(
                 new StepSpec("sign-off", StepKind.APPROVAL, "approval", "{\"question\":\"Publish?\"}", RetryPolicy.STEP,
                         Duration.ofDays(365)),
@@ -96,6 +113,7 @@ class MissionReaderTest {
                      {"name": "list", "kind": "tool", "tool": "files.list", "input": {"path": "${ .inputs.path }"}}]},
                   {"temp_id": "report", "title": "report", "task_type": "other", "depends_on": ["inventory"],
                    "trigger_rule": "all_success", "failure_mode": "fail_fast", "when": "${ .inputs.path != \\"\\" }",
+                   "verify": [{"kind": "required_sections", "sections": ["Summary"]}],
                    "success_criteria": "It has a summary", "steps": [
                      {"name": "sign-off", "kind": "approval", "tool": "approval", "input": {"question": "Publish?"}},
                      {"name": "write", "kind": "tool", "tool": "artifact.write", "retry": {"max_attempts": 5},
@@ -153,26 +171,140 @@ class MissionReaderTest {
     }
 
     @Test
-    void retriesAreNumbersOrAPreset() {
+    void retriesAreNumbersOrAPresetAndWhatDiffersFromIt() {
         List<StepSpec> steps = Missions.json(MINIMAL.formatted("""
                 {"id": "a", "steps": [
                   {"tool": "noop", "retry": {"preset": "lifecycle"}},
+                  {"tool": "noop", "retry": {"preset": "gate4", "base_delay_seconds": 2}},
+                  {"tool": "noop", "retry": {"preset": "gate4", "max_attempts": 7}},
                   {"tool": "noop", "retry": {"max_attempts": 9, "max_failures": 4, "base_delay_seconds": 0,
-                   "max_delay_seconds": 7.5, "factor": 3, "jitter": 0}}]}""")).plan().tasks().getFirst().steps();
+                   "max_delay_seconds": 7.5, "factor": 3, "jitter": 0, "max_elapsed_seconds": 90}}]}"""))
+                .plan().tasks().getFirst().steps();
 
-        assertThat(steps.get(0).retry()).isEqualTo(RetryPolicy.preset("lifecycle").orElseThrow());
-        assertThat(steps.get(1).retry())
-                .isEqualTo(new RetryPolicy(9, 4, Duration.ZERO, Duration.ofMillis(7_500), 3, 0));
+        assertThat(steps).extracting(StepSpec::retry).containsExactly(
+                RetryPolicy.preset("lifecycle").orElseThrow(),
+                new RetryPolicy(3, 3, Duration.ofSeconds(2), Duration.ofSeconds(30), 2, 0),
+                new RetryPolicy(7, 7, Duration.ofSeconds(1), Duration.ofSeconds(30), 2, 0),
+                new RetryPolicy(9, 4, Duration.ZERO, Duration.ofMillis(7_500), 3, 0, Duration.ofSeconds(90)));
+    }
+
+    @Test
+    void aTaskSaysWhatBecomesOfItsFailures() {
+        Mission mission = Missions.yaml("""
+                name: m
+                config: {retry: {backoff_base_seconds: 1, backoff_max_seconds: 5}}
+                plan:
+                  tasks:
+                    - {id: plain}
+                    - {id: own, failure_mode: retry, retry: {max_attempts: 2}, timeout_seconds: 90, verify: [{kind: human}]}
+                """);
+
+        assertThat(mission.plan().tasks()).extracting(TaskSpec::policy).containsExactly(TaskPolicy.DEFAULT,
+                new TaskPolicy(FailureMode.RETRY,
+                        new RetryPolicy(2, 2, Duration.ofSeconds(1), Duration.ofSeconds(5), 2, 0), List.of(), true,
+                        Duration.ofSeconds(90)));
+        assertThat(new StoredPlans(tool -> Duration.ofSeconds(30)).read(mission.planJson().toString()))
+                .as("a stored plan needs no config to be read").isEqualTo(mission.plan());
+    }
+
+    @Test
+    void verificationsAreCallsOfVerifyingTools() {
+        TaskSpec task = Missions.yaml("""
+                name: m
+                plan:
+                  tasks:
+                    - id: a
+                      verify:
+                        - {kind: json_schema, schema: {type: object}}
+                        - {kind: jq, expression: ".a > 1", feedback: too small, output: "${ .task.output.b }"}
+                        - {kind: regex, pattern: bad, absent: true, retry: {max_attempts: 1}}
+                        - {kind: required_sections, sections: [One, Two], timeout_seconds: 5}
+                        - {kind: tool, tool: translate, input: {to: de}}
+                        - {kind: human}
+                """).plan().tasks().getFirst();
+
+        assertThat(task.policy().review()).isTrue();
+        assertThat(task.policy().verify()).extracting(StepSpec::kind).containsOnly(StepKind.VERIFY);
+        assertThat(task.policy().verify()).extracting(step -> step.name() + " " + step.tool() + " " + step.input())
+                .containsExactly(
+                        "verify-1 verify.json_schema {\"output\":\"${ .task.output }\",\"schema\":{\"type\":\"object\"}}",
+                        "verify-2 verify.jq {\"output\":\"${ .task.output.b }\",\"expression\":\".a > 1\","
+                                + "\"feedback\":\"too small\"}",
+                        "verify-3 verify.regex {\"output\":\"${ .task.output }\",\"pattern\":\"bad\",\"absent\":true}",
+                        "verify-4 verify.sections {\"output\":\"${ .task.output }\",\"sections\":[\"One\",\"Two\"]}",
+                        "verify-5 translate {\"to\":\"de\",\"output\":\"${ .task.output }\"}");
+        assertThat(task.policy().verify().get(2).retry().maxAttempts()).isEqualTo(1);
+        assertThat(task.policy().verify().get(3).timeout()).isEqualTo(Duration.ofSeconds(5));
     }
 
     @Test
     void theConfigSaysToTheCore() {
-        assertThat(Missions.json("""
-                {"name": "m", "plan": {"tasks": []}, "config": {"autonomy": {"level": "approve"}, "max_attempts": 2,
-                 "max_agents": 3, "task_order": "sequential", "retry": {"max_continuations_per_task": 8},
-                 "limits": {"tasks_per_agent": 4, "tasks_per_default_agent": 5, "steps_per_task": 6,
-                            "max_deliveries": 7}}}""").policy())
-                .isEqualTo(new RunPolicy(true, 2, 3, 4, 5, 6, true, 7, 8, RunPolicy.DEFAULT.maxFanOut()));
+        assertThat(Missions.yaml("""
+                name: m
+                plan: {tasks: [{id: a}]}
+                config:
+                  autonomy: {level: approve}
+                  max_attempts: 2
+                  max_agents: 3
+                  task_order: sequential
+                  retry: {max_retries_per_task: 4, max_continuations_per_task: 8, backoff_base_seconds: 0,
+                          backoff_max_seconds: 9, max_elapsed_seconds: 70}
+                  level_retry: {preset: steps, max_attempts: 5}
+                  limits: {tasks_per_agent: 4, tasks_per_default_agent: 5, steps_per_task: 6, max_deliveries: 7}
+                  failure_mode: continue
+                  agent_failure_mode: retry
+                  escalation: {enabled: false, on_exhausted: true, window_s: 60, error_threshold: 2, error_rate: 0.25}
+                  replan: {max: 1, approve: true, planner: {tool: echo, input: {a: "${ .tasks.a.state }"}}}
+                  timeouts: {run_pending_seconds: 1, run_max_duration_seconds: 2, run_paused_seconds: 3,
+                             run_resuming_seconds: 4, run_retrying_seconds: 5, agent_seconds: 6, task_seconds: 7,
+                             task_stall_seconds: 8, task_assign_seconds: 9, verify_seconds: 10}
+                  heartbeat: {on_loss: fail, timeout_seconds: 11}
+                  human_timeout_seconds: 12
+                  on_human_timeout: approve
+                  acceptance: human
+                  hooks: {before_run: {tool: noop, timeout_seconds: 3}, after_run: {tool: agent.turn}}
+                """).policy())
+                .isEqualTo(new RunPolicy(true, 2, 3, 4, 5, 6, true, 7, 8, RunPolicy.DEFAULT.maxFanOut(),
+                        new FailureRules(FailureMode.CONTINUE, FailureMode.RETRY,
+                                new RetryPolicy(4, 4, Duration.ZERO, Duration.ofSeconds(9), 2, 0,
+                                        Duration.ofSeconds(70)),
+                                new RetryPolicy(5, 5, Duration.ofMillis(200), Duration.ofSeconds(30), 2, 0),
+                                new Escalation(false, true, Duration.ofSeconds(60), 2, 0.25),
+                                new StepSpec("plan", StepKind.TOOL, "echo",
+                                        "{\"a\":\"${ .tasks.a.state }\",\"failure\":\"${ .failure }\"}",
+                                        RetryPolicy.STEP, Duration.ofSeconds(30)),
+                                1, true, true),
+                        new Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofSeconds(3),
+                                Duration.ofSeconds(4), Duration.ofSeconds(5), Duration.ofSeconds(6),
+                                Duration.ofSeconds(7), Duration.ofSeconds(8), Duration.ofSeconds(9),
+                                Duration.ofSeconds(10), Duration.ofSeconds(11)),
+                        new HumanRules(true, Duration.ofSeconds(12), HumanRules.OnTimeout.APPROVE),
+                        new Hooks(new StepSpec("before_run", StepKind.TOOL, "noop", "{}", RetryPolicy.STEP,
+                                Duration.ofSeconds(3)),
+                                new StepSpec("after_run", StepKind.TURN, "agent.turn", "{}", RetryPolicy.STEP,
+                                        Duration.ofSeconds(120)))));
+    }
+
+    /** autonomy | members of the plan | whether a human must approve it | whether failures may ask one. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+            "                                                     |                              | false | true",
+            "\"level\": \"approve\"                           |                              | true  | true",
+            "\"level\": \"autonomous\"                        | \"total_estimated_cost\": 7, | false | true",
+            "\"level\": \"full_auto\", \"auto_approve_threshold\": 5 | \"total_estimated_cost\": 7, | false | false",
+            "\"level\": \"autonomous\", \"auto_approve_threshold\": 5 | \"total_estimated_cost\": 5, | false | true",
+            "\"level\": \"autonomous\", \"auto_approve_threshold\": 5 | \"total_estimated_cost\": 5.01, | true | true",
+            "\"level\": \"autonomous\", \"auto_approve_threshold\": 3 |                        | true  | true",
+            "\"level\": \"autonomous\", \"auto_approve_threshold\": 4 |                        | false | true"})
+    void autonomyWeighsThePlansEstimate(@Nullable String autonomy, @Nullable String plan, boolean approve,
+            boolean escalate) {
+        RunPolicy policy = Missions.json("""
+                {"name": "m", "config": {"autonomy": {%s}}, "plan": {%s "tasks": [
+                  {"id": "a", "estimated_cost": 1.5}, {"id": "b", "estimated_cost": 2.5}, {"id": "c"}]}}""".formatted(
+                Objects.requireNonNullElse(autonomy, ""), Objects.requireNonNullElse(plan, ""))).policy();
+
+        assertThat(policy.approvePlan()).isEqualTo(approve);
+        assertThat(policy.failures().escalation().enabled()).isEqualTo(escalate);
     }
 
     @Test

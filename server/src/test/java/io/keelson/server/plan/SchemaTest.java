@@ -27,7 +27,8 @@ class SchemaTest {
     private static final JsonNode CONFIG = schema("config");
     private static final String LATER = "takes effect in a later release";
     private static final String BASE = """
-            {"name": "base", "config": {}, "inputs": {"path": {"default": "."}}, "plan": {"tasks": [
+            {"name": "base", "config": {"autonomy": {"level": "autonomous"}}, "inputs": {"path": {"default": "."}},
+             "plan": {"total_estimated_cost": 9, "tasks": [
               {"id": "first", "steps": [{"tool": "noop"}]}, {"id": "second", "steps": [{"tool": "noop"}]},
               {"id": "third", "depends_on": [{"task": "second"}], "suggested_agent": {},
                "steps": [{"tool": "noop", "retry": {}}]}]}}""";
@@ -95,8 +96,12 @@ class SchemaTest {
         assertThat(effect).isEqualTo(!later && !schema.has("not") && !schema.has("const"));
     }
 
+    static Stream<Arguments> verifyKeys() {
+        return keys("verify", MISSION.at("/$defs/verify")).stream();
+    }
+
     @ParameterizedTest(name = "{0}/{1}")
-    @MethodSource("keys")
+    @MethodSource({"keys", "verifyKeys"})
     void everyKeyIsExplained(String at, String key, JsonNode schema) {
         assertThat(resolved(schema).path("description").asString("")).as("%s/%s", at, key).isNotBlank();
     }

@@ -110,7 +110,8 @@ final class RandomRuns {
     /** What a human does unasked. */
     private Command intervention(RunView view) {
         UUID run = view.run().id();
-        TaskRow task = any(List.copyOf(view.tasks()));
+        List<TaskRow> waiting = view.tasks().stream().filter(each -> each.state() == TaskState.AWAITING_RETRY).toList();
+        TaskRow task = any(waiting.isEmpty() || chance(50) ? List.copyOf(view.tasks()) : waiting);
         if (task == null || chance(30)) {
             return new Command.Replan(run, null, TESTER);
         }

@@ -25,8 +25,13 @@ public final class BuiltinTools {
                 new HttpRequest(outbound, clock),
                 new JsonTransform(expressions),
                 new Noop(),
+                new PlanFallback(),
                 new ProcessRun(policy, folders, clock),
                 new TextTemplate(),
+                new VerifyJq(expressions),
+                new VerifyRegex(),
+                new VerifySchema(),
+                new VerifySections(),
                 new Wait());
     }
 }

@@ -20,7 +20,7 @@ final class JsonTransform implements Tool {
     private static final ToolSpec SPEC = Specs.spec("json.transform",
             "Runs a jq program over a JSON value. Several results become a list.", """
             {"type": "object", "additionalProperties": false, "required": ["expression"], "properties": {
-              "expression": {"type": "string", "minLength": 1, "description": "jq, without ${ }"},
+              "expression": {"type": "string", "minLength": 1, "format": "jq", "description": "jq, without ${ }"},
               "input": {"description": "what the program sees as its input", "default": null}}}""", "true");
 
     private final Expressions expressions;

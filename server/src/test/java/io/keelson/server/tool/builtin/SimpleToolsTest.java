@@ -37,7 +37,8 @@ class SimpleToolsTest {
     void theCatalogueHasEveryBuiltInToolWithUsableSchemas() {
         assertThat(calls.catalog.all()).extracting(tool -> tool.spec().name()).containsExactly("artifact.write", "echo",
                 "fail", "files.list", "files.read", "files.search", "http.request", "json.transform", "noop",
-                "process.run", "text.template", "wait");
+                "plan.fallback", "process.run", "text.template", "verify.jq", "verify.json_schema", "verify.regex",
+                "verify.sections", "wait");
         assertThat(calls.catalog.all()).allSatisfy(tool -> {
             assertThat(tool.spec().description()).isNotBlank();
             assertThat(tool.spec().defaultTimeout()).isPositive();

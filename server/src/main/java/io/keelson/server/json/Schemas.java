@@ -1,4 +1,4 @@
-package io.keelson.server.plan;
+package io.keelson.server.json;
 
 import com.google.re2j.Pattern;
 import com.networknt.schema.Schema;
@@ -13,13 +13,19 @@ import tools.jackson.databind.JsonNode;
  * JSON Schemas 2020-12, ours and those that clients declare. Patterns are RE2, so a client's pattern cannot hang a
  * thread, and nothing is ever fetched.
  */
-final class Schemas {
+public final class Schemas {
     private static final String META = "https://json-schema.org/draft/2020-12/schema";
     private static final SchemaRegistryConfig CONFIG = SchemaRegistryConfig.builder()
             .regularExpressionFactory(Schemas::re2)
             .build();
 
     private Schemas() {}
+
+    /** A registry of its own, for schemas that refer to each other. */
+    public static SchemaRegistry registry() {
+        return SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12,
+                builder -> builder.schemaRegistryConfig(CONFIG));
+    }
 
     /** What every schema must fit itself. */
     static Schema ofSchemas() {
@@ -28,7 +34,7 @@ final class Schemas {
 
     /**
      * @param declaration without references
-     * @throws RuntimeException when the library or RE2 cannot make sense of it
+     * @throws com.networknt.schema.SchemaException when the library can make nothing of it
      */
     static Schema declared(JsonNode declaration) {
         Schema schema = registry().getSchema(declaration);
@@ -39,10 +45,5 @@ final class Schemas {
     private static RegularExpression re2(String regex) {
         Pattern pattern = Pattern.compile(regex);
         return text -> pattern.matcher(text).find();
-    }
-
-    static SchemaRegistry registry() {
-        return SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12,
-                builder -> builder.schemaRegistryConfig(CONFIG));
     }
 }

@@ -1,0 +1,34 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A ticket: a question of the failure policy that holds a run up until a human has answered it.
+ *
+ * @param attempt the run's attempt
+ * @param kind {@code failure} or {@code replan_approval}
+ * @param taskKey the id in the plan of the task that it is about; null when the whole run is
+ * @param severity {@code warning}, {@code error} or {@code critical}; rises when nobody answers
+ * @param reason why a human is asked, a code
+ * @param errorCode of the failure behind it; null when there was none
+ * @param state {@code open} or {@code resolved}
+ * @param resolution the answer; {@code void} when the run ended without one, null while open
+ * @param suggestedActions answers that are possible; empty when it is resolved
+ */
+public record Escalation(String id, String runId, String runName, int attempt, String kind, @Nullable String taskId,
+        @Nullable String taskKey, @Nullable String stepId, @Nullable String stepName, String severity, String reason,
+        @Nullable String errorCode, String message, String state, @Nullable String resolution,
+        @Nullable String resolvedBy, @Nullable String comment, List<String> suggestedActions,
+        @Nullable Instant openedAt, @Nullable Instant resolvedAt) {
+
+    public Escalation {
+        suggestedActions = suggestedActions == null ? List.of() : List.copyOf(suggestedActions);
+    }
+
+    /** Whether it waits for an answer. */
+    public boolean open() {
+        return state.equals("open");
+    }
+}

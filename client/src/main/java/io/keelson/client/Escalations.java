@@ -1,0 +1,30 @@
+package io.keelson.client;
+
+import org.jspecify.annotations.Nullable;
+
+/** Tickets by which runs ask humans. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Escalations {
+
+    private final Api api;
+
+    Escalations(Api api) {
+        this.api = api;
+    }
+
+    public Page<Escalation> list(EscalationQuery query) {
+        Route route = Route.of("/escalations").with("run_id", query.runId()).with("state", query.state())
+                .with("cursor", query.cursor()).with("limit", query.limit());
+        return Page.of(api.get(route.toString()), Escalation.class);
+    }
+
+    public Escalation get(String id) {
+        return Json.document(api.get(Route.of("/escalations/", id).toString()), Escalation.class);
+    }
+
+    /** Answers a ticket; its run goes on when it was the last one. The same answer again changes nothing. */
+    public Escalation resolve(String id, Resolution resolution, @Nullable String comment) {
+        Call call = Call.post(Route.of("/escalations/", id, "/resolve"),
+                Json.object().put("resolution", resolution.wire()).put("comment", comment)).repeatable();
+        return Json.document(api.send(call).body(), Escalation.class);
+    }
+}

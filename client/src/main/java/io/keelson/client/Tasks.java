@@ -1,0 +1,57 @@
+package io.keelson.client;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Single tasks. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Tasks {
+
+    private final Api api;
+
+    Tasks(Api api) {
+        this.api = api;
+    }
+
+    public Task get(String id) {
+        return Json.document(api.get(Route.of("/tasks/", id).toString()), Task.class);
+    }
+
+    /**
+     * Approves the output of a task that waits for a human.
+     *
+     * @param gate the attempt that the decision is about, from {@link Task#gate()}; null for whichever waits
+     */
+    public Task approve(String id, @Nullable Integer gate, @Nullable String comment) {
+        return act(id, "/approve", Json.object().put("gate", gate).put("comment", comment), false);
+    }
+
+    /** Rejects the output of a task that waits for a human; the task fails. */
+    public Task reject(String id, @Nullable Integer gate, @Nullable String comment) {
+        return act(id, "/reject", Json.object().put("gate", gate).put("comment", comment), false);
+    }
+
+    /** Rejects the output and asks for another attempt, with the comment as feedback. */
+    public Task rejectAndRetry(String id, @Nullable Integer gate, @Nullable String comment) {
+        return act(id, "/reject", Json.object().put("gate", gate).put("comment", comment).put("retry", true), false);
+    }
+
+    /** Begins the next attempt of a task, or of its step, now instead of after its backoff. */
+    public Task retry(String id) {
+        return act(id, "/retry", Json.object(), false);
+    }
+
+    /** Ends a task; running tools are interrupted. */
+    public Task cancel(String id, @Nullable String reason) {
+        return act(id, "/cancel", Json.object().put("reason", reason), true);
+    }
+
+    /** The run goes on without the task. */
+    public Task skip(String id, @Nullable String reason) {
+        return act(id, "/skip", Json.object().put("reason", reason), true);
+    }
+
+    private Task act(String id, String action, JsonNode body, boolean repeatable) {
+        Call call = Call.post(Route.of("/tasks/", id, action), body);
+        return Json.document(api.send(repeatable ? call.repeatable() : call).body(), Task.class);
+    }
+}

@@ -1,0 +1,48 @@
+package io.keelson.cli;
+
+import io.keelson.client.Escalation;
+import io.keelson.client.EscalationQuery;
+import io.keelson.client.Escalations;
+import io.keelson.client.Resolution;
+import io.keelson.client.Run;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "resolve", description = "Answers a ticket; the run goes on when its last one is answered.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson resolve latest resume --watch      # and carry it on",
+                "  keelson resolve latest skip --comment \"not needed this week\""})
+final class ResolveCommand extends RunChange {
+
+    @Parameters(index = "0", paramLabel = "TICKET", description = "The ticket's id, or latest for the newest open one.")
+    String ticket;
+
+    @Parameters(index = "1", paramLabel = "ANSWER",
+            description = "resume tries again what failed, or approves the new plan; skip goes on without it; fail and "
+                    + "cancel end the run.")
+    Resolution answer;
+
+    @Option(names = "--comment", paramLabel = "TEXT", description = "A remark, for the record.")
+    @Nullable String comment;
+
+    @Override
+    Run change(Link link) {
+        Escalations escalations = link.keelson().escalations();
+        Escalation resolved = escalations.resolve(id(escalations), answer, comment);
+        said("ticket " + resolved.id() + ": " + resolved.resolution());
+        return link.keelson().runs().get(resolved.runId());
+    }
+
+    private String id(Escalations escalations) {
+        if (!ticket.equals("latest")) {
+            return ticket;
+        }
+        List<Escalation> newest = escalations.list(EscalationQuery.open().limit(1)).items();
+        if (newest.isEmpty()) {
+            throw CliException.failed("ESCALATION_NOT_FOUND", "no ticket is open", null);
+        }
+        return newest.getFirst().id();
+    }
+}

@@ -1,0 +1,70 @@
+package io.keelson.cli;
+
+import io.keelson.client.Keelson;
+import io.keelson.client.Run;
+import io.keelson.client.Task;
+import io.keelson.client.Tasks;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "task", description = "Decides about one task of a run.", footerHeading = "%nExamples:%n", footer = {
+        "  keelson task approve latest/draft --watch",
+        "  keelson task reject latest/draft --again --comment \"shorter, please\"",
+        "  keelson task retry latest/fetch          # now, instead of after its backoff"})
+final class TaskCommand extends RunChange {
+
+    /** What can be done with a task. */
+    enum Action {
+        APPROVE, REJECT, RETRY, CANCEL, SKIP
+    }
+
+    @Parameters(index = "0", paramLabel = "ACTION",
+            description = "approve or reject its output, which waits for a human; retry what waits for its backoff at "
+                    + "once; cancel it; skip it: the run goes on without it.")
+    Action action;
+
+    @Parameters(index = "1", paramLabel = "TASK", description = "The task's id, or RUN/KEY such as latest/draft.")
+    String task;
+
+    @Option(names = "--comment", paramLabel = "TEXT",
+            description = "A remark, for the record; of reject --again the feedback for the next attempt.")
+    @Nullable String comment;
+
+    @Option(names = "--again", description = "Of reject: ask for another attempt instead of failing the task.")
+    boolean again;
+
+    @Option(names = "--attempt", paramLabel = "N",
+            description = "Of approve and reject: the attempt that is meant; refused when it is another.")
+    @Nullable Integer attempt;
+
+    @Override
+    Run change(Link link) {
+        Tasks tasks = link.keelson().tasks();
+        String id = id(link.keelson());
+        Task after = switch (action) {
+            case APPROVE -> tasks.approve(id, attempt, comment);
+            case REJECT -> again ? tasks.rejectAndRetry(id, attempt, comment) : tasks.reject(id, attempt, comment);
+            case RETRY -> tasks.retry(id);
+            case CANCEL -> tasks.cancel(id, comment);
+            case SKIP -> tasks.skip(id, comment);
+        };
+        said(after.key() + " is " + after.state());
+        return link.keelson().runs().get(after.runId());
+    }
+
+    private String id(Keelson keelson) {
+        int slash = task.indexOf('/');
+        if (slash < 0) {
+            return task;
+        }
+        String run = RunDocuments.id(keelson, task.substring(0, slash));
+        String key = task.substring(slash + 1);
+        List<Task> tasks = keelson.runs().tasks(run).stream().filter(each -> !each.superseded()).toList();
+        return tasks.stream().filter(each -> each.key().equals(key)).map(Task::id).findFirst()
+                .orElseThrow(() -> CliException.failed("TASK_NOT_FOUND", "run " + run + " has no task " + key
+                        + "; it has " + String.join(", ", tasks.stream().map(Task::key).limit(20).toList()), null));
+    }
+}

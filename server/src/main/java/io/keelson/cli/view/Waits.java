@@ -1,0 +1,44 @@
+package io.keelson.cli.view;
+
+import io.keelson.client.Escalation;
+import io.keelson.client.Run;
+import io.keelson.client.Step;
+import io.keelson.client.Task;
+import java.util.List;
+
+/**
+ * What a run waits for that only humans can decide.
+ *
+ * @param approvals steps that wait for a decision
+ * @param outputs tasks whose output waits for one
+ * @param tickets that are open
+ */
+public record Waits(Run run, List<Step> approvals, List<Task> outputs, List<Escalation> tickets) {
+
+    public Waits {
+        approvals = List.copyOf(approvals);
+        outputs = List.copyOf(outputs);
+        tickets = List.copyOf(tickets);
+    }
+
+    /** The plan is to be approved. */
+    public boolean plan() {
+        return run.state().equals("awaiting_approval");
+    }
+
+    /** The result is to be accepted. */
+    public boolean result() {
+        return run.state().equals("running") && "acceptance".equals(run.gate());
+    }
+
+    /** Whether there is anything that a human could do now; also when a human has paused the run. */
+    public boolean any() {
+        return !run.ended() && (plan() || result() || run.stateType().equals("paused") || !approvals.isEmpty()
+                || !outputs.isEmpty() || !tickets.isEmpty());
+    }
+
+    /** How many decisions there are that approve and reject are about. */
+    int decisions() {
+        return plan() || result() ? 1 : approvals.size() + outputs.size();
+    }
+}

@@ -1,0 +1,118 @@
+package io.keelson.server.http;
+
+import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Ids;
+import io.keelson.core.run.NewRun;
+import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.Reading;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * {@code POST /runs/{id}/fork}: a run of the same plan with other inputs, in which what completed before a task is taken
+ * over. A run keeps no declarations of its inputs, so their names are checked and their types are not.
+ */
+final class RunFork {
+
+    private static final int MAX_NAME = 200;
+
+    private final MissionReader missions;
+    private final Ids ids;
+    private final Reads reads;
+    private final Submission submission;
+
+    RunFork(MissionReader missions, Ids ids, Reads reads, Submission submission) {
+        this.missions = missions;
+        this.ids = ids;
+        this.reads = reads;
+        this.submission = submission;
+    }
+
+    void addTo(Route.Table table) {
+        table.postAlso("/runs/{id}/fork", this::fork);
+    }
+
+    private Answer fork(Call call) throws IOException, InterruptedException {
+        call.query().done();
+        Fields fields = call.fields();
+        String task = fields.text("task", MAX_NAME);
+        String name = fields.optionalText("name", MAX_NAME);
+        JsonNode inputs = fields.any("inputs");
+        if (inputs != null && !inputs.isObject()) {
+            fields.problem("WRONG_TYPE", "inputs", "must be an object");
+        }
+        fields.done();
+        UUID source = call.id("id", IdKind.RUN);
+        Mission mission = mission(call.workspace(), source, name, inputs);
+        if (mission.plan().tasks().stream().noneMatch(each -> each.id().equals(task))) {
+            throw Refusal.of(List.of(new Problem("UNKNOWN_REFERENCE", "/task",
+                    "the run's plan has no task '" + Shown.piece(task) + "'")));
+        }
+        Map<String, UUID> completed = reads.read((runs, c) -> runs.completed(c, call.workspace(), source));
+        String key = IdempotencyKey.of(call);
+        UUID id = key == null ? ids.next() : IdempotencyKey.runId(call.workspace(), key);
+        NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()),
+                new NewRun.Fork(source, task, carried(mission.plan(), task, completed)));
+        boolean created = submission.submit(new Command.Create(run, true, call.actor()));
+        ObjectNode document = reads.run(call.workspace(), id);
+        if (created) {
+            return Answer.created("/api/v1/runs/" + id, document);
+        }
+        if (!source.toString().equals(document.path("forked_from").asString(""))
+                || !IdempotencyKey.sameMission(document, mission)) {
+            throw Refusal.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT, "the key was used for something else; it made run "
+                    + id).with("run_id", id.toString());
+        }
+        return Answer.ok(document);
+    }
+
+    private Mission mission(UUID workspace, UUID source, @Nullable String name, @Nullable JsonNode inputs) {
+        ObjectNode document = reads.read((runs, c) -> Reads.found(runs.mission(c, workspace, source), IdKind.RUN,
+                source));
+        document.properties().removeIf(member -> member.getValue().isNull());
+        ObjectNode declared = Json.object();
+        document.path("inputs").properties()
+                .forEach(each -> declared.putObject(each.getKey()).set("default", each.getValue()));
+        document.set("inputs", declared);
+        document.set("input", inputs == null ? Json.object() : inputs);
+        document.put("trigger", "fork");
+        if (name != null) {
+            document.put("name", name);
+        }
+        return switch (missions.read(document)) {
+            case Reading.Done<Mission>(Mission mission) -> mission;
+            case Reading.Refused<Mission>(List<Problem> problems) -> throw Refusal.of(problems.stream()
+                    .map(each -> new Problem(each.code(), each.pointer().replaceFirst("^/input/", "/inputs/"),
+                            each.message()))
+                    .toList());
+        };
+    }
+
+    /** What completed and is neither the task nor depends on it, nor on anything else that is done again. */
+    private static Map<String, UUID> carried(Plan plan, String task, Map<String, UUID> completed) {
+        Map<String, UUID> carried = new HashMap<>();
+        for (boolean grew = true; grew;) {
+            grew = false;
+            for (TaskSpec each : plan.tasks()) {
+                UUID holder = completed.get(each.id());
+                if (holder != null && !each.id().equals(task) && !carried.containsKey(each.id())
+                        && each.dependsOn().stream().map(Dependency::task).allMatch(carried::containsKey)) {
+                    carried.put(each.id(), holder);
+                    grew = true;
+                }
+            }
+        }
+        return carried;
+    }
+}

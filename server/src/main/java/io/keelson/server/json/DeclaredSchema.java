@@ -1,0 +1,90 @@
+package io.keelson.server.json;
+
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
+import com.networknt.schema.Error;
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A JSON Schema 2020-12 that a client has written. It has no references, which could go in circles or to other
+ * machines, and its patterns are RE2. Safe for use by many threads.
+ */
+public final class DeclaredSchema {
+    private static final Schema OF_SCHEMAS = Schemas.ofSchemas();
+
+    /**
+     * Something that is wrong with a schema, or with a value by it.
+     *
+     * @param pointer JSON pointer into the schema or the value, empty for the whole
+     */
+    public record Flaw(String pointer, String message) {}
+
+    private final List<Flaw> flaws;
+    private final @Nullable Schema schema;
+
+    public DeclaredSchema(JsonNode declaration) {
+        List<Flaw> found = new ArrayList<>();
+        unusable(declaration, "", found);
+        Schema compiled = null;
+        if (found.isEmpty()) {
+            found.addAll(flaws(OF_SCHEMAS.validate(declaration)));
+        }
+        if (found.isEmpty()) {
+            try {
+                compiled = Schemas.declared(declaration);
+            } catch (SchemaException e) {
+                found.add(new Flaw("", String.valueOf(e.getMessage())));
+            }
+        }
+        flaws = List.copyOf(found);
+        schema = compiled;
+    }
+
+    /** What is wrong with the schema itself; empty when it can be used. */
+    public List<Flaw> flaws() {
+        return flaws;
+    }
+
+    /** What a value has against the schema; nothing when the schema itself is wrong. */
+    public List<Flaw> check(JsonNode value) {
+        return schema == null ? List.of() : flaws(schema.validate(value));
+    }
+
+    private static List<Flaw> flaws(List<Error> errors) {
+        return errors.stream()
+                .map(error -> new Flaw(error.getInstanceLocation().toString(), String.valueOf(error.getMessage())))
+                .toList();
+    }
+
+    private static void unusable(JsonNode node, String at, List<Flaw> found) {
+        for (var member : node.properties()) {
+            String here = at + "/" + member.getKey().replace("~", "~0").replace("/", "~1");
+            JsonNode value = member.getValue();
+            if (member.getKey().startsWith("$") && value.isString()) {
+                found.add(new Flaw(here, "schemas are declared without '" + member.getKey() + "' here"));
+            } else if (member.getKey().equals("pattern") && value.isString()) {
+                regex(value.stringValue(), here, found);
+            } else if (member.getKey().equals("patternProperties")) {
+                value.propertyNames().forEach(regex -> regex(regex,
+                        here + "/" + regex.replace("~", "~0").replace("/", "~1"), found));
+            }
+            unusable(value, here, found);
+        }
+        for (int i = 0; node.isArray() && i < node.size(); i++) {
+            unusable(node.path(i), at + "/" + i, found);
+        }
+    }
+
+    private static void regex(String regex, String at, List<Flaw> found) {
+        try {
+            Pattern.compile(regex);
+        } catch (PatternSyntaxException e) {
+            found.add(new Flaw(at, "not a regular expression (RE2): " + e.getDescription()));
+        }
+    }
+}

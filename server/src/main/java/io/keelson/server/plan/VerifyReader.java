@@ -1,0 +1,141 @@
+package io.keelson.server.plan;
+
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.server.json.DeclaredSchema;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What judges a task's output: each entry but a human becomes a step that calls a verifying tool. */
+final class VerifyReader {
+    private static final String OUTPUT = "${ .task.output }";
+    private static final Set<String> COMMON = Set.of("kind", "output", "retry", "timeout_seconds");
+
+    /** How a kind is written and what does it; members are given to the tool as they stand. */
+    private record Kind(String tool, String needed, Set<String> optional) {}
+
+    private static final Map<String, Kind> KINDS = Map.of(
+            "json_schema", new Kind("verify.json_schema", "schema", Set.of()),
+            "jq", new Kind("verify.jq", "expression", Set.of("feedback")),
+            "regex", new Kind("verify.regex", "pattern", Set.of("absent", "feedback")),
+            "required_sections", new Kind("verify.sections", "sections", Set.of()));
+
+    private final StepReader steps;
+    private final Problems problems;
+
+    VerifyReader(StepReader steps, Problems problems) {
+        this.steps = steps;
+        this.problems = problems;
+    }
+
+    /** @param at pointer of the list */
+    List<StepSpec> read(JsonNode list, String at) {
+        List<StepSpec> verifiers = new ArrayList<>();
+        for (int i = 0; list.isArray() && i < list.size(); i++) {
+            JsonNode raw = list.path(i);
+            String here = Pointers.of(at, i);
+            if (human(raw)) {
+                members(raw, Set.of("kind"), here);
+                if (i < list.size() - 1) {
+                    problems.add("INVALID_VALUE", here + "/kind", "a human has the last word: put this entry last");
+                }
+            } else {
+                verifiers.add(step(raw, "verify-" + (i + 1), here));
+            }
+        }
+        return verifiers;
+    }
+
+    /** Whether a human has the last word. */
+    static boolean review(JsonNode list) {
+        return list.isArray() && list.values().stream().anyMatch(VerifyReader::human);
+    }
+
+    /** What the plan check says of a verifier's input, at the place where the mission says it. */
+    static String asWritten(JsonNode raw, String rest) {
+        boolean abridged = KINDS.containsKey(Nodes.text(raw, "kind", ""));
+        return abridged || rest.equals("/input/output") ? rest.replaceFirst("^/input", "") : rest;
+    }
+
+    private static boolean human(JsonNode raw) {
+        return "human".equals(Nodes.text(raw, "kind"));
+    }
+
+    private StepSpec step(JsonNode raw, String name, String at) {
+        String named = Nodes.text(raw, "kind", "");
+        Kind kind = KINDS.get(named);
+        if (kind == null) {
+            if (named.equals("tool")) {
+                members(raw, with(COMMON, Set.of("tool", "input")), at);
+                required(raw, "tool", at);
+            }
+            ObjectNode input = Nodes.object(raw, "input").deepCopy();
+            return steps.call(raw, judging(raw, input), name, StepKind.VERIFY, at);
+        }
+        members(raw, with(with(COMMON, Set.of(kind.needed)), kind.optional), at);
+        required(raw, kind.needed, at);
+        ObjectNode input = judging(raw, JsonNodeFactory.instance.objectNode());
+        raw.properties().stream().filter(member -> !COMMON.contains(member.getKey()))
+                .forEach(member -> input.set(member.getKey(), member.getValue()));
+        meaning(raw, kind, at);
+        ObjectNode call = ((ObjectNode) raw).deepCopy().put("tool", kind.tool);
+        return steps.call(call, input, name, StepKind.VERIFY, at);
+    }
+
+    private void required(JsonNode raw, String key, String at) {
+        if (!raw.has(key)) {
+            problems.add("REQUIRED", Pointers.of(at, key), "'" + key + "' must be given");
+        }
+    }
+
+    private static ObjectNode judging(JsonNode raw, ObjectNode input) {
+        if (raw.has("output")) {
+            input.set("output", raw.path("output"));
+        } else if (!input.has("output")) {
+            input.put("output", OUTPUT);
+        }
+        return input;
+    }
+
+    private void meaning(JsonNode raw, Kind kind, String at) {
+        JsonNode rule = raw.path(kind.needed);
+        String here = Pointers.of(at, kind.needed);
+        if (kind.needed.equals("schema") && (rule.isObject() || rule.isBoolean())) {
+            new DeclaredSchema(rule).flaws()
+                    .forEach(flaw -> problems.add("INVALID_SCHEMA", here + flaw.pointer(), flaw.message()));
+        } else if (kind.needed.equals("pattern") && rule.isString()) {
+            try {
+                Pattern.compile(rule.stringValue());
+            } catch (PatternSyntaxException e) {
+                problems.add("INVALID_VALUE", here, "not a regular expression (RE2): " + e.getDescription());
+            }
+        }
+    }
+
+    private void members(JsonNode raw, Set<String> allowed, String at) {
+        raw.propertyNames().stream().filter(key -> !allowed.contains(key) && known(key))
+                .forEach(key -> problems.add("INVALID_VALUE", Pointers.of(at, key), "'" + key + "' is not for kind "
+                        + Pointers.shown(Nodes.text(raw, "kind", "")) + ", which has "
+                        + String.join(", ", new TreeSet<>(allowed))));
+    }
+
+    /** Other keys are the published schema's to name. */
+    private static boolean known(String key) {
+        return COMMON.contains(key) || Set.of("tool", "input").contains(key)
+                || KINDS.values().stream().anyMatch(kind -> kind.needed.equals(key) || kind.optional.contains(key));
+    }
+
+    private static Set<String> with(Set<String> some, Set<String> others) {
+        Set<String> all = new TreeSet<>(some);
+        all.addAll(others);
+        return all;
+    }
+}

@@ -1,0 +1,51 @@
+package io.keelson.server.tool.builtin;
+
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
+import java.util.Set;
+import java.util.stream.Collectors;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code plan.fallback}: a planner that has its answers ready: other tasks for those that failed. */
+final class PlanFallback implements Tool {
+
+    private static final ToolSpec SPEC = Specs.spec("plan.fallback",
+            "Plans again by rules: gives the tasks of every rule whose task has failed.", """
+            {"type": "object", "additionalProperties": false, "required": ["failure", "rules"], "properties": {
+              "failure": {"type": "object", "description": "what failed: .failure of the run"},
+              "rules": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {
+                "type": "object", "additionalProperties": false, "required": ["when_failed", "tasks"], "properties": {
+                  "when_failed": {"type": "string", "minLength": 1, "description": "a task's id, or * for any"},
+                  "tasks": {"type": "array", "items": {"type": "object"},
+                            "description": "as in a plan; in their expressions, $${ stands for ${"}}}}}}""", """
+            {"type": "object", "required": ["tasks"], "properties": {"tasks": {"type": "array"}}}""");
+
+    @Override
+    public ToolSpec spec() {
+        return SPEC;
+    }
+
+    @Override
+    public ToolResult execute(ToolCall call) throws ToolFailure {
+        Set<String> failed = call.input().path("failure").path("failed").valueStream()
+                .map(task -> task.path("task").asString("")).collect(Collectors.toSet());
+        ObjectNode plan = JsonNodeFactory.instance.objectNode();
+        ArrayNode tasks = plan.putArray("tasks");
+        for (JsonNode rule : call.input().get("rules")) {
+            String wanted = rule.get("when_failed").stringValue();
+            if (wanted.equals("*") || failed.contains(wanted)) {
+                rule.get("tasks").forEach(tasks::add);
+            }
+        }
+        if (tasks.isEmpty()) {
+            throw ToolFailure.permanent("NO_FALLBACK", "no rule is about what failed: " + String.join(", ", failed));
+        }
+        return ToolResult.of(plan);
+    }
+}

@@ -1,0 +1,49 @@
+package io.keelson.server.tool.builtin;
+
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
+import tools.jackson.databind.JsonNode;
+
+/** {@code verify.regex}: whether a pattern is found in an output, or is not. */
+final class VerifyRegex implements Tool {
+
+    private static final ToolSpec SPEC = Verdicts.spec("verify.regex",
+            "Judges whether a regular expression (RE2) is found in an output; one that is no text is taken as JSON.", """
+            {"type": "object", "additionalProperties": false, "required": ["output", "pattern"], "properties": {
+              "output": {"description": "what is judged"},
+              "pattern": {"type": "string", "minLength": 1, "maxLength": 1000},
+              "absent": {"type": "boolean", "default": false, "description": "it passes when nothing is found"},
+              "feedback": {"type": "string", "description": "what is wrong when it does not pass"}}}""");
+
+    @Override
+    public ToolSpec spec() {
+        return SPEC;
+    }
+
+    @Override
+    public ToolResult execute(ToolCall call) throws ToolFailure {
+        JsonNode input = call.input();
+        String pattern = input.get("pattern").stringValue();
+        boolean absent = input.path("absent").asBoolean(false);
+        boolean found = compile(pattern).matcher(Verdicts.text(input.get("output"))).find();
+        if (found != absent) {
+            return Verdicts.passed();
+        }
+        return Verdicts.rejected(input.path("feedback").asString(
+                absent ? "the output has something that matches " + pattern
+                        : "nothing in the output matches " + pattern));
+    }
+
+    private static Pattern compile(String pattern) throws ToolFailure {
+        try {
+            return Pattern.compile(pattern);
+        } catch (PatternSyntaxException e) {
+            throw ToolFailure.permanent("PATTERN_INVALID", "not a regular expression (RE2): " + e.getDescription());
+        }
+    }
+}
