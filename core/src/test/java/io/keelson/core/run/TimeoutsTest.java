@@ -312,6 +312,18 @@ class TimeoutsTest {
     }
 
     @Test
+    void aRunThatWaitsForItsNextAttemptIsLookedAtInTimeAfterAnOutage() {
+        world = World.start(rules().run(FailureMode.RETRY).policy(), plan(task("a").retry(Plans.ONCE)));
+        world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);
+        world.outage(Duration.ofHours(30));
+        Instant back = world.now;
+        world.watchUntil(back.plus(Duration.ofHours(24)).minus(MOMENT));
+        assertThat(world.state()).isEqualTo(RunState.RETRYING);
+        world.watchUntil(back.plus(Duration.ofHours(24)));
+        assertFailed("RUN_NOT_RETRIED");
+    }
+
+    @Test
     void aResultThatWaitsForAcceptanceRunsOutOfNoTime() {
         world = World.start(rules().policy().with(new HumanRules(true, Duration.ofHours(24),
                 HumanRules.OnTimeout.REMIND)), plan(task("a")));
