@@ -116,6 +116,16 @@ public final class Runs {
         return Json.document(api.get(Route.of("/runs/", id, "/status").toString()), RunStatus.class);
     }
 
+    /** Why the run waits, or what it is busy with. */
+    public Explanation explain(String id) {
+        return Json.document(api.get(Route.of("/runs/", id, "/explain").toString()), Explanation.class);
+    }
+
+    /** Why a task waits. */
+    public Explanation explainTask(String taskId) {
+        return Json.document(api.get(Route.of("/tasks/", taskId, "/explain").toString()), Explanation.class);
+    }
+
     /** The state of the run's current attempt in every vocabulary. */
     public RunStates states(String id) {
         return Json.document(api.get(Route.of("/runs/", id, "/states").toString()), RunStates.class);

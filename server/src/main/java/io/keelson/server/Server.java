@@ -26,8 +26,10 @@ import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.run.Explainer;
 import io.keelson.server.run.Fleet;
 import io.keelson.server.run.RunReader;
+import io.keelson.server.run.RunStore;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.builtin.BuiltinTools;
@@ -103,6 +105,8 @@ public final class Server implements AutoCloseable {
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
                     new Rooms(database, keys, engine, engine.remoteWork(), new RunReader(),
+                            new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
+                                    tool -> tools.find(tool).isPresent()),
                             new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
                             UuidCreator::getTimeOrderedEpoch, () -> answers(database))));
             http.start();

@@ -82,7 +82,8 @@ public final class FailurePolicy {
             return RetryReason.ERROR_COUNT_EXCEEDED;
         }
         return facts.calls >= Escalation.MIN_CALLS && facts.errors > escalation.errorRate() * facts.calls
-                ? RetryReason.ERROR_RATE_EXCEEDED : null;
+                ? RetryReason.ERROR_RATE_EXCEEDED
+                : null;
     }
 
     private static RetryDecision of(Action action, RetryReason reason, RetryPolicy policy, Facts facts) {

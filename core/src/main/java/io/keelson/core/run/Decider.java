@@ -30,8 +30,8 @@ public final class Decider {
         Decision d = new Decision(view, changes, now, ids, offer, command.actor());
         changes.insert(command.run());
         d.note(null, null, "run_created", Map.of("name", command.run().name(), "trigger", command.run().trigger()));
-        if (command.start()) {
-            NewRun.Fork fork = command.run().fork();
+        NewRun.Fork fork = command.run().fork();
+        if (command.start() || fork != null) {
             Planning.begin(d, false, fork == null ? Map.of() : fork.carried());
         }
         Watch.after(d, RunState.CREATED);
@@ -162,7 +162,7 @@ public final class Decider {
             case WATCH -> Watch.look(d);
             case HEARTBEAT -> Watch.heartbeatDue(d);
             case RUN_RETRY -> Levels.runDue(d);
-            case HUMAN -> Gates.overdue(d, subject);
+            case HUMAN -> Patience.over(d, subject);
             case AGENT_RETRY -> d.view.agents.stream().filter(agent -> agent.id().equals(subject)).findFirst()
                     .ifPresentOrElse(agent -> Levels.agentDue(d, agent), () -> d.disarm(command.kind(), subject));
             case TASK_CONTINUE, TASK_RETRY -> {

@@ -112,6 +112,11 @@ final class Decision {
                 type, null, null, detail);
     }
 
+    /** An event of an agent that tells of no transition. */
+    void note(AgentRow agent, String type, Map<String, Object> detail) {
+        event(agent.id(), null, null, type, null, null, detail);
+    }
+
     private void event(@Nullable UUID agent, @Nullable UUID task, @Nullable UUID step, String type,
             @Nullable State from, @Nullable State to, Map<String, Object> detail) {
         run.seq++;

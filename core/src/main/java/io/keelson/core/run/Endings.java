@@ -56,29 +56,33 @@ final class Endings {
     }
 
     static void failed(Decision d, TaskRow task, StepError error) {
-        failed(d, task, error, error.errorClass().retryable() ? null : RetryReason.NON_RETRYABLE_ERROR);
+        failed(d, task, error, told(error));
     }
 
     /**
      * A task has failed for good: it is passed over, its agent starts over, the run is planned anew, or agent and run
      * fail with it (failure §4, §5).
      *
-     * @param reason why it was not tried again; null where no policy was asked
+     * @param told what its event tells: the error, and the decision where a policy was asked
      */
-    static void failed(Decision d, TaskRow task, StepError error, @Nullable RetryReason reason) {
+    static void failed(Decision d, TaskRow task, StepError error, Map<String, Object> told) {
+        failed(d, task, error, told, d.run.policy().failures().agent());
+    }
+
+    private static void failed(Decision d, TaskRow task, StepError error, Map<String, Object> told, FailureMode mode) {
         TaskRow group = task.group() == null || task.group().terminal() ? null : task.group();
-        FailureMode mode = d.run.policy().failures().agent();
         boolean over = task == d.view.afterHook
                 || group != null && group.spec().policy().failureMode() == FailureMode.CONTINUE;
         List<TaskRow> ended = new ArrayList<>();
-        fail(d, task, error, reason, over || !task.system() && mode == FailureMode.CONTINUE, ended);
+        task.children.stream().filter(child -> !child.terminal()).forEach(child -> cancel(d, child, ended));
+        fail(d, task, error, told, over || !task.system() && mode == FailureMode.CONTINUE, ended);
         if (over) {
             ended(d, ended);
             return;
         }
         if (group != null) {
             group.children.stream().filter(child -> !child.terminal()).forEach(child -> cancel(d, child, ended));
-            fail(d, group, error, null, mode == FailureMode.CONTINUE, ended);
+            fail(d, group, error, told(error), mode == FailureMode.CONTINUE, ended);
         }
         if (task.spec().taskType().equals(SystemTasks.PLANNING) && task.system()) {
             task.passedOver = true;
@@ -89,16 +93,16 @@ final class Endings {
             ended(d, ended);
         } else if (d.run.failing || task.agent().failing) {
             ended(d, ended);
-        } else if (mode == FailureMode.RETRY && Levels.agentMay(d, task.agent())
-                && d.run.state == RunState.RUNNING) {
+        } else if (mode == FailureMode.RETRY && Levels.agentMay(d, task.agent(), error)) {
             ended.forEach(each -> uncount(d, each));
             Levels.startOver(d, task.agent(), error);
             settle(d);
-        } else if (Replanning.wanted(d, task.agent())) {
+        } else if (Replanning.underWay(d) || Replanning.wanted(d, task.agent())) {
             task.agent().failing = true;
             d.changes.touch(task.agent());
-            remember(d, group == null ? task : group, error);
-            Replanning.begin(d, "task '" + task.key() + "' failed: " + error.code());
+            if (!Replanning.underWay(d)) {
+                Replanning.begin(d, "task '" + task.key() + "' failed: " + error.code());
+            }
             ended(d, ended);
         } else {
             failFast(d, group == null ? task : group, error, d.run.policy().failures().run() != FailureMode.CONTINUE,
@@ -131,31 +135,33 @@ final class Endings {
 
     /** No new plan came of it: the failures that called for one take their course. */
     static void failWhatFailed(Decision d, StepError error) {
+        Set<AgentRow> seen = new HashSet<>();
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
-            if (task.state == TaskState.FAILED && !task.passedOver && task.agent().failing && !task.system()) {
+            if (task.state == TaskState.FAILED && !task.passedOver && task.agent().failing && !task.system()
+                    && !d.run.failing && seen.add(task.agent())) {
                 failFast(d, task, new StepError(Objects.requireNonNullElse(task.errorCode, error.code()),
                         error.errorClass(), Objects.requireNonNullElse(task.errorMessage, error.message())),
                         d.run.policy().failures().run() != FailureMode.CONTINUE, new ArrayList<>());
-                return;
             }
         }
         judgeAll(d);
         settle(d);
     }
 
-    /** An agent has been at work for too long. */
+    /** An agent has been at work for too long: it fails itself, even where it would pass over a task that fails. */
     static void timedOut(Decision d, AgentRow agent) {
         StepError error = new StepError("AGENT_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                 "the agent was at work for longer than " + d.run.policy().timeouts().agent().toSeconds() + " s");
-        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
-            if (task.agent() == agent && !task.superseded && RunView.begun(task) && task.group() == null
-                    && d.run.state == RunState.RUNNING) {
-                if (task.state == TaskState.QUEUED) {
-                    d.move(task, TaskState.ASSIGNED, Map.of());
-                }
-                failed(d, task, error);
-            }
-        }
+        FailureMode mode = d.run.policy().failures().agent() == FailureMode.RETRY ? FailureMode.RETRY
+                : FailureMode.FAIL_FAST;
+        d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task)).findFirst()
+                .ifPresent(begun -> {
+                    TaskRow task = begun.group() == null ? begun : begun.group();
+                    if (task.state == TaskState.QUEUED) {
+                        d.move(task, TaskState.ASSIGNED, Map.of());
+                    }
+                    failed(d, task, error, told(error), mode);
+                });
     }
 
     /** The whole run is cancelled. */
@@ -166,7 +172,7 @@ final class Endings {
                 d.run.errorMessage, "tasks_remaining", d.view.tasksOpen));
     }
 
-    private static void fail(Decision d, TaskRow task, StepError error, @Nullable RetryReason reason, boolean over,
+    private static void fail(Decision d, TaskRow task, StepError error, Map<String, Object> told, boolean over,
             List<TaskRow> ended) {
         task.errorCode = error.code();
         task.errorMessage = error.message();
@@ -174,16 +180,21 @@ final class Endings {
         task.passedOver = over;
         cancelSteps(d, task);
         forget(d, task);
-        Map<String, Object> detail = new LinkedHashMap<>(Map.of("error_code", error.code(), "error_class",
-                error.errorClass().wire(), "error_message", error.message()));
-        if (reason != null) {
-            detail.put("reason", reason.wire());
-        }
+        Map<String, Object> detail = new LinkedHashMap<>(told);
         if (over) {
             detail.put("passed_over", true);
         }
         d.move(task, TaskState.FAILED, detail);
         ended.add(task);
+    }
+
+    private static Map<String, Object> told(StepError error) {
+        Map<String, Object> told = new LinkedHashMap<>(Map.of("error_code", error.code(), "error_class",
+                error.errorClass().wire(), "error_message", error.message()));
+        if (!error.errorClass().retryable()) {
+            told.put("reason", RetryReason.NON_RETRYABLE_ERROR.wire());
+        }
+        return told;
     }
 
     /** What has just ended will be begun anew: it stands for nothing that waits. */
@@ -244,7 +255,7 @@ final class Endings {
     private static Set<TaskRow> keptAfter(Decision d, TaskRow failed) {
         Set<TaskRow> kept = new HashSet<>();
         for (TaskRow task : d.view.tasks.values()) {
-            if (task.spec().triggerRule() == TriggerRule.ALWAYS) {
+            if (task.spec().triggerRule() == TriggerRule.ALWAYS || task == d.view.afterHook) {
                 kept.add(task);
             }
         }
@@ -429,8 +440,7 @@ final class Endings {
         if (d.run.failing) {
             end(d, RunState.FAILED, Map.of("error_code", String.valueOf(d.run.errorCode), "error_message",
                     String.valueOf(d.run.errorMessage)));
-            if (d.run.policy().failures().run() == FailureMode.RETRY
-                    && d.run.attempt < d.run.policy().maxAttempts()) {
+            if (d.run.policy().failures().run() == FailureMode.RETRY && Levels.runMay(d)) {
                 Levels.retryRun(d);
             }
         } else if (d.run.outputTemplate() != null) {

@@ -135,7 +135,7 @@ final class Failures {
                 again(d, task, error, null, detail(error, decision));
                 Tickets.failure(d, task, null, error, decision.reason().wire());
             }
-            case FAIL -> Endings.failed(d, task, error, decision.reason());
+            case FAIL -> Endings.failed(d, task, error, detail(error, decision));
             case ABORT -> abort(d, decision.reason().wire(), error);
         }
     }
@@ -163,7 +163,7 @@ final class Failures {
         return FailurePolicy.decide(policy, d.run.policy().failures().escalation(),
                 new FailurePolicy.Facts(Series.OPEN, d.run.state == RunState.CANCELLED, Watch.runTimeIsUp(d), true,
                         error.errorClass(), attempts, failures,
-                        since == null ? Duration.ZERO : Duration.between(since, d.now), error.retryAfter(),
+                        Watch.goingSince(d, since), error.retryAfter(),
                         d.view.calls.errors(d.now), d.view.calls.calls(d.now), seed));
     }
 

@@ -4,7 +4,6 @@ import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
-import io.keelson.core.plan.HumanRules.OnTimeout;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
@@ -14,12 +13,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Where a run waits for somebody else than a worker: humans' decisions, and answers of the evaluator. */
 final class Gates {
+    /** What the run's error is after a human's no. */
+    private static final Set<String> REJECTIONS =
+            Set.of("PLAN_REJECTED", "APPROVAL_REJECTED", "OUTPUT_REJECTED", "RESULT_REJECTED");
 
     private Gates() {}
 
@@ -38,7 +41,8 @@ final class Gates {
         if (waiting.size() + judged.size() > 1) {
             return new Reply.Rejected("APPROVAL_AMBIGUOUS", "several decisions wait; decide one of them by its id",
                     d.run.state.wire(), Stream.concat(
-                            waiting.stream().map(step -> step.id() + " (" + step.task().key() + "/" + step.name() + ")"),
+                            waiting.stream()
+                                    .map(step -> step.id() + " (" + step.task().key() + "/" + step.name() + ")"),
                             judged.stream().map(task -> task.id() + " (" + task.key() + ")")).sorted().toList());
         }
         if (judged.size() == 1) {
@@ -48,10 +52,14 @@ final class Gates {
         if (waiting.size() == 1) {
             return decideStep(d, waiting.getFirst(), approve, comment);
         }
-        if (d.run.state == RunState.CANCELLED || d.run.state == RunState.FAILED) {
-            return Decider.forbidden(d.run.state, approve ? "approve" : "reject");
-        }
-        return Reply.UNCHANGED;
+        return nothingWaits(d, approve);
+    }
+
+    /** A decision that was made already is no error; what was decided otherwise cannot be decided again. */
+    private static Reply nothingWaits(Decision d, boolean approve) {
+        boolean same = approve ? d.run.state != RunState.FAILED && d.run.state != RunState.CANCELLED
+                : d.run.state == RunState.FAILED && REJECTIONS.contains(String.valueOf(d.run.errorCode));
+        return same ? Reply.UNCHANGED : Decider.forbidden(d.run.state, approve ? "approve" : "reject");
     }
 
     private static Reply acceptResult(Decision d, boolean approve, @Nullable String comment) {
@@ -94,7 +102,7 @@ final class Gates {
         return decideStep(d, step, command.approve(), command.comment());
     }
 
-    private static Reply decideStep(Decision d, StepRow step, boolean approve, @Nullable String comment) {
+    static Reply decideStep(Decision d, StepRow step, boolean approve, @Nullable String comment) {
         return switch (step.state) {
             case WAITING_APPROVAL -> {
                 d.disarm(TimerKind.HUMAN, step.id());
@@ -279,45 +287,13 @@ final class Gates {
             case EVALUATE_STEP -> step != null && step.evaluating;
             case EVALUATE_RUN_OUTPUT -> d.view.evaluatingOutput;
             case EVALUATE_PLAN -> d.view.evaluatingPlan;
-            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT, WATCH -> throw new IllegalArgumentException(kind.toString());
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT, WATCH ->
+                throw new IllegalArgumentException(kind.toString());
         };
         if (wanted) {
             d.evaluate(kind, subject);
         } else {
             d.disarm(kind, subject);
-        }
-    }
-
-    /** Nobody has answered in time: people are reminded, or the run's rule answers for them. */
-    static void overdue(Decision d, UUID subject) {
-        TicketRow ticket = d.view.tickets.get(subject);
-        TaskRow task = d.view.tasks.get(subject);
-        StepRow step = d.view.steps.get(subject);
-        boolean ofRun = subject.equals(d.run.id())
-                && (d.run.state == RunState.AWAITING_APPROVAL || d.run.gate == RunRow.Gate.ACCEPTANCE);
-        d.disarm(TimerKind.HUMAN, subject);
-        if (ticket != null) {
-            Tickets.overdue(d, ticket);
-        } else if (ofRun || task != null && task.state == TaskState.AWAITING_HUMAN
-                || step != null && step.state == StepState.WAITING_APPROVAL) {
-            overdue(d, task, step, subject);
-        }
-    }
-
-    private static void overdue(Decision d, @Nullable TaskRow task, @Nullable StepRow step, UUID subject) {
-        OnTimeout rule = d.run.policy().humans().onTimeout();
-        String comment = "nobody answered in time";
-        boolean yes = rule == OnTimeout.APPROVE;
-        if (rule == OnTimeout.REMIND) {
-            d.note(step == null ? task : step.task(), step, "human_reminded", Map.of("waits_for", "decision"));
-            d.arm(TimerKind.HUMAN, subject, d.now.plus(d.run.policy().humans().patience()));
-        } else if (step != null) {
-            decideStep(d, step, yes, comment);
-        } else if (task != null) {
-            Verdicts.decide(d, task, yes ? Command.DecideTask.Choice.APPROVE : Command.DecideTask.Choice.REJECT, null,
-                    comment);
-        } else {
-            decide(d, yes, comment);
         }
     }
 

@@ -4,10 +4,13 @@ import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.policy.RetryReason;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -43,9 +46,16 @@ final class Levels {
         Endings.queue(d, task);
     }
 
-    /** True when the agent may start over once more. */
-    static boolean agentMay(Decision d, AgentRow agent) {
-        return agent.attempt < d.run.policy().failures().level().maxAttempts();
+    /** True when the agent may start over once more, and what failed it may go better then. */
+    static boolean agentMay(Decision d, AgentRow agent, StepError error) {
+        return error.errorClass().retryable() && agent.attempt < d.run.policy().failures().level().maxAttempts();
+    }
+
+    /** Likewise of the run, whose failed tasks have all ended. */
+    static boolean runMay(Decision d) {
+        return d.run.attempt < d.run.policy().maxAttempts() && d.view.tasks.values().stream()
+                .filter(task -> task.state == TaskState.FAILED && !task.passedOver && task.errorClass != null)
+                .allMatch(task -> ErrorClass.fromWire(Objects.requireNonNull(task.errorClass)).retryable());
     }
 
     /**
@@ -54,18 +64,24 @@ final class Levels {
      */
     static void startOver(Decision d, AgentRow agent, StepError error) {
         Lanes.start(d, agent);
-        List<TaskRow> old = d.view.tasks.values().stream().filter(task -> task.agent() == agent && task.carriedFrom == null).toList();
+        List<TaskRow> old = d.view.tasks.values().stream()
+                .filter(task -> task.agent() == agent && task.carriedFrom == null).toList();
         Map<TaskRow, List<StepSpec>> planned = new HashMap<>();
         old.forEach(task -> planned.put(task, task.planned()));
         old.forEach(task -> Endings.drop(d, task));
         agent.begunAt = null;
         RetryPolicy policy = d.run.policy().failures().level();
         Instant when = d.now.plus(policy.delay(agent.attempt, agent.id().getLeastSignificantBits() ^ agent.attempt));
-        agent.attempt++;
+        Map<String, Object> detail = decision(d, agent.attempt, policy.maxAttempts(), when);
+        detail.put("attempt_number", ++agent.attempt);
+        detail.put("error_code", error.code());
+        detail.put("error_message", error.message());
         agent.nextRunAt = when;
-        d.move(agent, AgentState.PENDING, Map.of("attempt_number", agent.attempt, "error_code", error.code(),
-                "error_message", error.message(), "retry_after_seconds",
-                Duration.between(d.now, when).toMillis() / 1000.0));
+        if (agent.state == AgentState.PAUSED) {
+            d.note(agent, "agent_retrying", detail);
+        } else {
+            d.move(agent, AgentState.PENDING, detail);
+        }
         Map<TaskRow, TaskRow> anew = new HashMap<>();
         for (TaskRow task : old) {
             if (task.group() == null) {
@@ -80,6 +96,14 @@ final class Levels {
         d.view.forgetSuperseded();
         d.arm(TimerKind.AGENT_RETRY, agent.id(), when);
         Lanes.retire(d, agent);
+    }
+
+    /** What an event tells of a level's next attempt: every attempt of a level ends in one failure. */
+    private static Map<String, Object> decision(Decision d, int attempts, int most, Instant when) {
+        int left = most - attempts;
+        return new LinkedHashMap<>(Map.of("reason", RetryReason.RETRY_SCHEDULED.wire(), "retry_after_seconds",
+                Duration.between(d.now, when).toMillis() / 1000.0, "attempts", attempts, "failures", attempts,
+                "remaining_attempts", left, "remaining_failures", left));
     }
 
     private static void relink(Decision d, TaskRow old, Map<TaskRow, TaskRow> anew) {
@@ -130,7 +154,7 @@ final class Levels {
     static void retryRun(Decision d) {
         RetryPolicy policy = d.run.policy().failures().level();
         Instant when = d.now.plus(policy.delay(d.run.attempt, d.run.id().getLeastSignificantBits() ^ d.run.attempt));
-        Planning.retry(d, when);
+        Planning.retry(d, when, decision(d, d.run.attempt, d.run.policy().maxAttempts(), when));
     }
 
     /** The time of a run's next attempt has come. */

@@ -25,7 +25,7 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
         @Nullable Fork fork) {
 
     /**
-     * What a run takes over from another one.
+     * What a run takes over from another one; such a run begins when it is made.
      *
      * @param task the task from which it differs, by its id in the plan
      * @param carried by key, the tasks whose outputs it takes over, each with the task that holds the output

@@ -50,23 +50,28 @@ final class Planning {
 
     /** A new attempt of a failed run: fresh rows; the old ones stay with the attempt that they belong to. */
     static void retry(Decision d, boolean fromStart) {
-        Map<String, UUID> carried = renew(d, fromStart);
+        Map<String, UUID> carried = renew(d, fromStart, Map.of());
         begin(d, d.run.startedAt != null, carried);
     }
 
-    /** A new attempt from the start, to begin at a later time. */
-    static void retry(Decision d, Instant when) {
-        renew(d, true);
+    /**
+     * A new attempt from the start, to begin at a later time.
+     *
+     * @param why what its event tells of the decision
+     */
+    static void retry(Decision d, Instant when, Map<String, Object> why) {
+        renew(d, true, why);
         d.arm(TimerKind.RUN_RETRY, d.run.id(), when);
     }
 
-    private static Map<String, UUID> renew(Decision d, boolean fromStart) {
+    private static Map<String, UUID> renew(Decision d, boolean fromStart, Map<String, Object> why) {
         Map<String, UUID> carried = fromStart ? Map.of() : carried(d);
         d.run.attempt++;
         d.run.effectGeneration += fromStart ? 1 : 0;
         d.run.failing = false;
         d.run.errorCode = null;
         d.run.errorMessage = null;
+        d.run.output = null;
         d.run.agentCount = 0;
         d.run.taskCount = 0;
         d.run.tasksCompleted = 0;
@@ -80,7 +85,10 @@ final class Planning {
         d.run.activeSince = null;
         d.run.quietSince = null;
         d.view.forgetAttempt();
-        d.move(RunState.RETRYING, Map.of("attempt_number", d.run.attempt, "carried", carried.size()));
+        Map<String, Object> detail = new LinkedHashMap<>(why);
+        detail.put("attempt_number", d.run.attempt);
+        detail.put("carried", carried.size());
+        d.move(RunState.RETRYING, detail);
         return carried;
     }
 
@@ -91,7 +99,8 @@ final class Planning {
         while (grew) {
             grew = false;
             for (TaskRow task : d.view.tasks.values()) {
-                if (task.group() == null && !task.system() && task.state == TaskState.COMPLETED && !carried.containsKey(task.key())
+                if (task.group() == null && !task.system() && task.state == TaskState.COMPLETED
+                        && !carried.containsKey(task.key())
                         && task.upstreams.stream().allMatch(up -> carried.containsKey(up.key()))) {
                     carried.put(task.key(), task.carriedFrom == null ? task.id() : task.carriedFrom);
                     grew = true;

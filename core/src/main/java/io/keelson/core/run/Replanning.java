@@ -37,8 +37,7 @@ final class Replanning {
 
     private static boolean possible(Decision d) {
         FailureRules rules = d.run.policy().failures();
-        return rules.planner() != null && d.run.replans < rules.maxReplans() && !d.run.failing
-                && d.run.state == RunState.RUNNING;
+        return rules.planner() != null && d.run.replans < rules.maxReplans() && !d.run.failing;
     }
 
     /** A human asks. */
@@ -46,13 +45,16 @@ final class Replanning {
         if (d.run.state != RunState.RUNNING) {
             return Decider.forbidden(d.run.state, "re-plan");
         }
-        if (d.run.gate != Gate.NONE) {
+        if (underWay(d)) {
             return Reply.UNCHANGED;
         }
         if (!possible(d)) {
             return Reply.rejected(d.run.policy().failures().planner() == null ? "NO_PLANNER" : "REPLANS_EXHAUSTED",
                     d.run.policy().failures().planner() == null ? "the run has no planner"
                             : "the run has had all of its " + d.run.policy().failures().maxReplans() + " re-plannings");
+        }
+        if (d.run.gate == Gate.ACCEPTANCE) {
+            d.disarm(TimerKind.HUMAN, d.run.id());
         }
         begin(d, command.reason() == null ? "asked for" : command.reason());
         return Reply.CHANGED;
@@ -144,7 +146,7 @@ final class Replanning {
 
     /** True when the planner's answer is there and nobody is looking at it. */
     static boolean plannerIsDone(Decision d) {
-        return (d.run.gate == Gate.REPLANNING || d.run.gate == Gate.REPLAN_APPROVED) && !d.view.evaluatingPlan
+        return underWay(d) && !d.view.evaluatingPlan
                 && d.view.tickets.isEmpty() && d.run.state == RunState.RUNNING
                 && d.view.tasks.values().stream().noneMatch(task -> task.system() && !task.terminal()
                         && task.spec().taskType().equals(SystemTasks.PLANNING));
@@ -152,6 +154,11 @@ final class Replanning {
 
     /** True while nothing of the present plan may be begun. */
     static boolean holds(Decision d, TaskRow task) {
-        return (d.run.gate == Gate.REPLANNING || d.run.gate == Gate.REPLAN_APPROVED) && !task.system();
+        return underWay(d) && !task.system();
+    }
+
+    /** True from the wish for a new plan until it is in place or refused; what fails meanwhile is the planner's, too. */
+    static boolean underWay(Decision d) {
+        return d.run.gate == Gate.REPLANNING || d.run.gate == Gate.REPLAN_APPROVED;
     }
 }

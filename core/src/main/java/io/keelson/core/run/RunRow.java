@@ -142,7 +142,8 @@ public final class RunRow {
 
     private Face face() {
         return new Face(state, attempt, effectGeneration, failing, agentCount, taskCount, tasksCompleted, tasksFailed,
-                tasksSkipped, stepCount, planVersion, replans, gate, stateSince, active, activeSince, quietSince, startedAt, completedAt, errorCode, errorMessage, output);
+                tasksSkipped, stepCount, planVersion, replans, gate, stateSince, active, activeSince, quietSince,
+                startedAt, completedAt, errorCode, errorMessage, output);
     }
 
     /** True when the run's own row does not hold what stands here; for the writer of changes. */

@@ -86,13 +86,15 @@ final class Verdicts {
 
     static Reply decide(Decision d, TaskRow task, Choice choice, @Nullable Integer gate, @Nullable String comment) {
         if (task.state != TaskState.AWAITING_HUMAN) {
-            return repeated(task, choice) ? Reply.UNCHANGED
+            return repeated(task, choice, gate) ? Reply.UNCHANGED
                     : new Reply.Rejected("INVALID_STATE_TRANSITION", "task '" + task.key()
                             + "' is not waiting for a decision", task.state.wire(), List.of());
         }
         if (gate != null && gate != task.attempt) {
-            return new Reply.Rejected("GATE_CHANGED", "the decision is about attempt " + gate + " of task '" + task.key()
-                    + "', which is at attempt " + task.attempt, task.state.wire(), List.of());
+            return new Reply.Rejected("GATE_CHANGED",
+                    "the decision is about attempt " + gate + " of task '" + task.key()
+                            + "', which is at attempt " + task.attempt,
+                    task.state.wire(), List.of());
         }
         d.disarm(TimerKind.HUMAN, task.id());
         String by = d.actor.id() == null ? d.actor.type() : d.actor.id();
@@ -118,9 +120,13 @@ final class Verdicts {
         return Reply.CHANGED;
     }
 
-    private static boolean repeated(TaskRow task, Choice choice) {
-        return choice == Choice.APPROVE && task.state == TaskState.COMPLETED
-                || choice == Choice.REJECT && task.state == TaskState.FAILED
-                        && "OUTPUT_REJECTED".equals(task.errorCode);
+    /** Whether just that has been decided about that gate; only another attempt leads on from a gate but an end. */
+    private static boolean repeated(TaskRow task, Choice choice, @Nullable Integer gate) {
+        boolean rejected = "OUTPUT_REJECTED".equals(task.errorCode);
+        return switch (choice) {
+            case APPROVE -> task.state == TaskState.COMPLETED;
+            case REJECT -> task.state == TaskState.FAILED && rejected;
+            case RETRY -> rejected && task.state == TaskState.AWAITING_RETRY || gate != null && gate < task.attempt;
+        };
     }
 }

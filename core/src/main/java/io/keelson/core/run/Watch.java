@@ -45,8 +45,15 @@ final class Watch {
         return d.run.activeSince == null ? d.run.active : d.run.active.plus(alive(d, d.run.activeSince));
     }
 
-    private static Duration alive(Decision d, @Nullable Instant since) {
+    /** How much of the time since then an engine was alive; zero where there is no such time. */
+    static Duration alive(Decision d, @Nullable Instant since) {
         return since == null ? Duration.ZERO : Outage.aliveBetween(since, d.now, d.view.outages);
+    }
+
+    /** As {@link #alive}, but no further back than to when the run was last let go on: what was before is forgiven. */
+    static Duration goingSince(Decision d, @Nullable Instant since) {
+        Instant going = d.run.stateSince;
+        return alive(d, since != null && going != null && going.isAfter(since) ? going : since);
     }
 
     static boolean runTimeIsUp(Decision d) {
@@ -62,7 +69,8 @@ final class Watch {
             case RESUMING -> t.resuming();
             case RETRYING -> t.retrying();
             case CREATED, PLANNING, AWAITING_APPROVAL, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
-                    SKIPPED -> null;
+                    SKIPPED ->
+                null;
         };
     }
 
@@ -104,8 +112,9 @@ final class Watch {
             }
             case RUNNING -> running(d, t);
             case CREATED, PLANNING, AWAITING_APPROVAL, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
-                    SKIPPED -> {
-            }
+                    SKIPPED ->
+                {
+                }
         }
         Duration next = d.run.state.terminal() ? null : firstLook(d);
         if (next != null) {
@@ -144,7 +153,7 @@ final class Watch {
         }
         for (AgentRow agent : List.copyOf(d.view.agents)) {
             if (d.run.state == RunState.RUNNING && agent.state == AgentState.RUNNING
-                    && !spared(d, agent) && passed(d, agent.begunAt, t.agent())) {
+                    && !agent.failing && !spared(d, agent) && passed(d, agent.begunAt, t.agent())) {
                 Endings.timedOut(d, agent);
             }
         }
@@ -173,7 +182,7 @@ final class Watch {
                     "no verdict within " + t.verify().toSeconds() + " s"));
         } else if (task.state == TaskState.ASSIGNED && passed(d, task.stateSince, t.assign())) {
             d.note(task, null, "stall_detected", Map.of("state", task.state.wire()));
-            task.hasSlot = false;
+            Lanes.leave(task);
             Endings.queue(d, task);
         } else if (task.state == TaskState.RUNNING && idle(task) && passed(d, task.stateSince, t.stall())) {
             d.note(task, null, "stall_detected", Map.of("state", task.state.wire()));

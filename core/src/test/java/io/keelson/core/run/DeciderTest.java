@@ -383,7 +383,7 @@ class DeciderTest {
         for (int i = 0; i < 10; i++) {
             StepRow step = world.claimAll().getFirst();
             world.done(new Command.LeaseExpired(world.id(), step.task().id(), 0, step.leaseEpoch(), World.LEASE,
-                Actor.RECONCILER));
+                    Actor.RECONCILER));
         }
         assertThat(world.step("a", "s1").state()).isEqualTo(StepState.FAILED);
         assertThat(world.task("a").state()).as("lost workers are the task's own policy's").isEqualTo(

@@ -92,8 +92,15 @@ final class Invariants {
             assertThat(!world.queue.isEmpty() || timer || human)
                     .as("the run can move: gate %s, failing %s, open %s, %s, %s", world.view.run.gate,
                             world.view.run.failing, world.view.tasksOpen,
-                            world.view.agents().stream().map(a -> a.name() + " " + a.state + " " + a.tasksOpen + a.ready.stream().map(TaskRow::key).toList() + a.slotsTaken + a.admitted).toList(),
-                            world.view.tasks().stream().map(t -> t.key() + " " + t.state + " " + t.upstreamsOpen + t.evaluating + t.agent().name() + t.steps.stream().map(s -> s.state + "" + s.queued).toList()).toList())
+                            world.view.agents().stream()
+                                    .map(a -> a.name() + " " + a.state + " " + a.tasksOpen
+                                            + a.ready.stream().map(TaskRow::key).toList() + a.slotsTaken + a.admitted)
+                                    .toList(),
+                            world.view.tasks().stream()
+                                    .map(t -> t.key() + " " + t.state + " " + t.upstreamsOpen + t.evaluating
+                                            + t.agent().name()
+                                            + t.steps.stream().map(s -> s.state + "" + s.queued).toList())
+                                    .toList())
                     .isTrue();
             assertThat(world.view.tickets).isEmpty();
         }

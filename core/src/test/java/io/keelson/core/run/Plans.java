@@ -7,6 +7,7 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +16,9 @@ import java.util.List;
 
 /** Plans for tests, said briefly. */
 final class Plans {
+
+    /** Nothing is tried twice. */
+    static final RetryPolicy ONCE = new RetryPolicy(1, 1, Duration.ofSeconds(1), Duration.ofSeconds(1), 2, 0);
 
     private Plans() {}
 
@@ -28,6 +32,7 @@ final class Plans {
         private String forEach;
         private String output;
         private TaskPolicy policy = TaskPolicy.DEFAULT;
+        private RetryPolicy retry = RetryPolicy.STEP;
         private boolean parallel;
 
         private T(String id) {
@@ -77,9 +82,45 @@ final class Plans {
         }
 
         T step(String name, StepKind kind) {
-            steps.add(new StepSpec(name, kind, kind == StepKind.TOOL ? "noop" : kind.wire(), "{}", RetryPolicy.STEP,
-                    Duration.ofSeconds(30)));
+            steps.add(spec(name, kind));
             return this;
+        }
+
+        private StepSpec spec(String name, StepKind kind) {
+            return new StepSpec(name, kind, kind == StepKind.TOOL ? "noop" : kind.wire(), "{}", retry,
+                    Duration.ofSeconds(30));
+        }
+
+        /** Of the steps that follow. */
+        T retry(RetryPolicy policy) {
+            this.retry = policy;
+            return this;
+        }
+
+        T mode(FailureMode mode) {
+            return policy(new TaskPolicy(mode, policy.retry(), policy.verify(), policy.review(), policy.timeout()));
+        }
+
+        /** Of the task as a whole. */
+        T taskRetry(RetryPolicy own) {
+            return policy(new TaskPolicy(policy.failureMode(), own, policy.verify(), policy.review(),
+                    policy.timeout()));
+        }
+
+        T verify(String... names) {
+            List<StepSpec> verify = Arrays.stream(names).map(name -> spec(name, StepKind.VERIFY)).toList();
+            return policy(new TaskPolicy(policy.failureMode(), policy.retry(), verify, policy.review(),
+                    policy.timeout()));
+        }
+
+        /** A human has the last word. */
+        T review() {
+            return policy(new TaskPolicy(policy.failureMode(), policy.retry(), policy.verify(), true,
+                    policy.timeout()));
+        }
+
+        T timeout(Duration own) {
+            return policy(new TaskPolicy(policy.failureMode(), policy.retry(), policy.verify(), policy.review(), own));
         }
 
         T policy(TaskPolicy own) {

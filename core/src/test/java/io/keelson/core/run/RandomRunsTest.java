@@ -13,6 +13,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
+import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.Escalation;
@@ -27,9 +28,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -45,28 +48,47 @@ class RandomRunsTest {
     private static final RetryPolicy QUICK = new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(3), 2, 0);
 
     static IntStream seeds() {
-        return IntStream.range(Integer.getInteger("keelson.random.from", 0), Integer.getInteger("keelson.random.to", 600));
+        return IntStream.range(Integer.getInteger("keelson.random.from", 0),
+                Integer.getInteger("keelson.random.to", 600));
     }
 
     @ParameterizedTest
     @MethodSource("seeds")
     void everyRunEndsWhateverHappened(int seed) {
         Random random = new Random(seed);
-        World world = World.start(policy(random), plan(random));
+        World world = start(random);
         world.holder = random.nextBoolean() ? "node" : null;
         for (int i = 0; i < 120; i++) {
             disturb(world, random);
         }
         Invariants.legal(world);
         finish(world, random);
-        assertThat(world.state().terminal()).as("seed %s ends, is %s %s %s", seed, world.state(), world.view.run().gate(), world.view.tasks().stream().map(t -> t.key() + " " + t.state + " " + t.upstreamsOpen + t.evaluating + t.agent().name() + t.steps.stream().map(s -> s.state + "" + s.queued).toList()).toList()).isTrue();
+        assertThat(world.state().terminal()).as("seed %s ends, is %s %s %s", seed, world.state(),
+                world.view.run().gate(),
+                world.view
+                        .tasks().stream().map(t -> t.key() + " " + t.state + " " + t.upstreamsOpen + t.evaluating
+                                + t.agent().name() + t.steps.stream().map(s -> s.state + "" + s.queued).toList())
+                        .toList())
+                .isTrue();
         Invariants.legal(world);
+    }
+
+    private static World start(Random random) {
+        RunPolicy policy = policy(random);
+        Plan plan = plan(random);
+        if (random.nextInt(6) > 0) {
+            return World.start(policy, plan);
+        }
+        Map<String, UUID> carried = plan.tasks().stream().filter(task -> task.dependsOn().isEmpty())
+                .filter(task -> random.nextBoolean())
+                .collect(Collectors.toMap(TaskSpec::id, task -> new UUID(7, random.nextInt())));
+        return World.fork(policy, plan, new NewRun.Fork(new UUID(7, 0), "t0", carried), random.nextBoolean());
     }
 
     private static void disturb(World world, Random random) {
         List<StepRow> steps = world.view.tasks().stream().flatMap(t -> t.steps().stream()).toList();
         StepRow step = steps.isEmpty() ? null : steps.get(random.nextInt(steps.size()));
-        switch (random.nextInt(26)) {
+        switch (random.nextInt(29)) {
             case 0 -> world.send(new Command.Pause(world.id(), null, World.WHO));
             case 1, 2 -> world.send(new Command.Resume(world.id(), World.WHO));
             case 3 -> world.send(new Command.Retry(world.id(), random.nextBoolean(), World.WHO));
@@ -81,6 +103,8 @@ class RandomRunsTest {
             case 19, 20 -> interveneOne(world, random);
             case 21, 22 -> resolveOne(world, random);
             case 23 -> judgeOne(world, random);
+            case 24 -> letTimePass(world, random);
+            case 25 -> release(world, step);
             default -> decideOne(world, random, step);
         }
     }
@@ -139,6 +163,31 @@ class RandomRunsTest {
                         all[random.nextInt(all.length)], task.attempt(), null, World.WHO)));
     }
 
+    /** Minutes mostly, at times days, at times without any engine; then whatever is overdue comes, too. */
+    private static void letTimePass(World world, Random random) {
+        Duration time = switch (random.nextInt(8)) {
+            case 0 -> Duration.ofHours(random.nextInt(200));
+            case 1 -> Duration.ofHours(random.nextInt(12));
+            default -> Duration.ofSeconds(random.nextInt(600));
+        };
+        if (random.nextInt(4) == 0) {
+            world.outage(time);
+        } else {
+            world.watchUntil(world.now.plus(time));
+        }
+        if (random.nextBoolean()) {
+            List.copyOf(world.timers.values()).stream().filter(timer -> !timer.dueAt().isAfter(world.now))
+                    .filter(timer -> world.timers.containsKey(timer.key()))
+                    .forEach(timer -> world.deliver(timer.key().kind(), timer.key().subject()));
+        }
+    }
+
+    private static void release(World world, StepRow step) {
+        if (step != null && step.held()) {
+            world.send(new Command.Release(world.id(), step.id(), step.leaseEpoch(), World.WHO));
+        }
+    }
+
     private static void claimOne(World world, Random random) {
         List<QueueItem> items = new ArrayList<>(world.queue.values());
         if (!items.isEmpty()) {
@@ -180,8 +229,9 @@ class RandomRunsTest {
 
     private static void expireOne(World world, StepRow step) {
         if (step != null) {
-            world.send(new Command.LeaseExpired(world.id(), step.task().id(), step.lane(), step.leaseEpoch(), World.LEASE,
-                    Actor.RECONCILER));
+            world.send(
+                    new Command.LeaseExpired(world.id(), step.task().id(), step.lane(), step.leaseEpoch(), World.LEASE,
+                            Actor.RECONCILER));
         }
     }
 
@@ -237,7 +287,7 @@ class RandomRunsTest {
         }
         List<String> done = tasks.stream().map(task -> task.id).toList();
         for (int i = random.nextInt(3); i >= 0; i--) {
-            String[] on = done.isEmpty() || random.nextBoolean() ? new String[0] : new String[]{done.getFirst()};
+            String[] on = done.isEmpty() || random.nextBoolean() ? new String[0] : new String[] {done.getFirst()};
             tasks.add(Plans.task("v" + world.view.run().planVersion() + "-" + i).on(on).step("s", StepKind.TOOL));
         }
         return Plans.plan(tasks);
@@ -266,8 +316,9 @@ class RandomRunsTest {
             }
             world.claimAll();
             world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
-                    .forEach(step -> world.send(new Command.Complete(world.id(), step.id(), step.leaseEpoch(), World.GOOD,
-                            World.WHO)));
+                    .forEach(step -> world
+                            .send(new Command.Complete(world.id(), step.id(), step.leaseEpoch(), World.GOOD,
+                                    World.WHO)));
             world.view.tasks().stream().flatMap(t -> t.steps().stream())
                     .filter(s -> s.state() == StepState.WAITING_APPROVAL).toList()
                     .forEach(s -> world.send(new Command.DecideStep(world.id(), s.id(), true, null, World.WHO)));
@@ -318,7 +369,8 @@ class RandomRunsTest {
             }
             for (int s = random.nextInt(4); s >= 0; s--) {
                 int kind = random.nextInt(8);
-                task.step("s" + s, kind == 0 ? StepKind.APPROVAL : kind == 1 ? StepKind.WAIT : StepKind.TOOL);
+                task.step("s" + s, kind == 0 ? StepKind.APPROVAL
+                        : kind == 1 ? StepKind.WAIT : kind == 2 ? StepKind.TURN : StepKind.TOOL);
             }
             tasks.add(task);
         }

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,11 +47,16 @@ final class World {
     private long lastId;
 
     static World accept(RunPolicy policy, Plan plan) {
+        return fork(policy, plan, null, false);
+    }
+
+    /** @param fork null for a run of its own */
+    static World fork(RunPolicy policy, Plan plan, NewRun.Fork fork, boolean start) {
         World world = new World();
         NewRun run = new NewRun(new UUID(0, 0), new UUID(9, 9), "r", null, "goal", plan, "{}", "{}", policy, "{}",
-                "[]", null, 100, "manual", null, null, "ann");
+                "[]", null, 100, "manual", null, null, "ann", fork);
         Changes changes = new Changes();
-        world.view = Decider.create(new Command.Create(run, false, WHO), changes, world.now, world::nextId,
+        world.view = Decider.create(new Command.Create(run, start, WHO), changes, world.now, world::nextId,
                 Offer.none());
         world.commit(changes);
         return world;
@@ -142,6 +148,17 @@ final class World {
         done(new Command.Complete(id(), step.id(), step.leaseEpoch(), GOOD, Actor.agent("w1")));
     }
 
+    void verdict(StepRow verifier, Verdict.Outcome outcome) {
+        Result result = new Result("1", 0, BigDecimal.ZERO, List.of(), new Verdict(outcome, BigDecimal.ONE, "feedback"));
+        done(new Command.Complete(id(), verifier.id(), verifier.leaseEpoch(), result, Actor.agent("w1")));
+    }
+
+    /** The holder of the step's lease is not heard of in time. */
+    void expire(StepRow step) {
+        done(new Command.LeaseExpired(id(), step.task().id(), step.lane(), step.leaseEpoch(), LEASE,
+                Actor.RECONCILER));
+    }
+
     void fail(StepRow step, ErrorClass errorClass) {
         done(new Command.Fail(id(), step.id(), step.leaseEpoch(), new StepError("BROKEN", errorClass, "broken"),
                 Result.of("null"), Actor.agent("w1")));
@@ -149,10 +166,8 @@ final class World {
 
     /** Lets time pass to the next timer and delivers it, but for the watch over timeouts. */
     void nextTimer() {
-        Timer timer = timers.values().stream().filter(each -> each.key().kind() != TimerKind.WATCH)
-                .min(Comparator.comparing(Timer::dueAt)).orElseThrow();
-        now = timer.dueAt().isAfter(now) ? timer.dueAt() : now;
-        send(new Command.TimerDue(id(), timer.key().kind(), timer.key().subject(), Actor.SYSTEM));
+        deliver(timers.values().stream().filter(each -> each.key().kind() != TimerKind.WATCH)
+                .min(Comparator.comparing(Timer::dueAt)).orElseThrow());
     }
 
     /** What timers are armed, but for the watch over timeouts. */
@@ -185,6 +200,110 @@ final class World {
             claimed.forEach(this::complete);
             claimed = claimAll();
         }
+    }
+
+    /** The tasks named fail whenever they are tried, all others succeed, and time passes, until nothing moves. */
+    void playOut(String... failing) {
+        playOut(ErrorClass.INFRASTRUCTURE, failing);
+    }
+
+    void playOut(ErrorClass how, String... failing) {
+        Set<String> unlucky = Set.of(failing);
+        while (!state().terminal()) {
+            List<StepRow> claimed = claimAll();
+            for (StepRow step : claimed) {
+                if (unlucky.contains(step.task().key()) && step.held()) {
+                    fail(step, how);
+                } else if (step.held()) {
+                    complete(step);
+                }
+            }
+            if (claimed.isEmpty() && !nextBackoff()) {
+                return;
+            }
+        }
+    }
+
+    /** Claims and fails the task's step, and again after each backoff, until the task is not tried any more. */
+    void exhaust(String key) {
+        for (QueueItem item = queued(key); item != null; item = queued(key)) {
+            fail(claim(item, "w1"), ErrorClass.INFRASTRUCTURE);
+            while (queued(key) == null && !state().terminal() && nextBackoff()) {
+            }
+        }
+    }
+
+    /** Fails the task's present step until that is not tried any more. */
+    void exhaustStep(String key) {
+        StepRow step = claim(key);
+        fail(step, ErrorClass.INFRASTRUCTURE);
+        while (step.state() == StepState.AWAITING_RETRY && !step.parked()) {
+            deliver(TimerKind.STEP_RETRY, step.id());
+            fail(claim(key), ErrorClass.INFRASTRUCTURE);
+        }
+    }
+
+    private QueueItem queued(String key) {
+        return queue.values().stream().filter(item -> item.holder() == null)
+                .filter(item -> view.task(item.key().taskId()).key().equals(key)).findFirst().orElse(null);
+    }
+
+    /** Claims the task's step. */
+    StepRow claim(String key) {
+        return claim(queued(key), "w1");
+    }
+
+    /** Lets time pass to the next end of a backoff or pause and delivers it; false when there is none. */
+    boolean nextBackoff() {
+        Set<TimerKind> backoffs = EnumSet.of(TimerKind.STEP_RETRY, TimerKind.TASK_RETRY, TimerKind.AGENT_RETRY,
+                TimerKind.RUN_RETRY, TimerKind.TASK_CONTINUE);
+        Timer timer = timers.values().stream().filter(each -> backoffs.contains(each.key().kind()))
+                .min(Comparator.comparing(Timer::dueAt)).orElse(null);
+        if (timer != null) {
+            deliver(timer);
+        }
+        return timer != null;
+    }
+
+    /** Lets time pass until the timer is due, and delivers it. */
+    void deliver(TimerKind kind, UUID subject) {
+        deliver(timers.get(new TimerKey(kind, subject)));
+    }
+
+    private void deliver(Timer timer) {
+        now = timer.dueAt().isAfter(now) ? timer.dueAt() : now;
+        send(new Command.TimerDue(id(), timer.key().kind(), timer.key().subject(), Actor.SYSTEM));
+    }
+
+    Instant due(TimerKind kind, UUID subject) {
+        return timers.get(new TimerKey(kind, subject)).dueAt();
+    }
+
+    /** Lets so much time pass without an engine node alive; the server's upkeep is told when it is back. */
+    void outage(Duration length) {
+        view.add(new Outage(now, now.plus(length)));
+        now = now.plus(length);
+    }
+
+    List<Event> events(String type) {
+        return events.stream().filter(event -> event.type().equals(type)).toList();
+    }
+
+    Event last(String type) {
+        return events(type).getLast();
+    }
+
+    TicketRow ticket() {
+        assertThat(view.tickets()).hasSize(1);
+        return view.tickets().iterator().next();
+    }
+
+    void resolve(TicketRow ticket, Command.Resolution resolution) {
+        done(new Command.Resolve(id(), ticket.id(), resolution, null, WHO));
+    }
+
+    AgentRow agent(String name) {
+        return view.agents().stream().filter(agent -> name.equals(agent.name())).findFirst().orElseThrow();
     }
 
     TaskRow task(String key) {

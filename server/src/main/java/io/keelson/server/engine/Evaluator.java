@@ -82,7 +82,8 @@ final class Evaluator {
                 case EVALUATE_RUN_OUTPUT -> new Evaluation.Output(runOutput(request).toString());
                 case EVALUATE_PLAN -> throw new IllegalStateException();
                 case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT,
-                        WATCH -> throw new IllegalArgumentException(request.toString());
+                        WATCH ->
+                    throw new IllegalArgumentException(request.toString());
             };
         } catch (ExpressionException e) {
             return broken(e.code(), String.valueOf(e.getMessage()));

@@ -7,6 +7,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.engine.Commands;
 import io.keelson.server.engine.RemoteWork;
 import io.keelson.server.plan.MissionReader;
+import io.keelson.server.run.Explainer;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.tool.ToolCatalog;
 import java.util.function.BooleanSupplier;
@@ -18,4 +19,4 @@ import java.util.function.BooleanSupplier;
  * @param ready whether runs can be taken at the moment
  */
 public record Rooms(Database database, ApiKeys apiKeys, Commands commands, RemoteWork remoteWork, RunReader runs,
-        MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Ids ids, BooleanSupplier ready) {}
+        Explainer explainer, MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Ids ids, BooleanSupplier ready) {}

@@ -15,6 +15,7 @@ final class Routes {
         new RunViews(reads, poll, rooms.commands()).addTo(table);
         new RunActions(reads, submission).addTo(table);
         new ArtifactActions(reads, rooms.artifacts()).addTo(table);
+        new ExplainActions(reads, rooms.database(), rooms.explainer()).addTo(table);
         new RunFork(rooms.missions(), rooms.ids(), reads, submission).addTo(table);
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);

@@ -12,7 +12,9 @@ import io.keelson.server.expr.Expressions;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.run.Explainer;
 import io.keelson.server.run.RunReader;
+import io.keelson.server.run.RunStore;
 import io.keelson.server.tool.ToolCatalog;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -67,11 +69,13 @@ class OpenApiTest {
         LocalArtifactStore artifacts = new LocalArtifactStore(folder.resolve("artifacts"));
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, Set::of);
         Database database = api.database();
+        StoredPlans plans = new StoredPlans(knowledge::timeout);
         try (Engine engine = new Engine(database,
-                Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read), tools, expressions, artifacts,
+                Store.of(DbClock.DATABASE, plans::read), tools, expressions, artifacts,
                 Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
             HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
                     new ApiKeys(database), engine, engine.remoteWork(), new RunReader(),
+                    new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read), tool -> false),
                     new MissionReader(knowledge, knowledge::timeout), tools, artifacts, UUID::randomUUID, () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());

@@ -370,7 +370,7 @@ class RunApiTest {
         UUID elsewhere = UUID.randomUUID();
         api.sql("insert into workspaces (id, name) values ('" + elsewhere + "', 'elsewhere')");
         String key = "Bearer " + new ApiKeys(api.database()).create(elsewhere, "stranger");
-        List<String> reads = List.of("/runs/@", "/runs/@/status", "/runs/@/states", "/runs/@/events", "/runs/@/tasks",
+        List<String> reads = List.of("/runs/@", "/runs/@/status", "/runs/@/states", "/runs/@/explain", "/runs/@/events", "/runs/@/tasks",
                 "/runs/@/steps",
                 "/runs/@/attempts", "/runs/@/agents", "/runs/@/artifacts");
         List<String> writes = List.of("start", "pause", "resume", "cancel", "retry", "approve", "reject");
@@ -382,6 +382,8 @@ class RunApiTest {
             assertSame(key, "POST", "/runs/@/" + action, run);
         }
         assertSame(key, "GET", "/tasks/@", task);
+        assertSame(key, "GET", "/tasks/@/explain", task);
+        assertSame(key, "GET", "/steps/@/explain", step);
         assertSame(key, "GET", "/steps/@", step);
         assertSame(key, "GET", "/steps/@/logs", step);
         assertSame(key, "POST", "/steps/@/approve", step);

@@ -53,8 +53,9 @@ final class RandomPlans {
         if (!chance(30)) {
             return run;
         }
-        NewRun.Fork fork = chance(50) ? null : new NewRun.Fork(UUID.randomUUID(), "t0",
-                Map.of("t0", UUID.randomUUID()));
+        NewRun.Fork fork = chance(50) ? null
+                : new NewRun.Fork(UUID.randomUUID(), "t0",
+                        Map.of("t0", UUID.randomUUID()));
         return new NewRun(run.id(), run.workspaceId(), run.name(), run.description(), run.goal(), run.plan(),
                 run.planJson(), run.configJson(), run.policy(), run.inputsJson(), run.tagsJson(),
                 "{\"all\":\"${ .tasks }\"}", random.nextInt(200), "api", "slug", null, "tester", fork);

@@ -93,7 +93,8 @@ final class RandomRuns {
         UUID run = view.run().id();
         TicketRow ticket = any(List.copyOf(view.tickets()));
         if (ticket != null) {
-            return new Command.Resolve(run, ticket.id(), Command.Resolution.values()[random.nextInt(chance(80) ? 2 : 4)],
+            return new Command.Resolve(run, ticket.id(),
+                    Command.Resolution.values()[random.nextInt(chance(80) ? 2 : 4)],
                     chance(50) ? "so be it" : null, TESTER);
         }
         TaskRow judged = any(view.tasks().stream().filter(task -> task.state() == TaskState.AWAITING_HUMAN).toList());
@@ -109,7 +110,8 @@ final class RandomRuns {
     /** What a human does unasked. */
     private Command intervention(RunView view) {
         UUID run = view.run().id();
-        TaskRow task = any(List.copyOf(view.tasks()));
+        List<TaskRow> waiting = view.tasks().stream().filter(each -> each.state() == TaskState.AWAITING_RETRY).toList();
+        TaskRow task = any(waiting.isEmpty() || chance(50) ? List.copyOf(view.tasks()) : waiting);
         if (task == null || chance(30)) {
             return new Command.Replan(run, null, TESTER);
         }
@@ -173,13 +175,16 @@ final class RandomRuns {
         if (step.spec().kind() != StepKind.VERIFY) {
             return result();
         }
-        Verdict verdict = chance(10) ? null : new Verdict(Verdict.Outcome.values()[random.nextInt(3)],
-                chance(80) ? new BigDecimal("0." + (10 + random.nextInt(90))) : null, chance(50) ? "go on" : null);
+        Verdict verdict = chance(10) ? null
+                : new Verdict(Verdict.Outcome.values()[random.nextInt(3)],
+                        chance(80) ? new BigDecimal("0." + (10 + random.nextInt(90))) : null,
+                        chance(50) ? "go on" : null);
         return new Result("{\"v\":1}", random.nextInt(10), BigDecimal.ZERO, List.of(), verdict);
     }
 
     private StepError error() {
-        return new StepError("BROKE", chance(75) ? ErrorClass.INFRASTRUCTURE : ErrorClass.values()[1 + random.nextInt(2)], "it broke",
+        return new StepError("BROKE",
+                chance(75) ? ErrorClass.INFRASTRUCTURE : ErrorClass.values()[1 + random.nextInt(2)], "it broke",
                 chance(20) ? Duration.ofSeconds(3) : null);
     }
 

@@ -198,7 +198,7 @@ class SchemaTest {
 
     static Stream<String> files() {
         return Stream.of("V1__neighbours.sql", "V2__orchestration.sql", "V3__execution.sql", "V4__work.sql",
-                "V5__lean_rows.sql", "V6__row_types.sql");
+                "V5__lean_rows.sql", "V6__row_types.sql", "V7__open_runs.sql", "V8__failure.sql");
     }
 
     @Test
@@ -222,7 +222,7 @@ class SchemaTest {
     static Stream<SetStatement<?>> statements() {
         return Stream.of(RunsTable.class, TasksTable.class, StepsTable.class, AgentsTable.class, AttemptsTable.class,
                 DependenciesTable.class, EventsTable.class, ResultsTable.class, QueueTable.class, TimersTable.class,
-                ArtifactsTable.class, DueWork.class, Heartbeats.class).flatMap(SchemaTest::statementsOf);
+                ArtifactsTable.class, TicketsTable.class, DueWork.class, Heartbeats.class).flatMap(SchemaTest::statementsOf);
     }
 
     private static Stream<SetStatement<?>> statementsOf(Class<?> table) {

@@ -1,0 +1,28 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why something waits.
+ *
+ * @param state of the run, task or step that was asked about
+ * @param reasons the run's own first; empty when nothing is in the way
+ */
+public record Explanation(String runId, String state, List<Reason> reasons) {
+
+    public Explanation {
+        reasons = reasons == null ? List.of() : List.copyOf(reasons);
+    }
+
+    /**
+     * @param code stable, for example {@code UPSTREAM_OPEN}
+     * @param taskId null for a reason of the whole run
+     * @param stepId null for a reason of a task or the run
+     * @param until when it is over by itself; null when that is not known
+     * @param on what it waits for: tasks, a worker, a ticket, a tool
+     */
+    public record Reason(String code, String text, @Nullable String taskId, @Nullable String stepId,
+            @Nullable Instant until, List<String> on) {}
+}

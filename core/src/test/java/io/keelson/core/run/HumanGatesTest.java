@@ -1,0 +1,205 @@
+package io.keelson.core.run;
+
+import static io.keelson.core.run.Plans.plan;
+import static io.keelson.core.run.Plans.task;
+import static io.keelson.core.run.Rules.rules;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.plan.HumanRules;
+import io.keelson.core.plan.HumanRules.OnTimeout;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.run.Command.Evaluation;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Plan gate, approval steps, reviews and the acceptance of a result: answers, repetitions, and no answer at all. */
+class HumanGatesTest {
+    private static final Duration DAY = Duration.ofHours(24);
+    private World world;
+
+    @AfterEach
+    void everyEventWasLegal() {
+        Invariants.legal(world);
+    }
+
+    /** Where a run can wait for a human, and how it gets there. */
+    enum Gate {
+        PLAN(humans -> World.start(humans.withApprovePlan(true), plan(task("a")))),
+        APPROVAL(humans -> {
+            World world = World.start(humans, plan(task("a").step("ok", StepKind.APPROVAL)));
+            world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", null, null));
+            return world;
+        }),
+        REVIEW(humans -> {
+            World world = World.start(humans, plan(task("a").review()));
+            world.work();
+            return world;
+        }),
+        RESULT(humans -> {
+            HumanRules asked = humans.humans();
+            World world = World.start(humans.with(new HumanRules(true, asked.patience(), asked.onTimeout())),
+                    plan(task("a")));
+            world.work();
+            return world;
+        });
+
+        private final Function<RunPolicy, World> reach;
+
+        Gate(Function<RunPolicy, World> reach) {
+            this.reach = reach;
+        }
+
+        World reached(OnTimeout rule) {
+            return reach.apply(rules().policy().with(new HumanRules(false, DAY, rule)));
+        }
+
+        UUID subject(World world) {
+            return switch (this) {
+                case PLAN, RESULT -> world.id();
+                case APPROVAL -> world.step("a", "ok").id();
+                case REVIEW -> world.task("a").id();
+            };
+        }
+    }
+
+    @ParameterizedTest(name = "{0}: {1}")
+    @CsvSource({"PLAN, running", "APPROVAL, completed", "REVIEW, completed", "RESULT, completed"})
+    void approved(Gate gate, String state) {
+        world = gate.reached(OnTimeout.REMIND);
+        world.done(new Command.Approve(world.id(), "fine", World.WHO));
+        assertThat(world.state().wire()).isEqualTo(state);
+        assertThat(world.events.stream().filter(event -> event.detail().containsValue("fine")))
+                .as("audited once, with who and when").singleElement()
+                .satisfies(event -> assertThat(event.actor()).isEqualTo(World.WHO));
+        assertThat(world.timers.keySet()).noneMatch(key -> key.kind() == TimerKind.HUMAN);
+        assertThat(world.send(new Command.Approve(world.id(), "fine", World.WHO))).isEqualTo(Reply.UNCHANGED);
+        assertThat(world.refused(new Command.Reject(world.id(), "no", World.WHO)).code())
+                .as("what is approved cannot be rejected any more").isEqualTo("INVALID_STATE_TRANSITION");
+    }
+
+    @ParameterizedTest(name = "{0}: {1}")
+    @CsvSource({"PLAN, PLAN_REJECTED", "APPROVAL, APPROVAL_REJECTED", "REVIEW, OUTPUT_REJECTED",
+            "RESULT, RESULT_REJECTED"})
+    void rejected(Gate gate, String code) {
+        world = gate.reached(OnTimeout.REMIND);
+        world.done(new Command.Reject(world.id(), "no", World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(world.view.run().errorCode()).isEqualTo(code);
+        assertThat(world.view.run().errorMessage()).contains("no");
+        assertThat(world.send(new Command.Reject(world.id(), "no", World.WHO))).as("repeated")
+                .isEqualTo(Reply.UNCHANGED);
+        assertThat(world.refused(new Command.Approve(world.id(), null, World.WHO)).code())
+                .isEqualTo("INVALID_STATE_TRANSITION");
+    }
+
+    @ParameterizedTest(name = "{0} {1}: {2}")
+    @CsvSource({"PLAN, FAIL, failed", "PLAN, APPROVE, running", "APPROVAL, FAIL, failed",
+            "APPROVAL, APPROVE, completed", "REVIEW, FAIL, failed", "REVIEW, APPROVE, completed",
+            "RESULT, FAIL, failed", "RESULT, APPROVE, completed"})
+    void unansweredForADay(Gate gate, OnTimeout rule, String state) {
+        world = gate.reached(rule);
+        UUID subject = gate.subject(world);
+        assertThat(Duration.between(world.now, world.due(TimerKind.HUMAN, subject))).isEqualTo(DAY);
+        world.deliver(TimerKind.HUMAN, subject);
+        assertThat(world.state().wire()).isEqualTo(state);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"PLAN", "APPROVAL", "REVIEW", "RESULT"})
+    void peopleAreRemindedEveryDay(Gate gate) {
+        world = gate.reached(OnTimeout.REMIND);
+        RunState waiting = world.state();
+        for (int day = 1; day <= 3; day++) {
+            world.deliver(TimerKind.HUMAN, gate.subject(world));
+            assertThat(world.events("human_reminded")).hasSize(day);
+        }
+        assertThat(world.state()).isEqualTo(waiting);
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+    }
+
+    @ParameterizedTest(name = "{0} {1}")
+    @CsvSource({"PLAN, FAIL", "PLAN, APPROVE", "APPROVAL, FAIL", "REVIEW, FAIL", "RESULT, FAIL"})
+    void timeWithoutAnEngineIsNotHeldAgainstPeople(Gate gate, OnTimeout rule) {
+        world = gate.reached(rule);
+        RunState waiting = world.state();
+        world.outage(Duration.ofHours(30));
+        world.deliver(TimerKind.HUMAN, gate.subject(world));
+        assertThat(world.state()).isEqualTo(waiting);
+        assertThat(Duration.between(world.now, world.due(TimerKind.HUMAN, gate.subject(world)))).isEqualTo(DAY);
+        world.deliver(TimerKind.HUMAN, gate.subject(world));
+        assertThat(world.state()).isNotEqualTo(waiting);
+    }
+
+    @Test
+    void anAnsweredGatesTimerIsNothing() {
+        world = Gate.APPROVAL.reached(OnTimeout.FAIL);
+        StepRow step = world.step("a", "ok");
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        world.send(new Command.TimerDue(world.id(), TimerKind.HUMAN, step.id(), Actor.SYSTEM));
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aHumansAnswerCountsWhileTheRunIsPaused() {
+        world = Gate.APPROVAL.reached(OnTimeout.REMIND);
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        assertThat(world.step("a", "ok").state()).isEqualTo(StepState.COMPLETED);
+        assertThat(world.state()).isEqualTo(RunState.PAUSED);
+        world.done(new Command.Resume(world.id(), World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aResultToBeAcceptedKeepsTheRunRunning() {
+        world = Gate.RESULT.reached(OnTimeout.REMIND);
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.view.run().gate()).isEqualTo(RunRow.Gate.ACCEPTANCE);
+        world.watchUntil(world.now.plus(Duration.ofDays(30)));
+        assertThat(world.state()).as("human time is no running time").isEqualTo(RunState.RUNNING);
+    }
+
+    @Test
+    void aFailedRunAsksNobodyToAcceptItsResult() {
+        world = World.start(rules().policy().with(new HumanRules(true, DAY, OnTimeout.REMIND)), plan(task("a")));
+        world.playOut("a");
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    @Test
+    void aRejectedResultMayBeTriedAgain() {
+        world = Gate.RESULT.reached(OnTimeout.REMIND);
+        world.done(new Command.Reject(world.id(), null, World.WHO));
+        world.done(new Command.Retry(world.id(), true, World.WHO));
+        world.work();
+        assertThat(world.view.run().gate()).isEqualTo(RunRow.Gate.ACCEPTANCE);
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(world.view.run().attempt()).isEqualTo(2);
+    }
+
+    @Test
+    void aPlanOnceApprovedIsNotAskedAboutAgain() {
+        world = Gate.PLAN.reached(OnTimeout.REMIND);
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        world.playOut("a");
+        world.done(new Command.Retry(world.id(), false, World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+    }
+
+    @Test
+    void aRejectedPlanIsAskedAboutAgain() {
+        world = Gate.PLAN.reached(OnTimeout.REMIND);
+        world.done(new Command.Reject(world.id(), null, World.WHO));
+        world.done(new Command.Retry(world.id(), false, World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.AWAITING_APPROVAL);
+    }
+}

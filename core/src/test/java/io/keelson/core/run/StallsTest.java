@@ -1,0 +1,79 @@
+package io.keelson.core.run;
+
+import static io.keelson.core.run.Plans.plan;
+import static io.keelson.core.run.Plans.task;
+import static io.keelson.core.run.Rules.rules;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.run.Command.Evaluation;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** What got stuck without anybody's word is found from the state alone (failure §6); no command leads to such a state. */
+class StallsTest {
+
+    @Test
+    void taskRunningWithoutAnythingUnderWayForFiveMinutesGoesOn() {
+        World world = World.start(rules().policy(), plan(task("a").steps(2), task("b")));
+        world.complete(world.claim("a"));
+        StepRow lost = world.step("a", "s2");
+        lost.queued = false;
+        world.queue.keySet().removeIf(lane -> lane.taskId().equals(lost.task().id()));
+        Duration stall = Duration.ofMinutes(5);
+        world.watchUntil(world.now.plus(stall).minusMillis(1));
+        assertThat(world.events("stall_detected")).isEmpty();
+        world.watchUntil(world.now.plusMillis(1));
+        assertThat(world.last("stall_detected").taskId()).isEqualTo(lost.task().id());
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void taskAssignedWithoutStartForTwoMinutesIsQueuedAgain() {
+        World world = World.start(rules().policy(), plan(task("a"), task("b")));
+        TaskRow task = world.task("a");
+        task.state = TaskState.ASSIGNED;
+        world.watchUntil(world.now.plus(Duration.ofMinutes(2)).minusMillis(1));
+        assertThat(task.state()).isEqualTo(TaskState.ASSIGNED);
+        world.watchUntil(world.now.plusMillis(1));
+        assertThat(task.state()).isEqualTo(TaskState.QUEUED);
+        assertThat(world.last("stall_detected").detail()).containsEntry("state", "assigned");
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aTaskWhoseStepWaitsIsExempt() {
+        World world = World.start(rules().policy(), plan(task("a").step("nap", StepKind.WAIT),
+                task("b").step("ok", StepKind.APPROVAL)));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", Duration.ofHours(9), null));
+        world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", null, null));
+        world.watchUntil(world.now.plus(Duration.ofHours(5)));
+        assertThat(world.events("stall_detected")).isEmpty();
+        assertThat(world.step("a", "nap").state()).isEqualTo(StepState.WAITING);
+        assertThat(world.step("b", "ok").state()).isEqualTo(StepState.WAITING_APPROVAL);
+    }
+
+    @Test
+    void aTaskThatWaitsForAWorkerIsNoStall() {
+        World world = World.start(rules().policy(), plan(task("a").steps(2)));
+        world.complete(world.claim("a"));
+        world.watchUntil(world.now.plus(Duration.ofMinutes(50)));
+        assertThat(world.events("stall_detected")).isEmpty();
+    }
+
+    @Test
+    void aRunAllOfWhoseTasksHaveEndedIsJudgedAgain() {
+        World world = World.start(rules().policy(), plan(task("a")));
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        world.done(new Command.CancelTask(world.id(), world.task("a").id(), null, World.WHO));
+        world.view.run.state = RunState.RUNNING;
+        world.done(new Command.Settle(world.id(), Actor.RECONCILER));
+        assertThat(world.state().terminal()).isTrue();
+        assertThat(world.send(new Command.Settle(world.id(), Actor.RECONCILER))).isEqualTo(Reply.UNCHANGED);
+    }
+}

@@ -1,0 +1,55 @@
+package io.keelson.cli;
+
+import io.keelson.client.Explanation;
+import io.keelson.client.Task;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "explain", description = "Says why a run or one of its tasks waits: which upstream, timer, limit, human, "
+        + "lease or missing worker.", footerHeading = "%nExamples:%n",
+        footer = {"  keelson explain latest", "  keelson explain latest report"})
+final class ExplainCommand extends CliCommand {
+
+    @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
+    String run;
+
+    @Parameters(index = "1", arity = "0..1", paramLabel = "TASK", description = "The task's key or id.")
+    @Nullable String task;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            String id = RunDocuments.id(link.keelson(), run);
+            String path = task == null ? "/runs/" + id : "/tasks/" + taskId(link, id, task);
+            if (json) {
+                print(link.keelson().api().get(path + "/explain"));
+            } else {
+                Explanation explanation = task == null ? link.keelson().runs().explain(id)
+                        : link.keelson().runs().explainTask(path.substring("/tasks/".length()));
+                print(lines(explanation));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private static String taskId(Link link, String run, String wanted) {
+        for (Task each : link.keelson().runs().tasks(run)) {
+            if (each.id().equals(wanted) || wanted.equals(each.key())) {
+                return each.id();
+            }
+        }
+        throw CliException.usage("TASK_NOT_FOUND", "run " + run + " has no task '" + wanted + "'");
+    }
+
+    private static List<String> lines(Explanation explanation) {
+        if (explanation.reasons().isEmpty()) {
+            return List.of(explanation.state() + ": nothing is in the way");
+        }
+        return explanation.reasons().stream().map(reason -> reason.code() + "  " + reason.text()
+                + (reason.until() == null ? "" : " (until " + reason.until() + ")")).toList();
+    }
+}

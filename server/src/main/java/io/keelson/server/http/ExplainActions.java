@@ -1,0 +1,81 @@
+package io.keelson.server.http;
+
+import io.keelson.core.run.Explanation;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TxFunction;
+import io.keelson.server.run.Explainer;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Why something waits. */
+final class ExplainActions {
+
+    private final Reads reads;
+    private final Database database;
+    private final Explainer explainer;
+
+    ExplainActions(Reads reads, Database database, Explainer explainer) {
+        this.reads = reads;
+        this.database = database;
+        this.explainer = explainer;
+    }
+
+    void addTo(Route.Table table) {
+        table.getAlso("/runs/{id}/explain", this::run);
+        table.get("/tasks/{id}/explain", this::task);
+        table.get("/steps/{id}/explain", this::step);
+    }
+
+    private Answer run(Call call) {
+        call.query().done();
+        UUID id = call.id("id", IdKind.RUN);
+        return answer(call, reads.status(call.workspace(), id), id, null, null);
+    }
+
+    private Answer task(Call call) {
+        call.query().done();
+        UUID id = call.id("id", IdKind.TASK);
+        ObjectNode task = reads.task(call.workspace(), id);
+        return answer(call, task, UUID.fromString(task.get("run_id").stringValue()), id, null);
+    }
+
+    private Answer step(Call call) {
+        call.query().done();
+        UUID id = call.id("id", IdKind.STEP);
+        ObjectNode step = reads.step(call.workspace(), id);
+        return answer(call, step, UUID.fromString(step.get("run_id").stringValue()),
+                UUID.fromString(step.get("task_id").stringValue()), id);
+    }
+
+    private Answer answer(Call call, ObjectNode subject, UUID run, @Nullable UUID task, @Nullable UUID step) {
+        TxFunction<List<Explanation>> work = c -> explainer.explain(c, call.workspace(), run, task, step);
+        List<Explanation> reasons = database.inTransaction(work);
+        ObjectNode document = Json.object().put("run_id", run.toString());
+        if (task != null) {
+            document.put("task_id", task.toString());
+        }
+        if (step != null) {
+            document.put("step_id", step.toString());
+        }
+        document.set("state", subject.get("state"));
+        ArrayNode list = document.putArray("reasons");
+        reasons.forEach(reason -> list.add(document(reason)));
+        return Answer.ok(document);
+    }
+
+    private static ObjectNode document(Explanation reason) {
+        ObjectNode document = Json.object().put("code", reason.code()).put("text", reason.text())
+                .put("task_id", text(reason.taskId())).put("step_id", text(reason.stepId()))
+                .put("until", Json.time(reason.until()));
+        ArrayNode on = document.putArray("on");
+        reason.on().forEach(on::add);
+        return document;
+    }
+
+    private static @Nullable String text(@Nullable Object value) {
+        return value == null ? null : value.toString();
+    }
+}

@@ -1,0 +1,141 @@
+package io.keelson.server.run;
+
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.Explain;
+import io.keelson.core.run.Explanation;
+import io.keelson.core.run.RunView;
+import io.keelson.core.run.StepRow;
+import io.keelson.core.run.TaskRow;
+import io.keelson.core.run.TimerKind;
+import io.keelson.server.db.DbClock;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Why a run, a task or a step waits, as the tables have it at one moment; takes no lock. */
+public final class Explainer {
+    /** A worker that was not heard of for so long counts as away. */
+    private static final Duration AWAY = Duration.ofSeconds(60);
+
+    private static final String LEASES = """
+            select task_id, lane, lease_expires_at from work_queue where run_id = ? and holder is not null""";
+    private static final String TIMERS = "select kind, subject, due_at from timers where run_id = ?";
+    private static final String SERVED = """
+            select distinct unnest(tools) as tool from workers
+             where workspace_id = ? and not draining and last_seen_at >= {now} - ? * interval '1 millisecond'"""
+            .replace("{now}", DbClock.SQL);
+
+    private final DbClock clock;
+    private final RunStore runs;
+    private final Predicate<String> builtIn;
+
+    /** @param builtIn the tools that the engine's own nodes run */
+    public Explainer(DbClock clock, RunStore runs, Predicate<String> builtIn) {
+        this.clock = clock;
+        this.runs = runs;
+        this.builtIn = builtIn;
+    }
+
+    private record TimerOf(TimerKind kind, UUID subject) {}
+
+    private record Around(Predicate<String> builtIn, Set<String> remote, Map<Lane, Instant> leases,
+            Map<TimerOf, Instant> timers) implements Explain.Surroundings {
+        @Override
+        public boolean served(String tool) {
+            return builtIn.test(tool) || remote.contains(tool);
+        }
+
+        @Override
+        public @Nullable Instant leaseUntil(Lane lane) {
+            return leases.get(lane);
+        }
+
+        @Override
+        public @Nullable Instant due(TimerKind kind, UUID subject) {
+            return timers.get(new TimerOf(kind, subject));
+        }
+    }
+
+    /**
+     * @param c inside a transaction of its own, in which nothing has been asked yet
+     * @param task the task to explain; null for none
+     * @param step the step to explain; null for the task, or the run
+     */
+    public List<Explanation> explain(Connection c, UUID workspaceId, UUID runId, @Nullable UUID task,
+            @Nullable UUID step) throws SQLException {
+        try (Statement statement = c.createStatement()) {
+            statement.execute("set transaction isolation level repeatable read read only");
+        }
+        RunView view = runs.load(c, List.of(runId)).get(runId);
+        if (view == null) {
+            return List.of();
+        }
+        Around around = new Around(builtIn, remote(c, workspaceId), leases(c, runId), timers(c, runId));
+        if (step != null) {
+            StepRow row = view.step(step);
+            return row == null ? past(task, step) : Explain.step(view, row, around);
+        }
+        if (task != null) {
+            TaskRow row = view.task(task);
+            return row == null ? past(task, null) : Explain.task(view, row, around);
+        }
+        return Explain.run(view, around);
+    }
+
+    private static List<Explanation> past(@Nullable UUID task, @Nullable UUID step) {
+        return List.of(new Explanation("PAST_ATTEMPT", "it belongs to an attempt that is over", task, step, null,
+                List.of()));
+    }
+
+    private Set<String> remote(Connection c, UUID workspaceId) throws SQLException {
+        Set<String> tools = new HashSet<>();
+        try (PreparedStatement statement = c.prepareStatement(SERVED)) {
+            statement.setObject(1, workspaceId);
+            clock.bind(statement, 2);
+            statement.setLong(3, AWAY.toMillis());
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    tools.add(row.getString("tool"));
+                }
+            }
+        }
+        return tools;
+    }
+
+    private static Map<Lane, Instant> leases(Connection c, UUID runId) throws SQLException {
+        Map<Lane, Instant> leases = new HashMap<>();
+        each(c, LEASES, runId, row -> leases.put(new Lane(Loading.uuid(row, "task_id"), row.getInt("lane")),
+                Loading.time(row, "lease_expires_at")));
+        return leases;
+    }
+
+    private static Map<TimerOf, Instant> timers(Connection c, UUID runId) throws SQLException {
+        Map<TimerOf, Instant> timers = new HashMap<>();
+        each(c, TIMERS, runId, row -> timers.put(new TimerOf(TimerKind.of(row.getString("kind")),
+                Loading.uuid(row, "subject")), Loading.time(row, "due_at")));
+        return timers;
+    }
+
+    private static void each(Connection c, String sql, UUID runId, Loading.Row row) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            statement.setObject(1, runId);
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    row.take(rows);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** The reasons themselves are the core's and tested there; here: what only the tables know, and the way to them. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ExplainApiTest {
+    private static final String MISSION = """
+            {"name": "m", "goal": "g", "start": true, "plan": {"tasks": [
+              {"id": "ask", "steps": [{"name": "ok", "kind": "approval", "input": {"question": "?"}}]},
+              {"id": "after", "depends_on": ["ask"], "steps": [{"name": "s", "tool": "noop"}]}]}}""";
+
+    private ApiServer api;
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+    }
+
+    @AfterAll
+    void stop() {
+        api.close();
+    }
+
+    @Test
+    void aRunATaskAndAStepSayWhatTheyWaitFor() {
+        String run = api.create(MISSION);
+        api.awaitStep(run, "waiting_approval");
+        JsonNode whole = api.get("/api/v1/runs/" + run + "/explain").json();
+        assertThat(whole.get("state").stringValue()).isEqualTo("running");
+        assertThat(codes(whole)).containsExactly("APPROVAL");
+        assertThat(whole.at("/reasons/0/until").stringValue()).as("people are reminded then").endsWith("Z");
+
+        List<JsonNode> tasks = api.get("/api/v1/runs/" + run + "/tasks").json().get("items").valueStream().toList();
+        JsonNode after = api.get("/api/v1/tasks/" + tasks.get(1).get("id").stringValue() + "/explain").json();
+        assertThat(codes(after)).containsExactly("UPSTREAM_OPEN");
+        assertThat(after.at("/reasons/0/on/0").stringValue()).isEqualTo("ask");
+
+        String step = whole.at("/reasons/0/step_id").stringValue();
+        assertThat(codes(api.get("/api/v1/steps/" + step + "/explain").json())).containsExactly("APPROVAL");
+
+        api.post("/api/v1/runs/" + run + "/cancel", "{}");
+        assertThat(codes(api.get("/runs/run_" + run + "/explain").json())).containsExactly("ENDED");
+    }
+
+    @Test
+    void aToolThatNobodyServesAtTheMomentIsNamed() {
+        api.post("/api/v1/dispatch/claim", """
+                {"worker_id": "w", "tools": ["lonely"], "max": 1, "wait_ms": 0}""");
+        String run = api.create("""
+                {"name": "m", "goal": "g", "start": true,
+                 "plan": {"tasks": [{"id": "a", "steps": [{"name": "s", "tool": "lonely"}]}]}}""");
+        assertThat(codes(api.get("/api/v1/runs/" + run + "/explain").json())).containsExactly("QUEUED");
+        api.sql("update workers set last_seen_at = last_seen_at - interval '2 minutes'");
+        JsonNode alone = api.get("/api/v1/runs/" + run + "/explain").json();
+        assertThat(codes(alone)).containsExactly("QUEUED", "MISSING_WORKER");
+        assertThat(alone.at("/reasons/1/on/0").stringValue()).isEqualTo("lonely");
+    }
+
+    private static List<String> codes(JsonNode explanation) {
+        return explanation.get("reasons").valueStream().map(reason -> reason.get("code").stringValue()).toList();
+    }
+}
