@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param output JSON text, opaque to the core
  * @param tokens model tokens used, ≥ 0
  * @param cost in USD, ≥ 0
- * @param verdict of a verifying step; null of any other
+ * @param verdict what the output says as a verdict, which counts of verifying steps only; null when it says none
  */
 public record Result(String output, long tokens, BigDecimal cost, List<NewArtifact> artifacts,
         @Nullable Verdict verdict) {

@@ -12,19 +12,30 @@ import org.jspecify.annotations.Nullable;
  * @param leaseExpiresAt unless heartbeats extend it
  * @param deadline null when the holder has none
  * @param effectKey stable over reclaims and infrastructure retries of one logical step
+ * @param setback what went wrong before; null for nothing
  */
 public record Work(UUID runId, UUID taskId, UUID stepId, String tool, String input, int attempt, int leaseEpoch,
-        Instant leaseExpiresAt, @Nullable Instant deadline, String effectKey) {
+        Instant leaseExpiresAt, @Nullable Instant deadline, String effectKey,
+        @Nullable Setback setback) {
 
     static Work of(Decision d, StepRow step, Changes.QueueItem lane) {
         Instant expires = d.now.plus(Objects.requireNonNull(lane.lease()));
         return new Work(d.run.id(), step.task().id(), step.id(), step.spec().tool(), step.spec().input(),
                 step.attempt(), step.leaseEpoch(), expires,
-                lane.timeout() == null ? null : d.now.plus(lane.timeout()), effectKey(d.run, step));
+                lane.timeout() == null ? null : d.now.plus(lane.timeout()), effectKey(d.run, step),
+                Setback.of(step));
     }
 
-    /** Names the logical step, not its row: a retry of the run that carries work over must reach the same effect. */
     public static String effectKey(RunRow run, StepRow step) {
-        return run.id() + "/" + run.effectGeneration() + "/" + step.task().key() + "/" + step.name();
+        return effectKey(run.id(), run.effectGeneration(), step.task().effectGeneration(), step.task().key(),
+                step.name());
+    }
+
+    /**
+     * Names the logical step, not its row: a retry of the run that carries work over must reach the same effect. The
+     * first generation of a task is not written, so that keys from before there were generations stay what they were.
+     */
+    public static String effectKey(UUID run, int ofRun, int ofTask, String task, String step) {
+        return run + "/" + ofRun + (ofTask == 1 ? "" : "." + ofTask) + "/" + task + "/" + step;
     }
 }

@@ -40,13 +40,15 @@ public final class Engine implements Commands, AutoCloseable {
     private final RemoteWork remote;
     private final RunEnds ends = new RunEnds();
 
-    public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions,
+    /** @param replanner makes new plans of what planners answer */
+    public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Replanner replanner,
             ArtifactStore artifacts, Clock clock, Options options) {
         Scopes scopes = new Scopes(database, store.scopes(), expressions);
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ToolRunner runner = new ToolRunner(catalog, scopes, artifacts, logs::of, clock);
         WakeUps wakeUps = new WakeUps(runner::knows);
-        Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, expressions, this::own);
+        Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, expressions, replanner,
+                this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), wakeUps::slotFreed);
         work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,
                 this::own, wakeUps, ends);
@@ -58,8 +60,8 @@ public final class Engine implements Commands, AutoCloseable {
         upkeep = new Upkeep(database, store, reconciler, new Lookout(database, store.runs(), reconciler, wakeUps),
                 executor, ends, node, options);
         remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, this::own, options.lease());
-        claiming = Thread.ofPlatform().name("claimer").start(claimer);
         upkeep.start();
+        claiming = Thread.ofPlatform().name("claimer").start(claimer);
     }
 
     @Override

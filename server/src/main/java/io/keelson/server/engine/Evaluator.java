@@ -38,16 +38,18 @@ final class Evaluator {
     private final ScopeReader reader;
     private final Scopes scopes;
     private final Expressions expressions;
+    private final Replanner replanner;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Semaphore places = new Semaphore(AT_ONCE);
     private final Semaphore room = new Semaphore(MOST_WAITING);
 
-    Evaluator(Database database, ScopeReader reader, Scopes scopes, Expressions expressions,
+    Evaluator(Database database, ScopeReader reader, Scopes scopes, Expressions expressions, Replanner replanner,
             Function<Command, CompletableFuture<Reply>> commands) {
         this.database = database;
         this.reader = reader;
         this.scopes = scopes;
         this.expressions = expressions;
+        this.replanner = replanner;
         this.commands = commands;
     }
 
@@ -80,7 +82,7 @@ final class Evaluator {
                 case EVALUATE_STEP -> open(request);
                 case EVALUATE_TASK_OUTPUT -> new Evaluation.Output(taskOutput(request).toString());
                 case EVALUATE_RUN_OUTPUT -> new Evaluation.Output(runOutput(request).toString());
-                case EVALUATE_PLAN -> throw new IllegalStateException();
+                case EVALUATE_PLAN -> replanner.judge(database.withConnection(c -> reader.replan(c, request.runId())));
                 case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT,
                         WATCH ->
                     throw new IllegalArgumentException(request.toString());

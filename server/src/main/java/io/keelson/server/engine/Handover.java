@@ -5,6 +5,7 @@ import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
+import io.keelson.core.run.Setback;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.Work;
 import io.keelson.server.db.Database;
@@ -23,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Makes of the steps that a worker elsewhere has got what it is sent. */
 final class Handover {
@@ -61,16 +63,16 @@ final class Handover {
             if (step != null) {
                 StepWork known = read.get(step);
                 if (reply instanceof Reply.Claimed(Work given) && isFirst(given)) {
-                    add(items, given, null, null);
+                    add(items, given, null);
                 } else if (known != null && worker.equals(known.holder())) {
-                    add(items, work(known), failure(known), known.details());
+                    add(items, work(known), known.details());
                 }
             }
         }
         return items;
     }
 
-    /** What nobody held before has left neither an error nor details: its decision says all there is. */
+    /** Nobody who held it before has left details: its decision says all there is. */
     private static boolean isFirst(Work given) {
         return given.leaseEpoch() == 1;
     }
@@ -86,12 +88,12 @@ final class Handover {
         return steps.isEmpty() ? Map.of() : database.withConnection(c -> reader.work(c, steps));
     }
 
-    private void add(Map<UUID, Item> items, Work work, @Nullable JsonNode failure, @Nullable String details) {
+    private void add(Map<UUID, Item> items, Work work, @Nullable String details) {
         try {
             JsonNode input = scopes.resolve(work.runId(), work.taskId(), work.input());
             items.put(work.stepId(), new Item(work.stepId(), work.runId(), work.taskId(), work.tool(), input,
                     work.attempt(), work.leaseEpoch(), work.leaseExpiresAt(), Objects.requireNonNull(work.deadline()),
-                    work.effectKey(), failure, details == null ? null : Json.read(details)));
+                    work.effectKey(), failure(work.setback()), details == null ? null : Json.read(details)));
         } catch (ExpressionException e) {
             var _ = commands.apply(new Command.Fail(work.runId(), work.stepId(), work.leaseEpoch(), new StepError(
                     e.code(), ErrorClass.PERMANENT, "the step's input: " + e.getMessage()), Result.of("null"),
@@ -101,12 +103,25 @@ final class Handover {
 
     private static Work work(StepWork step) {
         return new Work(step.runId(), step.taskId(), step.stepId(), step.tool(), step.input(), step.attempt(),
-                step.leaseEpoch(), Objects.requireNonNull(step.leaseExpiresAt()), step.deadline(), step.effectKey());
+                step.leaseEpoch(), Objects.requireNonNull(step.leaseExpiresAt()), step.deadline(), step.effectKey(),
+                step.setback());
     }
 
-    private static @Nullable JsonNode failure(StepWork step) {
-        return step.errorCode() == null ? null
-                : Json.object().put("error_code", step.errorCode()).put("error_class", step.errorClass())
-                        .put("message", step.errorMessage());
+    /** The last failure; in a task's further attempt its number and what ended the one before as well. */
+    private static @Nullable JsonNode failure(@Nullable Setback setback) {
+        if (setback == null) {
+            return null;
+        }
+        StepError last = setback.step() == null ? setback.task() : setback.step();
+        ObjectNode context = error(Objects.requireNonNull(last));
+        if (setback.task() != null) {
+            context.put("task_attempt", setback.taskAttempt()).set("task_failure", error(setback.task()));
+        }
+        return context;
+    }
+
+    private static ObjectNode error(StepError error) {
+        return Json.object().put("error_code", error.code()).put("error_class", error.errorClass().wire())
+                .put("message", error.message());
     }
 }

@@ -175,7 +175,8 @@ final class LocalExecutor {
             List<NewArtifact> artifacts = result.artifacts().stream().map(a -> new NewArtifact(a.name(),
                     a.contentType(), a.sizeBytes(), a.sha256(), a.storageKey())).toList();
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
-                    new Result(result.output().toString(), result.tokens(), result.cost(), artifacts), actor);
+                    new Result(result.output().toString(), result.tokens(), result.cost(), artifacts,
+                            VerdictText.of(result.output())), actor);
         }
 
         private Command fail(StepError error) {

@@ -243,6 +243,7 @@ final class RemoteDispatch implements RemoteWork {
                 throw new UncheckedIOException(e);
             }
         }
-        return new Result(item.output().toString(), item.tokens(), item.cost(), stored);
+        return new Result(item.output().toString(), item.tokens(), item.cost(), stored,
+                VerdictText.of(item.output()));
     }
 }

@@ -28,7 +28,8 @@ public interface RemoteWork {
      * A step under the worker's lease.
      *
      * @param effectKey to pass to providers: the same over reclaims and infrastructure retries
-     * @param failureContext code, class and message of the last failure; null in a first attempt
+     * @param failureContext code, class and message of the last failure, and in a task's further attempt its number and
+     *     what ended the one before; null when nothing went wrong
      * @param details what an earlier holder's heartbeat left; null when none did
      */
     record Item(UUID stepId, UUID runId, UUID taskId, String tool, JsonNode input, int attempt, int leaseEpoch,

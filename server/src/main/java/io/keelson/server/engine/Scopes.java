@@ -4,6 +4,7 @@ import io.keelson.server.db.Database;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.expr.References;
 import io.keelson.server.run.ScopeReader;
+import io.keelson.server.run.ScopeReader.Wanted;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -33,7 +34,8 @@ final class Scopes {
     /** What the template's expressions may look at. */
     JsonNode of(UUID run, @Nullable UUID task, JsonNode template) {
         References named = expressions.references(template);
-        return database.withConnection(c -> reader.scope(c, run, task, named.tasks(), named.allTasks(),
-                named.steps(), named.allSteps()));
+        Wanted wanted = new Wanted(named.tasks(), named.allTasks(), named.steps(), named.allSteps(),
+                named.reach("task", "output"), named.reach("run", "plan"), named.reach("failure"));
+        return database.withConnection(c -> reader.scope(c, run, task, wanted));
     }
 }

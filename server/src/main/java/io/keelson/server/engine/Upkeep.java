@@ -15,6 +15,8 @@ final class Upkeep implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Upkeep.class);
     private static final Duration TICK = Duration.ofSeconds(1);
     private static final Duration RARELY = Duration.ofSeconds(20);
+    /** So much later than it should a node's sign of life may come. */
+    private static final Duration TOLERANCE = Duration.ofSeconds(5);
 
     private final Database database;
     private final Store store;
@@ -41,8 +43,8 @@ final class Upkeep implements AutoCloseable {
     }
 
     void start() {
-        database.runInTransaction(c -> store.fleet().beat(c, node, options.version()));
         Duration beat = options.lease().dividedBy(3);
+        database.runInTransaction(c -> store.fleet().arrive(c, node, options.version(), beat.plus(TOLERANCE)));
         every(beat, this::keepLeases);
         every(TICK, this::endsElsewhere);
         every(RARELY, reconciler::stuckJoins);

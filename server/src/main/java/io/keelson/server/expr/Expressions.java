@@ -13,7 +13,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * jq in {@code ${ … }}, as in the CNCF Serverless Workflow language. An expression sees its scope ({@code .inputs},
- * {@code .tasks.<id>.output|state}, {@code .steps.<name>.output}, {@code .run}, {@code .item}, {@code .index}) and
+ * {@code .tasks.<id>.output|state}, {@code .steps.<name>.output}, {@code .run}, {@code .task}, {@code .item},
+ * {@code .index}) and
  * nothing else: no clock, environment or files. Every evaluation is bounded by {@link ExpressionLimits} and ends on
  * interrupt. Safe for use by many threads; never to be called on a thread that commits.
  */
@@ -110,7 +111,8 @@ public final class Expressions {
         return new References(
                 usage.below("tasks"), usage.reachesAll("tasks"),
                 usage.below("steps"), usage.reachesAll("steps"),
-                usage.below("inputs"), usage.reachesAll("inputs"));
+                usage.below("inputs"), usage.reachesAll("inputs"),
+                usage.others(), usage.whole);
     }
 
     private <T> T bounded(ScopedValue.CallableOp<T, ExpressionException> evaluation) {
@@ -181,6 +183,8 @@ public final class Expressions {
     }
 
     private static final class Usage {
+        private static final Set<String> KNOWN = Set.of("tasks", "steps", "inputs");
+
         private final Set<List<String>> paths = new HashSet<>();
         private boolean whole;
 
@@ -194,6 +198,12 @@ public final class Expressions {
             paths.stream().filter(path -> path.size() > 1 && path.getFirst().equals(top))
                     .forEach(path -> names.add(path.get(1)));
             return names;
+        }
+
+        private Set<String> others() {
+            Set<String> others = new HashSet<>();
+            paths.stream().filter(path -> !KNOWN.contains(path.getFirst())).forEach(path -> others.add(String.join(".", path)));
+            return others;
         }
 
         private boolean reachesAll(String top) {

@@ -9,15 +9,29 @@ import java.util.Set;
  * @param allTasks whether it can reach tasks it does not name, for example {@code .tasks | keys} or {@code .}
  * @param steps names after {@code .steps}
  * @param inputs names after {@code .inputs}
+ * @param others what it reads of the rest of its scope: {@code run.plan} for example, or {@code run} for all of that
+ * @param all whether it can reach all of its scope
  */
 public record References(
         Set<String> tasks, boolean allTasks,
         Set<String> steps, boolean allSteps,
-        Set<String> inputs, boolean allInputs) {
+        Set<String> inputs, boolean allInputs,
+        Set<String> others, boolean all) {
 
     public References {
         tasks = Set.copyOf(tasks);
         steps = Set.copyOf(steps);
         inputs = Set.copyOf(inputs);
+        others = Set.copyOf(others);
+    }
+
+    /** Whether it can reach that part, named from the top: {@code reach("run", "plan")}. */
+    public boolean reach(String top, String name) {
+        return all || others.contains(top) || others.contains(top + "." + name);
+    }
+
+    /** Whether it can reach anything of that part of its scope. */
+    public boolean reach(String top) {
+        return all || others.stream().anyMatch(each -> each.equals(top) || each.startsWith(top + "."));
     }
 }

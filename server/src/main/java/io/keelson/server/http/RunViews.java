@@ -107,30 +107,31 @@ final class RunViews {
 
     /** Rows of an attempt after the row of that id. */
     private interface Rows {
-        List<ObjectNode> read(RunReader runs, Connection c, @Nullable Integer attempt, @Nullable UUID after, int limit)
-                throws SQLException;
+        List<ObjectNode> read(RunReader runs, Connection c, @Nullable Integer attempt, boolean history,
+                @Nullable UUID after, int limit) throws SQLException;
     }
 
     private Answer tasks(Call call) {
         UUID run = call.id("id", IdKind.RUN);
-        return ofAttempt(call, new Cursor("tasks " + run), (runs, c, attempt, after, limit) -> runs.tasks(c,
-                call.workspace(), run, attempt, after, limit));
+        return ofAttempt(call, new Cursor("tasks " + run), (runs, c, attempt, history, after, limit) -> runs.tasks(c,
+                call.workspace(), run, attempt, history, after, limit));
     }
 
     private Answer steps(Call call) {
         UUID run = call.id("id", IdKind.RUN);
-        return ofAttempt(call, new Cursor("steps " + run), (runs, c, attempt, after, limit) -> runs.steps(c,
-                call.workspace(), run, attempt, after, limit));
+        return ofAttempt(call, new Cursor("steps " + run), (runs, c, attempt, history, after, limit) -> runs.steps(c,
+                call.workspace(), run, attempt, history, after, limit));
     }
 
     private Answer ofAttempt(Call call, Cursor cursor, Rows rows) {
         Query query = call.query();
         Integer attempt = attempt(call);
+        boolean history = "true".equals(query.word("history", List.of("true", "false")));
         UUID after = cursor.read(query, UUID::fromString);
         int limit = query.limit(Query.MAX_LIMIT);
         query.done();
         List<ObjectNode> found = reads.ofRun(call.workspace(), call.id("id", IdKind.RUN),
-                (runs, c) -> rows.read(runs, c, attempt, after, limit + 1));
+                (runs, c) -> rows.read(runs, c, attempt, history, after, limit + 1));
         if (found.size() <= limit) {
             return Lists.whole(found);
         }

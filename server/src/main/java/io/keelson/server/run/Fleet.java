@@ -24,14 +24,31 @@ public final class Fleet {
     private static final String BEAT = """
             insert into engine_nodes as n (id, version, started_at, last_seen_at)
             select ?, ?, now, now from (select {now} as now) clock
-            on conflict (id) do update set version = excluded.version, last_seen_at = excluded.last_seen_at"""
-            .replace("{now}", DbClock.SQL);
+            on conflict (id) do update set version = excluded.version, last_seen_at = excluded.last_seen_at,
+                left_at = null""".replace("{now}", DbClock.SQL);
 
-    private static final String LEAVE = "delete from engine_nodes where id = ?";
+    /** For so long a node that was not heard of again is remembered. */
+    private static final Duration REMEMBERED = Duration.ofDays(1);
+
+    /** Whoever else finds the same silence at this moment finds the same beginning of it. */
+    private static final String OUTAGE = """
+            with clock as materialized (select {now} as now),
+            last as (select max(last_seen_at) as at from engine_nodes)
+            insert into engine_outages (from_at, to_at)
+            select last.at, clock.now from last, clock where last.at < clock.now - ? * interval '1 millisecond'
+            on conflict do nothing""".replace("{now}", DbClock.SQL);
+
+    private static final String FORGET = """
+            delete from engine_nodes
+             where last_seen_at < (select max(last_seen_at) from engine_nodes) - ? * interval '1 millisecond'""";
+
+    private static final String LEAVE = """
+            update engine_nodes set last_seen_at = now, left_at = now from (select {now} as now) clock where id = ?"""
+            .replace("{now}", DbClock.SQL);
 
     private static final String NODES = """
             select id, version, started_at, last_seen_at from engine_nodes
-             where last_seen_at >= (select {now} - ? * interval '1 millisecond') order by id"""
+             where left_at is null and last_seen_at >= (select {now} - ? * interval '1 millisecond') order by id"""
             .replace("{now}", DbClock.SQL);
 
     private static final String SEEN_ASKING = """
@@ -67,10 +84,28 @@ public final class Fleet {
         }
     }
 
+    /**
+     * A node begins. When nobody has been heard of for longer than the silence that is usual between two signs of life,
+     * that was an outage, which counts for nobody's timeout.
+     */
+    public void arrive(Connection c, String node, String version, Duration silence) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(OUTAGE)) {
+            clock.bind(statement, 1);
+            statement.setLong(2, silence.toMillis());
+            statement.executeUpdate();
+        }
+        beat(c, node, version);
+        try (PreparedStatement statement = c.prepareStatement(FORGET)) {
+            statement.setLong(1, REMEMBERED.toMillis());
+            statement.executeUpdate();
+        }
+    }
+
     /** A node says goodbye. */
     public void leave(Connection c, String node) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(LEAVE)) {
-            statement.setString(1, node);
+            clock.bind(statement, 1);
+            statement.setString(2, node);
             statement.executeUpdate();
         }
     }

@@ -11,10 +11,12 @@ final class ReadSql {
                 r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
                 r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
                 (select count(*) from escalation_tickets e
-                  where e.run_id = r.id and e.resolution is null)::int as open_escalations, r.task_count, r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
+                  where e.run_id = r.id and e.resolution is null)::int as open_escalations, r.task_count,
+                r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
                 h.steps_completed, r.agent_count, null::numeric as credits_reserved,
                 null::numeric as credits_charged, null::numeric as credits_refunded, h.total_tokens,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
+                r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
                 r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at, r.duration_ms,
                 greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end, (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
                     from work_queue q where q.run_id = r.id)) as last_heartbeat_at,
@@ -55,39 +57,51 @@ final class ReadSql {
                 exists (select from work_queue q where q.run_id = r.id) as dispatched,
                 (select coalesce(jsonb_agg(g), '[]') from (
                     select t.state, t.attempt_number as attempt, count(*) as count from orchestration_tasks t
-                     where t.run_id = r.id and t.attempt = r.attempt_number
+                     where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
                      group by t.state, t.attempt_number) g) as tasks,
                 (select coalesce(jsonb_agg(g), '[]') from (
                     select s.state, count(*) as count
                       from orchestration_tasks t join orchestration_steps s on s.task_id = t.id
-                     where t.run_id = r.id and t.attempt = r.attempt_number
+                     where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+                       and s.task_attempt >= t.attempt_number
                      group by s.state) g) as steps
               from orchestration_runs r
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+
+    /** The output of the last completed step of a task's present attempt; verifiers have none that counts. */
+    static String lastOutput(String task) {
+        return """
+                (select s.output from orchestration_steps s
+                  where s.task_id = %1$s.id and s.task_attempt = %1$s.attempt_number and s.state = 'completed'
+                    and s.kind <> 'verify'
+                  order by s.position desc, s.turn desc limit 1)""".formatted(task);
+    }
+
+    /** What a completed task {@code t} yields: what its template made, else its last step's output. */
+    static final String YIELD = """
+            case when t.state = 'completed' then (select coalesce(source.output, %s)
+                  from orchestration_tasks source where source.id = coalesce(t.carried_from, t.id)) end"""
+            .formatted(lastOutput("source"));
 
     private static final String TASK_COLUMNS = """
             t.id, t.run_id, t.workspace_id, t.key, t.attempt, t.sequence_number, t.title, t.description, t.task_type,
                 t.state, t.state_type, t.trigger_rule, t.agent_id, t.agent_type, a.name as agent_name,
                 t.model_override, t.tools_requested, t.success_criteria, t.output_summary, t.output_ref,
-                case when t.state = 'completed' then coalesce(
-                    (select source.output from orchestration_tasks source
-                      where source.id = coalesce(t.carried_from, t.id)),
-                    (select s.output from orchestration_steps s
-                      where s.task_id = coalesce(t.carried_from, t.id) and s.state = 'completed'
-                      order by s.position desc, s.turn desc limit 1)) end as output,
+                %s as output,
                 array(select up.key from orchestration_task_dependencies d
                     join orchestration_tasks up on up.id = d.depends_on_id
-                   where d.task_id = t.id order by up.sequence_number)::text[] as depends_on,
+                   where d.task_id = t.id and (t.superseded or not up.superseded)
+                   order by up.sequence_number)::text[] as depends_on,
                 t.group_id, t.item_index, t.item, t.carried_from, trim_scale(t.verifier_score) as verifier_score,
-                t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
-                t.continuation_count, t.passed_over, t.superseded, t.next_run_at,
+                t.verified_by, t.error_code, t.error_message, t.attempt_number, t.continuation_count,
                 case t.state when 'awaiting_human' then t.attempt_number end as gate,
                 case when t.state in ('awaiting_retry', 'running', 'verifying') then (
                     select e.id from escalation_tickets e
                      where e.run_id = t.run_id and e.task_id = t.id and e.resolution is null limit 1) end as ticket_id,
                 t.tokens_used,
                 trim_scale(t.cost) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at, t.duration_ms,
-                t.version_id, t.created_at, t.updated_at""";
+                t.version_id, t.created_at, t.updated_at, t.superseded, t.passed_over, t.failures, t.next_run_at,
+                t.error_class""".formatted(YIELD);
 
     static final String TASKS = """
             select %s
@@ -95,10 +109,11 @@ final class ReadSql {
               join orchestration_tasks t on t.run_id = r.id
               left join run_agents a on a.id = t.run_agent_id
              where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
+               and (? or not t.superseded)
                and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1), t.id) > (
                    select last.sequence_number, coalesce(last.item_index, -1), last.id from orchestration_tasks last
                     where last.run_id = r.id and last.id = ?))
-             order by t.sequence_number, t.item_index nulls first, t.id
+             order by t.sequence_number, coalesce(t.item_index, -1), t.id
              limit ?""".formatted(TASK_COLUMNS);
 
     static final String TASK = """
@@ -107,12 +122,14 @@ final class ReadSql {
              where t.workspace_id = ? and t.id = ?""".formatted(TASK_COLUMNS);
 
     private static final String STEP_COLUMNS = """
-            s.id, s.run_id, s.task_id, t.key as task_key,
+            s.id, s.run_id, s.task_id, t.key as task_key, s.task_attempt,
+                t.superseded or s.task_attempt < t.attempt_number as superseded,
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name, s.kind, s.tool, s.position,
                 s.turn, s.state, s.state_type, s.attempt, (s.retry ->> 'max_attempts')::int as max_attempts,
-                s.failures, s.passed_over, s.task_attempt, s.lease_epoch, coalesce(s.resolved_input, s.input) as input, s.output, s.error_code,
+                s.failures, s.lease_epoch, coalesce(s.resolved_input, s.input) as input, s.output, s.error_code,
                 s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
-                p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
+                p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at,
+                s.passed_over""";
 
     static final String STEPS = """
             select %s
@@ -121,12 +138,14 @@ final class ReadSql {
               join orchestration_steps s on s.task_id = t.id
               left join step_progress p on p.step_id = s.id
              where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
-               and (?::uuid is null
-                   or (t.sequence_number, coalesce(t.item_index, -1), t.id, s.position, s.turn, s.id) > (
-                   select task.sequence_number, coalesce(task.item_index, -1), task.id, last.position, last.turn, last.id
+               and (? or not t.superseded and s.task_attempt >= t.attempt_number)
+               and (?::uuid is null or (
+                   t.sequence_number, coalesce(t.item_index, -1), t.id, s.task_attempt, s.position, s.turn) > (
+                   select task.sequence_number, coalesce(task.item_index, -1), task.id, last.task_attempt,
+                       last.position, last.turn
                      from orchestration_steps last join orchestration_tasks task on task.id = last.task_id
                     where last.run_id = r.id and last.id = ?))
-             order by t.sequence_number, t.item_index nulls first, t.id, s.position, s.turn, s.id
+             order by t.sequence_number, coalesce(t.item_index, -1), t.id, s.task_attempt, s.position, s.turn
              limit ?""".formatted(STEP_COLUMNS);
 
     static final String STEP = """
@@ -151,8 +170,8 @@ final class ReadSql {
              order by a.attempt_number""";
 
     static final String AGENTS = """
-            select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing,
-                a.passed_over, a.next_run_at, a.started_at, a.completed_at
+            select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing, a.passed_over,
+                a.next_run_at, a.started_at, a.completed_at
               from orchestration_runs r join run_agents a on a.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ?
              order by a.attempt, a.number""";
@@ -183,8 +202,8 @@ final class ReadSql {
     static final String WAITING_APPROVALS = """
             select %s
               from orchestration_runs r
-              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
-              join orchestration_steps s on s.task_id = t.id
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+              join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
               left join step_progress p on p.step_id = s.id
              where r.workspace_id = ? and r.state_type <> 'terminal' and s.state = 'waiting_approval'
              order by s.started_at, s.id

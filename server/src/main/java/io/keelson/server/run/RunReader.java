@@ -120,11 +120,12 @@ public final class RunReader {
      * In plan order.
      *
      * @param attempt null for the current one
+     * @param history whether also those that others have taken the place of
      * @param after the task after which to go on; null to begin with the first
      */
     public List<ObjectNode> tasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
-            @Nullable UUID after, int limit) throws SQLException {
-        return list(c, ReadSql.TASKS, ofAttempt(workspaceId, runId, attempt, after, limit));
+            boolean history, @Nullable UUID after, int limit) throws SQLException {
+        return list(c, ReadSql.TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit));
     }
 
     public Optional<ObjectNode> task(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
@@ -135,11 +136,12 @@ public final class RunReader {
      * In plan order.
      *
      * @param attempt null for the current one
+     * @param history whether also those of tasks' earlier attempts and of tasks that others have taken the place of
      * @param after the step after which to go on; null to begin with the first
      */
     public List<ObjectNode> steps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
-            @Nullable UUID after, int limit) throws SQLException {
-        return list(c, ReadSql.STEPS, ofAttempt(workspaceId, runId, attempt, after, limit));
+            boolean history, @Nullable UUID after, int limit) throws SQLException {
+        return list(c, ReadSql.STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit));
     }
 
     public Optional<ObjectNode> step(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
@@ -243,14 +245,15 @@ public final class RunReader {
         };
     }
 
-    private static Binder ofAttempt(UUID workspaceId, UUID runId, @Nullable Integer attempt, @Nullable UUID after,
-            int limit) {
+    private static Binder ofAttempt(UUID workspaceId, UUID runId, @Nullable Integer attempt, boolean history,
+            @Nullable UUID after, int limit) {
         return statement -> {
             ids(workspaceId, runId).bind(statement);
             statement.setObject(3, attempt);
-            statement.setObject(4, after);
+            statement.setBoolean(4, history);
             statement.setObject(5, after);
-            statement.setInt(6, limit);
+            statement.setObject(6, after);
+            statement.setInt(7, limit);
         };
     }
 

@@ -6,7 +6,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.NoSuchElementException;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -25,6 +28,30 @@ public final class ScopeReader {
     public record TaskText(UUID runId, @Nullable String when, @Nullable String forEach, @Nullable String output,
             boolean group) {}
 
+    /**
+     * What is to become of a run's plan.
+     *
+     * @param plan as it is stored, JSON text
+     * @param version of the plan as it is
+     * @param finished ids of its tasks that have completed, which stay
+     * @param inputs names of the run's inputs
+     * @param answer what the planner gave for a new plan; null when it gave nothing
+     */
+    public record Replan(String plan, int version, Set<String> finished, Set<String> inputs,
+            @Nullable JsonNode answer) {}
+
+    /**
+     * Which parts of a scope to read.
+     *
+     * @param tasks keys of the tasks to read; all when {@code allTasks}
+     * @param steps names of the steps to read; all when {@code allSteps}
+     * @param output whether {@code .task.output}
+     * @param plan whether {@code .run.plan}
+     * @param failure whether {@code .failure}
+     */
+    public record Wanted(Collection<String> tasks, boolean allTasks, Collection<String> steps, boolean allSteps,
+            boolean output, boolean plan, boolean failure) {}
+
     /** @param input JSON text, expressions unresolved */
     public record StepText(UUID runId, UUID taskId, String kind, String input) {}
 
@@ -39,37 +66,70 @@ public final class ScopeReader {
             """
             select id, title as name, goal, inputs, attempt_number as attempt, tags from orchestration_runs where id = ?""";
 
-    /** What a completed task yields: what its template made, else its last step's output. */
-    private static final String YIELD = """
-            case when t.state = 'completed' then coalesce(
-                (select source.output from orchestration_tasks source where source.id = coalesce(t.carried_from, t.id)),
-                (select s.output from orchestration_steps s
-                  where s.task_id = coalesce(t.carried_from, t.id) and s.state = 'completed'
-                  order by s.position desc, s.turn desc limit 1)) end as output""";
-
     private static final String TASKS = """
-            select t.key, t.state, %s
+            select t.key, t.state, %s as output
               from orchestration_runs r
-              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
-             where r.id = ? and""".formatted(YIELD);
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+             where r.id = ? and""".formatted(ReadSql.YIELD);
 
     private static final String NAMED_TASKS = TASKS + " t.key = any (?)";
 
-    private static final String ALL_TASKS = TASKS + " t.group_id is null order by t.sequence_number";
+    /** Those of the plan, without what the engine added to it. */
+    private static final String ALL_TASKS = TASKS + " t.group_id is null and t.key not like '.%' "
+            + "order by t.sequence_number";
 
     private static final String STEPS = """
-            select name, state, output from orchestration_steps
-             where task_id = ? and (? or name = any (?))
-             order by position, turn""";
+            select s.name, s.state, s.output
+              from orchestration_tasks t
+              join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
+             where t.id = ? and (? or s.name = any (?))
+             order by s.position, s.turn""";
 
-    private static final String ITEM = "select item, item_index from orchestration_tasks where id = ?";
+    private static final String OWN = """
+            select key, attempt_number as attempt, item, item_index, error_code, error_class, error_message,
+                task_type = 'planning' as planner
+              from orchestration_tasks where id = ?""";
+
+    /** A task's output before it is judged: what its template made, else its last step's. */
+    private static final String SUBMITTED = """
+            select case when t.output_template is not null then t.output else %s end as output
+              from orchestration_tasks t where t.id = ?""".formatted(ReadSql.lastOutput("t"));
+
+    private static final String PLAN = "select plan from orchestration_runs where id = ?";
+
+    private static final String REPLAN = """
+            select r.plan, r.plan_version, r.inputs,
+                array(select t.key from orchestration_tasks t
+                       where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+                         and t.state = 'completed' and t.group_id is null and t.key not like '.%')::text[] as finished,
+                (select %s from orchestration_tasks t
+                  where t.run_id = r.id and t.attempt = r.attempt_number and t.task_type = 'planning'
+                  order by t.sequence_number desc, t.id desc limit 1) as answer
+              from orchestration_runs r where r.id = ?""".replace("%s", ReadSql.YIELD);
+
+    private static final String FAILED = """
+            select t.key, t.attempt_number as attempts, a.name as agent, t.error_code, t.error_class,
+                t.error_message as message
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+              left join run_agents a on a.id = t.run_agent_id
+             where r.id = ? and t.state = 'failed' and t.key not like '.%'
+             order by t.sequence_number, t.item_index nulls first
+             limit 100""";
+
+    private static final String COUNTS = """
+            select r.tasks_failed, r.tasks_completed, r.task_count,
+                (select count(*)::int from run_agents a
+                  where a.run_id = r.id and a.attempt = r.attempt_number and (a.state = 'failed' or a.failing))
+                    as agents_failed, r.agent_count
+              from orchestration_runs r where r.id = ?""";
 
     private static final String GROUP = """
-            select %s
+            select %s as output
               from orchestration_tasks g
               join orchestration_tasks t on t.run_id = g.run_id and t.attempt = g.attempt and t.group_id = g.id
              where g.id = ?
-             order by t.item_index""".formatted(YIELD);
+             order by t.item_index""".formatted(ReadSql.YIELD);
 
     public TaskText task(Connection c, UUID taskId) throws SQLException {
         return one(c, TASK, taskId, row -> new TaskText(Loading.uuid(row, "run_id"), row.getString("when_expr"),
@@ -79,6 +139,18 @@ public final class ScopeReader {
     public StepText step(Connection c, UUID stepId) throws SQLException {
         return one(c, STEP, stepId, row -> new StepText(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"),
                 row.getString("kind"), row.getString("input")));
+    }
+
+    /** What the run's newest planner answered, and what it answered on. */
+    public Replan replan(Connection c, UUID runId) throws SQLException {
+        return one(c, REPLAN, runId, row -> {
+            String answer = row.getString("answer");
+            return new Replan(row.getString("plan"), row.getInt("plan_version"),
+                    Stream.of((Object[]) row.getArray("finished").getArray()).map(Object::toString)
+                            .collect(Collectors.toSet()),
+                    Set.copyOf(Texts.tree(row.getString("inputs")).propertyNames()),
+                    answer == null ? null : Texts.tree(answer));
+        });
     }
 
     /** JSON text with expressions that makes the run's output. */
@@ -102,36 +174,69 @@ public final class ScopeReader {
 
     /**
      * The scope of an expression: {@code .inputs}, {@code .run}, {@code .tasks.<key>.output|state} of the run's current
-     * attempt, and for a task {@code .steps.<name>.output|state} of its own steps, {@code .item} and {@code .index}.
+     * attempt, and for a task {@code .steps.<name>.output|state} of its own steps, {@code .item} and {@code .index}, and
+     * {@code .task} with {@code key}, {@code attempt}, {@code failure} (why its last attempt was not the last) and
+     * {@code output} (as handed in, before it is judged). A planner at work sees {@code .run.plan} and {@code .failure}.
      *
      * @param taskId null for the run's own output
-     * @param tasks keys of the tasks to read; all when {@code allTasks}
-     * @param steps names of the steps to read; all when {@code allSteps}
      */
-    public ObjectNode scope(Connection c, UUID runId, @Nullable UUID taskId, Collection<String> tasks,
-            boolean allTasks, Collection<String> steps, boolean allSteps) throws SQLException {
+    public ObjectNode scope(Connection c, UUID runId, @Nullable UUID taskId, Wanted wanted) throws SQLException {
         ObjectNode scope = Texts.JSON.createObjectNode();
         ObjectNode run = one(c, RUN, runId, JsonRows::object);
         scope.set("inputs", run.remove("inputs"));
         scope.set("run", run);
         ObjectNode taskScope = scope.putObject("tasks");
-        if (allTasks || !tasks.isEmpty()) {
-            tasks(c, runId, tasks, allTasks, taskScope);
+        if (wanted.allTasks || !wanted.tasks.isEmpty()) {
+            tasks(c, runId, wanted.tasks, wanted.allTasks, taskScope);
         }
         ObjectNode stepScope = scope.putObject("steps");
         if (taskId != null) {
-            if (allSteps || !steps.isEmpty()) {
-                steps(c, taskId, steps, allSteps, stepScope);
+            if (wanted.allSteps || !wanted.steps.isEmpty()) {
+                steps(c, taskId, wanted.steps, wanted.allSteps, stepScope);
             }
-            one(c, ITEM, taskId, row -> {
-                if (row.getString("item") != null) {
-                    scope.set("item", json(row, "item"));
-                    scope.put("index", row.getInt("item_index"));
-                }
-                return scope;
-            });
+            if (own(c, taskId, wanted, scope)) {
+                forPlanner(c, runId, wanted, scope, run);
+            }
         }
         return scope;
+    }
+
+    /** Adds what a task sees of itself; true when it is a planner's work. */
+    private static boolean own(Connection c, UUID taskId, Wanted wanted, ObjectNode scope) throws SQLException {
+        ObjectNode task = scope.putObject("task");
+        boolean planner = one(c, OWN, taskId, row -> {
+            if (row.getString("item") != null) {
+                scope.set("item", json(row, "item"));
+                scope.put("index", row.getInt("item_index"));
+            }
+            task.put("key", row.getString("key")).put("attempt", row.getInt("attempt")).putNull("failure");
+            if (row.getInt("attempt") > 1 && row.getString("error_code") != null) {
+                task.putObject("failure").put("error_code", row.getString("error_code"))
+                        .put("error_class", row.getString("error_class"))
+                        .put("message", row.getString("error_message"));
+            }
+            return row.getBoolean("planner");
+        });
+        if (wanted.output) {
+            task.set("output", one(c, SUBMITTED, taskId, row -> json(row, "output")));
+        }
+        return planner;
+    }
+
+    private static void forPlanner(Connection c, UUID runId, Wanted wanted, ObjectNode scope, ObjectNode run)
+            throws SQLException {
+        if (wanted.plan) {
+            run.set("plan", one(c, PLAN, runId, row -> json(row, "plan")));
+        }
+        if (wanted.failure) {
+            ObjectNode failure = one(c, COUNTS, runId, JsonRows::object);
+            ArrayNode tasks = failure.putArray("tasks");
+            try (PreparedStatement statement = c.prepareStatement(FAILED)) {
+                statement.setObject(1, runId);
+                JsonRows.list(statement).forEach(tasks::add);
+            }
+            scope.set("failure", failure);
+        }
     }
 
     private static void tasks(Connection c, UUID runId, Collection<String> keys, boolean all, ObjectNode into)

@@ -1,5 +1,7 @@
 package io.keelson.server.run;
 
+import io.keelson.core.run.Setback;
+import io.keelson.core.run.Work;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -22,13 +24,13 @@ public final class StepWorkReader {
      * @param input JSON text, expressions unresolved
      * @param effectKey stable over reclaims and infrastructure retries of one logical step
      * @param deadline null when the holder got none
+     * @param setback what went wrong before; null for nothing
      * @param details JSON text that an earlier holder's heartbeat left; null when none did
      */
     public record StepWork(UUID workspaceId, UUID runId, String runName, UUID taskId, int lane, UUID stepId,
             String name, String tool, String input, int attempt, int leaseEpoch, Duration timeout, String effectKey,
             @Nullable String holder, @Nullable Instant leaseExpiresAt, @Nullable Instant deadline,
-            @Nullable String errorCode, @Nullable String errorMessage, @Nullable String errorClass,
-            @Nullable String details) {}
+            @Nullable Setback setback, @Nullable String details) {}
 
     private static final String RUNS = """
             select id, run_id from orchestration_steps where workspace_id = ? and id = any (?)""";
@@ -38,7 +40,9 @@ public final class StepWorkReader {
                 case when t.parallel_steps then s.position else 0 end as lane, s.id, s.tool, s.input, s.attempt,
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name,
                 s.lease_epoch, s.timeout_ms, q.holder, q.lease_expires_at, q.deadline_at, s.error_code,
-                s.error_message, s.error_class, p.details
+                s.error_message, s.error_class, t.effect_generation as task_generation,
+                t.attempt_number as task_attempt, t.error_code as task_code, t.error_message as task_message,
+                t.error_class as task_class, p.details
               from orchestration_steps s
               join orchestration_tasks t on t.id = s.task_id
               join orchestration_runs r on r.id = s.run_id
@@ -75,12 +79,18 @@ public final class StepWorkReader {
     private static StepWork work(ResultSet row) throws SQLException {
         UUID runId = Loading.uuid(row, "run_id");
         String name = row.getString("name");
-        String effectKey = runId + "/" + row.getInt("effect_generation") + "/" + row.getString("key") + "/" + name;
+        String effectKey = Work.effectKey(runId, row.getInt("effect_generation"), row.getInt("task_generation"),
+                row.getString("key"), name);
+        Setback setback = Setback.of(row.getInt("task_attempt"),
+                Setback.error(row.getString("error_code"), row.getString("error_class"),
+                        row.getString("error_message")),
+                Setback.error(row.getString("task_code"), row.getString("task_class"),
+                        row.getString("task_message")));
         return new StepWork(Loading.uuid(row, "workspace_id"), runId, row.getString("title"),
                 Loading.uuid(row, "task_id"), row.getInt("lane"), Loading.uuid(row, "id"), name, row.getString("tool"),
                 row.getString("input"), row.getInt("attempt"), row.getInt("lease_epoch"),
                 Duration.ofMillis(row.getLong("timeout_ms")), effectKey, row.getString("holder"),
-                Loading.time(row, "lease_expires_at"), Loading.time(row, "deadline_at"), row.getString("error_code"),
-                row.getString("error_message"), row.getString("error_class"), row.getString("details"));
+                Loading.time(row, "lease_expires_at"), Loading.time(row, "deadline_at"), setback,
+                row.getString("details"));
     }
 }

@@ -14,11 +14,13 @@ import io.keelson.server.db.DbClock;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.outbound.OutboundClient;
+import io.keelson.server.Replans;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.Reading;
+import io.keelson.server.plan.PlanRevision;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
@@ -62,7 +64,7 @@ final class Nodes implements AutoCloseable {
     }
 
     Engine node(Duration lease) throws IOException {
-        Engine engine = new Engine(database, store(), catalog, expressions,
+        Engine engine = new Engine(database, store(), catalog, expressions, replans(),
                 new LocalArtifactStore(folder.resolve("artifacts")), Clock.systemUTC(),
                 new Engine.Options(64, lease, "test"));
         engines.add(engine);
@@ -71,6 +73,14 @@ final class Nodes implements AutoCloseable {
 
     Engine node() throws IOException {
         return node(Duration.ofSeconds(30));
+    }
+
+    private Replans replans() {
+        return new Replans(new PlanRevision(new CatalogToolKnowledge(catalog, expressions, Set::of), this::timeout));
+    }
+
+    private Duration timeout(String tool) {
+        return catalog.find(tool).map(found -> found.spec().defaultTimeout()).orElse(Duration.ofSeconds(30));
     }
 
     static Store store() {
@@ -87,7 +97,7 @@ final class Nodes implements AutoCloseable {
     NewRun run(String yaml, String... remoteTools) {
         MissionReader reader = new MissionReader(
                 new CatalogToolKnowledge(catalog, expressions, () -> Set.of(remoteTools)),
-                tool -> catalog.find(tool).map(t -> t.spec().defaultTimeout()).orElse(Duration.ofSeconds(30)));
+                this::timeout);
         var reading = reader.read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML);
         assertThat(reading).as(reading.toString()).isInstanceOf(Reading.Done.class);
         Mission mission = ((Reading.Done<Mission>) reading).value();

@@ -200,7 +200,18 @@ class ExpressionsTest {
                  "c": "${ .steps.list.output | map(.tasks) | length } ${ .run.name }",
                  "d": "${ {x: .tasks.d.output, y: (if .inputs.n then .tasks.e else 1 end)} }"}""")))
                 .isEqualTo(new References(Set.of("a", "b-c", "d", "e"), false, Set.of("list"), false,
-                        Set.of("path", "n"), false));
+                        Set.of("path", "n"), false, Set.of("run.name"), false));
+    }
+
+    @Test
+    void whatItReachesOfTheRestOfItsScope() {
+        References some = expressions.references(json("[\"${ .task.output.x }\", \"${ .run | keys }\"]"));
+        assertThat(some.reach("task", "output")).isTrue();
+        assertThat(some.reach("task", "attempt")).isFalse();
+        assertThat(some.reach("run", "plan")).as("the whole of it").isTrue();
+        assertThat(some.reach("failure")).isFalse();
+        assertThat(expressions.references(json("\"${ .failure.tasks }\"")).reach("failure")).isTrue();
+        assertThat(expressions.references(json("\"${ . }\"")).reach("failure")).isTrue();
     }
 
     @ParameterizedTest

@@ -6,11 +6,13 @@ import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.ApiKeys;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
+import io.keelson.server.Replans;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.Store;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.PlanRevision;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.RunReader;
@@ -71,7 +73,8 @@ class OpenApiTest {
         Database database = api.database();
         StoredPlans plans = new StoredPlans(knowledge::timeout);
         try (Engine engine = new Engine(database,
-                Store.of(DbClock.DATABASE, plans::read), tools, expressions, artifacts,
+                Store.of(DbClock.DATABASE, plans::read), tools, expressions,
+                new Replans(new PlanRevision(knowledge, knowledge::timeout)), artifacts,
                 Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
             HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
                     new ApiKeys(database), engine, engine.remoteWork(), new RunReader(),

@@ -12,6 +12,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
+import io.keelson.server.run.ScopeReader.Wanted;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
 import io.keelson.core.run.Work;
@@ -186,8 +187,9 @@ class HotPlansTest {
         work.runsOf(c, world.workspace, steps);
 
         ScopeReader scopes = new ScopeReader();
-        scopes.scope(c, run, held.task().id(), List.of("a"), false, List.of("one"), false);
-        scopes.scope(c, run, held.task().id(), List.of(), true, List.of(), true);
+        scopes.scope(c, run, held.task().id(), new Wanted(List.of("a"), false, List.of("one"), false, true, true, true));
+        scopes.scope(c, run, held.task().id(), new Wanted(List.of(), true, List.of(), true, true, true, true));
+        scopes.replan(c, run);
         scopes.task(c, held.task().id());
         scopes.step(c, held.id());
         scopes.groupOutput(c, held.task().id());
@@ -203,9 +205,9 @@ class HotPlansTest {
         reader.runs(c, workspace, all, reader.runs(c, workspace, all, null, 50).nextCursor(), 50);
         reader.status(c, workspace, run);
         reader.states(c, workspace, run);
-        reader.tasks(c, workspace, run, null, held.task().id(), 50);
+        reader.tasks(c, workspace, run, null, false, held.task().id(), 50);
         reader.task(c, workspace, held.task().id());
-        reader.steps(c, workspace, run, null, held.id(), 50);
+        reader.steps(c, workspace, run, null, false, held.id(), 50);
         reader.step(c, workspace, held.id());
         reader.events(c, workspace, run, 3, 50);
         reader.attempts(c, workspace, run);

@@ -86,7 +86,7 @@ class ReadersTest {
 
     @Test
     void tasksAndStepsInPlanOrder() throws SQLException {
-        List<ObjectNode> tasks = reader.tasks(c, world.workspace, run, null, null, 100);
+        List<ObjectNode> tasks = reader.tasks(c, world.workspace, run, null, false, null, 100);
         assertThat(tasks).extracting(t -> t.get("key").asString()).containsExactly("a", "b");
         assertThat(tasks.get(0).get("output")).hasToString("{\"n\":1}");
         assertThat(tasks.get(0).get("duration_ms").asInt()).isZero();
@@ -94,14 +94,14 @@ class ReadersTest {
         assertThat(tasks.get(1).get("output").isNull()).isTrue();
         assertThat(reader.task(c, world.workspace, first.task().id())).contains(tasks.get(0));
 
-        List<ObjectNode> steps = reader.steps(c, world.workspace, run, 1, null, 100);
+        List<ObjectNode> steps = reader.steps(c, world.workspace, run, 1, false, null, 100);
         assertThat(steps).extracting(s -> s.get("name").asString()).containsExactly("one", "ask");
         assertThat(steps.get(0).propertyNames()).contains("id", "task_id", "name", "kind", "tool", "position", "state",
                 "attempt", "max_attempts", "lease_epoch", "input", "output", "error_code", "error_message",
                 "error_class", "tokens", "cost", "next_run_at", "started_at", "completed_at");
         assertThat(steps.get(0).get("max_attempts").asInt()).isEqualTo(3);
         assertThat(steps.get(1).get("input")).hasToString("{\"question\":\"Publish?\"}");
-        assertThat(reader.steps(c, world.workspace, run, 2, null, 100)).isEmpty();
+        assertThat(reader.steps(c, world.workspace, run, 2, false, null, 100)).isEmpty();
         assertThat(reader.waitingApprovals(c, world.workspace, 10)).containsExactly(steps.get(1));
     }
 
@@ -169,9 +169,9 @@ class ReadersTest {
         assertThat(reader.run(c, other, run)).isEmpty();
         assertThat(reader.runs(c, other, ALL, null, 9).items()).isEmpty();
         assertThat(reader.status(c, other, run)).isEmpty();
-        assertThat(reader.tasks(c, other, run, null, null, 100)).isEmpty();
+        assertThat(reader.tasks(c, other, run, null, false, null, 100)).isEmpty();
         assertThat(reader.task(c, other, first.task().id())).isEmpty();
-        assertThat(reader.steps(c, other, run, null, null, 100)).isEmpty();
+        assertThat(reader.steps(c, other, run, null, false, null, 100)).isEmpty();
         assertThat(reader.step(c, other, first.id())).isEmpty();
         assertThat(reader.events(c, other, run, 0, 9)).isEmpty();
         assertThat(reader.attempts(c, other, run)).isEmpty();
@@ -203,6 +203,9 @@ class ReadersTest {
         assertThat(fleet.nodes(c, Duration.ofSeconds(10))).extracting(Fleet.Node::id).containsExactly("n2");
         fleet.leave(c, "n2");
         assertThat(fleet.nodes(c, Duration.ofSeconds(30))).extracting(Fleet.Node::id).containsExactly("n1");
+        fleet.beat(c, "n2", "0.1");
+        assertThat(fleet.nodes(c, Duration.ofSeconds(10))).as("it is back").extracting(Fleet.Node::id)
+                .containsExactly("n2");
 
         new Heartbeats(() -> world.now).log(c, List.of(new Heartbeats.Log(first.id(), 1, 0, List.of("x", "y"))));
         assertThat(reader.logs(c, world.workspace, first.id(), 1_000_001, 9)).singleElement()
@@ -214,14 +217,14 @@ class ReadersTest {
     void aScopeHoldsWhatIsNamed() throws SQLException {
         ScopeReader scopes = new ScopeReader();
         UUID taskB = stepOf("b").task().id();
-        ObjectNode named = scopes.scope(c, run, taskB, List.of("a"), false, List.of("ask"), false);
+        ObjectNode named = scopes.scope(c, run, taskB, wanted(List.of("a"), false, List.of("ask"), false));
         assertThat(named.get("inputs")).hasToString("{\"word\":\"hello\"}");
         assertThat(named.get("run").get("id").asString()).isEqualTo(run.toString());
         assertThat(named.get("tasks")).hasToString("{\"a\":{\"state\":\"completed\",\"output\":{\"n\":1}}}");
         assertThat(named.get("steps")).hasToString("{\"ask\":{\"state\":\"waiting_approval\",\"output\":null}}");
         assertThat(named.has("item")).isFalse();
 
-        ObjectNode all = scopes.scope(c, run, null, List.of(), true, List.of(), true);
+        ObjectNode all = scopes.scope(c, run, null, wanted(List.of(), true, List.of(), true));
         assertThat(all.get("tasks").propertyNames()).containsExactly("a", "b");
         assertThat(all.get("steps").isEmpty()).isTrue();
         assertThat(scopes.step(c, first.id()).input()).isEqualTo("{\"say\": \"${ .inputs.word }\"}");
@@ -233,9 +236,9 @@ class ReadersTest {
         world.send(new Command.DecideStep(run, stepOf("b").id(), false, "no", TESTER));
         world.forget(run);
         world.send(new Command.Retry(run, false, TESTER));
-        ObjectNode scope = new ScopeReader().scope(c, run, null, List.of("a"), false, List.of(), false);
+        ObjectNode scope = new ScopeReader().scope(c, run, null, wanted(List.of("a"), false, List.of(), false));
         assertThat(scope.get("tasks")).hasToString("{\"a\":{\"state\":\"completed\",\"output\":{\"n\":1}}}");
-        assertThat(reader.tasks(c, world.workspace, run, null, null, 100).getFirst().get("output"))
+        assertThat(reader.tasks(c, world.workspace, run, null, false, null, 100).getFirst().get("output"))
                 .hasToString("{\"n\":1}");
         assertThat(reader.attempts(c, world.workspace, run)).extracting(a -> a.get("state").asString())
                 .containsExactly("failed", "running");
@@ -256,7 +259,7 @@ class ReadersTest {
         StepRow one = claim(id);
         StepRow other = claim(id);
         assertThat(scopes.task(c, other.task().id()).group()).isFalse();
-        ObjectNode scope = scopes.scope(c, id, other.task().id(), List.of(), false, List.of(), false);
+        ObjectNode scope = scopes.scope(c, id, other.task().id(), wanted(List.of(), false, List.of(), false));
         assertThat(scope.get("item").asString() + scope.get("index").asInt())
                 .isEqualTo(other.task().itemIndex() == 1 ? "y1" : "x0");
         world.send(new Command.Complete(id, other.id(), 1,
@@ -277,5 +280,10 @@ class ReadersTest {
         Reply reply = world.send(new Command.Claim(id, found.taskId(), found.lane(), "worker", Duration.ofSeconds(30),
                 Actor.agent("worker")));
         return world.view(id).step(((Reply.Claimed) reply).work().stepId());
+    }
+
+    private static ScopeReader.Wanted wanted(List<String> tasks, boolean allTasks, List<String> steps,
+            boolean allSteps) {
+        return new ScopeReader.Wanted(tasks, allTasks, steps, allSteps, false, false, false);
     }
 }
