@@ -24,7 +24,7 @@ class ExamplesTest {
     private static final Pattern YAML = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL);
 
     @ParameterizedTest
-    @ValueSource(strings = {"examples/repository-report.yaml", "examples/approval-gate.yaml",
+    @ValueSource(strings = {"examples/repository-report.yaml", "examples/approval-gate.yaml", "examples/failing-well.yaml",
             "examples/custom-worker/mission.yaml"})
     void examplesAreValid(String file) throws IOException {
         check(Files.readString(ROOT.resolve(file)));
