@@ -170,7 +170,7 @@ class CommandLineTest {
         assertThat(shown.out()).contains("escalated", "ticket " + ticket, "no luck",
                 "keelson resolve " + ticket + " resume|skip|fail|cancel");
         Result listed = keelson("escalations");
-        assertThat(listed.out()).contains(ticket, "warning", "no luck");
+        assertThat(listed.out()).contains(ticket, "error", "no luck");
         assertThat(listed.err()).contains("keelson resolve TICKET");
         assertThat(keelson("resolve", ticket, "forget").code()).isEqualTo(2);
         Result resolved = keelson("resolve", "latest", "skip", "--comment", "known", "--watch", "--json");

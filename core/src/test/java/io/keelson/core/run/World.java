@@ -181,6 +181,7 @@ final class World {
         for (Timer watch = watch(); watch != null && !watch.dueAt().isAfter(until); watch = watch()) {
             now = watch.dueAt().isAfter(now) ? watch.dueAt() : now;
             send(new Command.TimerDue(id(), TimerKind.WATCH, id(), Actor.RECONCILER));
+            assertThat(watch() == null || watch().dueAt().isAfter(now)).as("a watch that has looked rests").isTrue();
         }
         now = until;
     }

@@ -11,7 +11,8 @@ final class ReadSql {
                 r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
                 r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
                 (select count(*) from escalation_tickets e
-                  where e.run_id = r.id and e.resolution is null)::int as open_escalations, r.task_count, r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
+                  where e.run_id = r.id and e.resolution is null)::int as open_escalations, r.task_count,
+                r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
                 h.steps_completed, r.agent_count, null::numeric as credits_reserved,
                 null::numeric as credits_charged, null::numeric as credits_refunded, h.total_tokens,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
@@ -95,8 +96,7 @@ final class ReadSql {
                    where d.task_id = t.id and (t.superseded or not up.superseded)
                    order by up.sequence_number)::text[] as depends_on,
                 t.group_id, t.item_index, t.item, t.carried_from, trim_scale(t.verifier_score) as verifier_score,
-                t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
-                t.continuation_count, t.passed_over, t.superseded, t.next_run_at,
+                t.verified_by, t.error_code, t.error_message, t.attempt_number, t.continuation_count,
                 case t.state when 'awaiting_human' then t.attempt_number end as gate,
                 case when t.state in ('awaiting_retry', 'running', 'verifying') then (
                     select e.id from escalation_tickets e

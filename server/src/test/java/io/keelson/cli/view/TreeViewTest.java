@@ -38,7 +38,7 @@ class TreeViewTest {
                 " + done    1.0s    Title of done",
                 " / work    57.0s   Title of work  list",
                 " ? gate    55.0s   waits for a human: Publish?",
-                " ~ again  53.0s   tries again after NO_LUCK",
+                " ~ again   53.0s   tries again after NO_LUCK",
                 " x broken          TOOL_FAILED: no  [31mway",
                 " . later           waits for work",
                 " - left            skipped",
