@@ -102,8 +102,8 @@ final class Replanning {
         forgive(d);
         Set<String> kept = new HashSet<>();
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
-            if (task.system() || task.state == TaskState.COMPLETED
-                    && (task.group() == null || task.group().state == TaskState.COMPLETED)) {
+            TaskRow whole = task.group() == null ? task : task.group();
+            if (task.system() || whole.state == TaskState.COMPLETED) {
                 kept.add(task.key());
             } else {
                 Endings.drop(d, task);
