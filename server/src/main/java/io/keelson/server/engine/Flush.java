@@ -107,8 +107,7 @@ final class Flush {
             if (changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty()) {
                 connection.rollback();
             } else {
-                store.write(connection, changes, now);
-                connection.commit();
+                store.commit(connection, changes, now);
             }
             committed = true;
             node.committed(changes, now);
