@@ -40,6 +40,8 @@ class CommitMessageTest {
         STEP("delete from orchestration_steps", view -> StepsTable.UPDATE.of(view.tasks().stream()
                 .flatMap(task -> task.steps().stream()).map(each -> new StepsTable.Changed(each, null, null))
                 .toList())),
+        PLAN("delete from orchestration_runs",
+                view -> RunsTable.UPDATE_PLAN.of(List.of(new Changes.NewPlan(view.run(), 2, "{}")))),
         AGENT("delete from run_agents", view -> AgentsTable.UPDATE.of(view.agents()));
 
         private final String by;
@@ -106,8 +108,9 @@ class CommitMessageTest {
                 world.now)));
     }
 
-    /** As another connection sees it. */
+    /** Those of the test, as another connection sees them. */
     private int committedTimers() {
-        return world.database.withConnection(c -> RunFixtures.query(c, "select 1 from timers")).size();
+        return world.database.withConnection(c -> RunFixtures.query(c, "select 1 from timers where kind = 'step_wait'"))
+                .size();
     }
 }
