@@ -238,6 +238,9 @@ final class Endings {
         }
         Planning.dropSteps(d, task);
         d.view.tasks.remove(task.id());
+        if (task.group() != null) {
+            task.group().children.remove(task);
+        }
     }
 
     /** Disarms what waits on behalf of a task that will not go on. */
