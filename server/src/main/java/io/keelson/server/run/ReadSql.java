@@ -96,7 +96,8 @@ final class ReadSql {
                    where d.task_id = t.id and (t.superseded or not up.superseded)
                    order by up.sequence_number)::text[] as depends_on,
                 t.group_id, t.item_index, t.item, t.carried_from, trim_scale(t.verifier_score) as verifier_score,
-                t.verified_by, t.error_code, t.error_message, t.attempt_number, t.continuation_count,
+                t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
+                t.continuation_count, t.passed_over, t.superseded, t.next_run_at,
                 case t.state when 'awaiting_human' then t.attempt_number end as gate,
                 case when t.state in ('awaiting_retry', 'running', 'verifying') then (
                     select e.id from escalation_tickets e
