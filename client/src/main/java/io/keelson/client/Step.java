@@ -21,7 +21,8 @@ import tools.jackson.databind.JsonNode;
  * @param nextRunAt when it is tried again, while it waits for a retry
  */
 public record Step(String id, String runId, String taskId, @Nullable String taskKey, String name, String kind,
-        @Nullable String tool, int position, int turn, String state, int attempt, int maxAttempts, int failures, boolean passedOver,
+        @Nullable String tool, int position, int turn, String state, int attempt, int maxAttempts, int failures,
+        boolean passedOver,
         int taskAttempt, int leaseEpoch,
         @Nullable Double progress, @Nullable String progressMessage, JsonNode input, JsonNode output,
         @Nullable String errorCode, @Nullable String errorMessage, @Nullable String errorClass, long tokens,

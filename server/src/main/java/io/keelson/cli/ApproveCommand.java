@@ -7,8 +7,9 @@ import io.keelson.client.Steps;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
-@Command(name = "approve", description = "Approves what a run waits for: its plan, its result, else the output or approval step "
-        + "that waits.",
+@Command(name = "approve",
+        description = "Approves what a run waits for: its plan, its result, else the output or approval step "
+                + "that waits.",
         footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and carry it to its end",
                 "  keelson approve latest --step sign-off --comment \"figures checked\""})
 final class ApproveCommand extends DecisionCommand {

@@ -9,8 +9,10 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "explain", description = "Says why a run or one of its tasks waits: which upstream, timer, limit, human, "
-        + "lease or missing worker.", footerHeading = "%nExamples:%n",
+@Command(name = "explain",
+        description = "Says why a run or one of its tasks waits: which upstream, timer, limit, human, "
+                + "lease or missing worker.",
+        footerHeading = "%nExamples:%n",
         footer = {"  keelson explain latest", "  keelson explain latest report"})
 final class ExplainCommand extends CliCommand {
 

@@ -17,7 +17,7 @@ final class ForkCommand extends ActionCommand {
 
     @Option(names = "--from", paramLabel = "TASK", required = true,
             description = "The task from which on it differs, by its id in the plan.")
-    String task;
+    String task = "";
 
     @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE", description = "The value of an input; repeatable.")
     Map<String, String> inputs = new LinkedHashMap<>();

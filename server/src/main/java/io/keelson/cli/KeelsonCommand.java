@@ -8,7 +8,8 @@ import picocli.CommandLine.Spec;
 
 @Command(name = "keelson", versionProvider = Version.class, synopsisSubcommandLabel = "COMMAND",
         description = "Durable runs of AI agents: plans of tasks that survive crashes, restarts and waiting for people.",
-        subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, StatesCommand.class, ExplainCommand.class,
+        subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, StatesCommand.class,
+                ExplainCommand.class,
                 ApproveCommand.class,
                 RejectCommand.class, EscalationsCommand.class, ResolveCommand.class, TaskCommand.class,
                 PauseCommand.class, ResumeCommand.class, CancelCommand.class, FailCommand.class, RetryCommand.class,

@@ -5,8 +5,8 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.StepError;
 import io.keelson.server.engine.Replanner;
-import io.keelson.server.plan.PlanRevision;
-import io.keelson.server.plan.PlanRevision.Revised;
+import io.keelson.server.plan.NewPlans;
+import io.keelson.server.plan.NewPlans.Checked;
 import io.keelson.server.plan.Reading;
 import io.keelson.server.run.ScopeReader;
 import java.util.List;
@@ -16,10 +16,10 @@ import java.util.stream.Collectors;
 public final class Replans implements Replanner {
     private static final String CODE = "REPLAN_INVALID";
 
-    private final PlanRevision revision;
+    private final NewPlans plans;
 
-    public Replans(PlanRevision revision) {
-        this.revision = revision;
+    public Replans(NewPlans plans) {
+        this.plans = plans;
     }
 
     @Override
@@ -27,10 +27,9 @@ public final class Replans implements Replanner {
         if (replan.answer() == null) {
             return broken("the planner gave no plan");
         }
-        return switch (revision.read(replan.plan(), replan.version() + 1, replan.finished(), replan.inputs(),
-                replan.answer())) {
-            case Reading.Done<Revised>(Revised made) -> new Evaluation.Planned(made.plan(), made.json());
-            case Reading.Refused<Revised>(List<Problem> problems) -> broken(problems.stream()
+        return switch (plans.read(replan.answer(), replan.plan(), replan.finished(), replan.inputs())) {
+            case Reading.Done<Checked>(Checked made) -> new Evaluation.Planned(made.plan(), made.json());
+            case Reading.Refused<Checked>(List<Problem> problems) -> broken(problems.stream()
                     .map(each -> each.pointer() + ": " + each.message() + " (" + each.code() + ")")
                     .collect(Collectors.joining("; ")));
         };

@@ -25,7 +25,7 @@ import io.keelson.server.http.Rooms;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
-import io.keelson.server.plan.PlanRevision;
+import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.Fleet;
@@ -101,7 +101,7 @@ public final class Server implements AutoCloseable {
             DataFiles files = new DataFiles(settings.dataDir());
             Bootstrap.LocalKey key = Bootstrap.ensureKey(database, keys, files);
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
-                    expressions, new Replans(new PlanRevision(knowledge, knowledge::timeout)), artifacts, clock,
+                    expressions, new Replans(new NewPlans(knowledge, knowledge::timeout)), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString())));
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),

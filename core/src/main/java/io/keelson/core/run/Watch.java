@@ -125,8 +125,6 @@ final class Watch {
     private static void over(Decision d, Duration limit, String code, String message) {
         if (passed(d, d.run.stateSince, limit)) {
             Failures.abort(d, "run_timeout", new StepError(code, ErrorClass.INFRASTRUCTURE, message));
-        } else {
-            by(d, Objects.requireNonNull(d.run.stateSince).plus(limit));
         }
     }
 

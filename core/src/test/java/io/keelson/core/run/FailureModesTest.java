@@ -160,8 +160,9 @@ class FailureModesTest {
 
     @Test
     void oldRecordsOfALevelAreKept() {
-        world = World.start(rules().agent(FailureMode.RETRY).policy(), plan(task("a").agent("x").mode(FailureMode.RETRY),
-                task("b").agent("x"), task("c").agent("y").on("b")));
+        world = World.start(rules().agent(FailureMode.RETRY).policy(),
+                plan(task("a").agent("x").mode(FailureMode.RETRY),
+                        task("b").agent("x"), task("c").agent("y").on("b")));
         TaskRow first = world.task("b");
         StepRow tried = world.step("a", "s1");
         world.complete(world.claim("b"));

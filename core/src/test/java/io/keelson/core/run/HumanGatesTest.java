@@ -14,7 +14,6 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Command.Evaluation;
 import java.time.Duration;
 import java.util.UUID;
-import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,33 +31,22 @@ class HumanGatesTest {
 
     /** Where a run can wait for a human, and how it gets there. */
     enum Gate {
-        PLAN(humans -> World.start(humans.withApprovePlan(true), plan(task("a")))),
-        APPROVAL(humans -> {
-            World world = World.start(humans, plan(task("a").step("ok", StepKind.APPROVAL)));
-            world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", null, null));
-            return world;
-        }),
-        REVIEW(humans -> {
-            World world = World.start(humans, plan(task("a").review()));
-            world.work();
-            return world;
-        }),
-        RESULT(humans -> {
-            HumanRules asked = humans.humans();
-            World world = World.start(humans.with(new HumanRules(true, asked.patience(), asked.onTimeout())),
-                    plan(task("a")));
-            world.work();
-            return world;
-        });
-
-        private final Function<RunPolicy, World> reach;
-
-        Gate(Function<RunPolicy, World> reach) {
-            this.reach = reach;
-        }
+        PLAN, APPROVAL, REVIEW, RESULT;
 
         World reached(OnTimeout rule) {
-            return reach.apply(rules().policy().with(new HumanRules(false, DAY, rule)));
+            RunPolicy humans = rules().policy().with(new HumanRules(this == RESULT, DAY, rule));
+            World world = switch (this) {
+                case PLAN -> World.start(humans.withApprovePlan(true), plan(task("a")));
+                case APPROVAL -> World.start(humans, plan(task("a").step("ok", StepKind.APPROVAL)));
+                case REVIEW -> World.start(humans, plan(task("a").review()));
+                case RESULT -> World.start(humans, plan(task("a")));
+            };
+            if (this == APPROVAL) {
+                world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", null, null));
+            } else if (this != PLAN) {
+                world.work();
+            }
+            return world;
         }
 
         UUID subject(World world) {

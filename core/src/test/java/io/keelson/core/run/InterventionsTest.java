@@ -141,6 +141,14 @@ class InterventionsTest {
     }
 
     @Test
+    void aTaskThatWaitsForATicketIsNotTriedAgainBesidesIt() {
+        world = World.start(rules().escalation(Rules.ASK).policy(), plan(task("a").taskRetry(Plans.ONCE).verify("v")));
+        world.complete(world.claim("a"));
+        world.verdict(world.claim("a"), Verdict.Outcome.REJECTED);
+        assertThat(world.refused(retry("a")).code()).isEqualTo("TICKET_OPEN");
+    }
+
+    @Test
     void aCancelledAgentStopsAllItsTasks() {
         start(task("a").agent("x"), task("b").agent("x").step("ok", StepKind.APPROVAL), task("c").agent("y"),
                 task("d").agent("y").on("a").rule(TriggerRule.ALL_DONE));

@@ -34,6 +34,8 @@ class RecountTest {
                 .collect(Collectors.toMap(e -> e.detail().get("counter"), e -> e.detail().get("is")));
         assertThat(corrected).isEqualTo(Map.of("agent_count", 1, "task_count", 3, "tasks_completed", 0, "tasks_failed",
                 1, "tasks_skipped", 1, "steps_total", 4, "steps_completed", 1));
+        world.watchUntil(world.now.plus(Duration.ofMinutes(20)));
+        assertThat(world.events("counter_corrected")).as("once, for they are right now").hasSize(7);
         assertThat(world.last("counter_corrected").actor()).isEqualTo(Actor.RECONCILER);
     }
 

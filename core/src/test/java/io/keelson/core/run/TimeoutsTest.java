@@ -193,6 +193,19 @@ class TimeoutsTest {
     }
 
     @Test
+    void aTaskBetweenTwoTurnsRunsOutOfTimeWhenTheNextBegins() {
+        start(task("a").timeout(Duration.ofSeconds(40)).step("t", StepKind.TURN));
+        StepRow step = world.claim("a");
+        world.watchUntil(begun.plusSeconds(40).minus(MOMENT));
+        world.done(new Command.Continue(world.id(), step.id(), 1, Result.of("1"), World.WHO));
+        world.watchUntil(begun.plusSeconds(40));
+        assertThat(world.task("a").state()).isEqualTo(TaskState.CONTINUING);
+        world.nextBackoff();
+        world.watchUntil(begun.plusSeconds(41));
+        assertThat(world.task("a").errorCode()).isEqualTo("TASK_TIMEOUT");
+    }
+
+    @Test
     void aTaskThatWaitsForAWorkerRunsOutOfNoTime() {
         start(task("a"));
         world.watchUntil(begun.plus(Duration.ofHours(5)));
@@ -296,6 +309,18 @@ class TimeoutsTest {
         assertThat(world.task("a").state()).isEqualTo(TaskState.RUNNING);
         world.watchUntil(world.now.plus(MOMENT));
         assertThat(world.task("a").errorCode()).isEqualTo("TASK_TIMEOUT");
+    }
+
+    @Test
+    void aRunThatWaitsForItsNextAttemptIsLookedAtInTimeAfterAnOutage() {
+        world = World.start(rules().run(FailureMode.RETRY).policy(), plan(task("a").retry(Plans.ONCE)));
+        world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);
+        world.outage(Duration.ofHours(30));
+        Instant back = world.now;
+        world.watchUntil(back.plus(Duration.ofHours(24)).minus(MOMENT));
+        assertThat(world.state()).isEqualTo(RunState.RETRYING);
+        world.watchUntil(back.plus(Duration.ofHours(24)));
+        assertFailed("RUN_NOT_RETRIED");
     }
 
     @Test

@@ -149,7 +149,8 @@ final class World {
     }
 
     void verdict(StepRow verifier, Verdict.Outcome outcome) {
-        Result result = new Result("1", 0, BigDecimal.ZERO, List.of(), new Verdict(outcome, BigDecimal.ONE, "feedback"));
+        Result result =
+                new Result("1", 0, BigDecimal.ZERO, List.of(), new Verdict(outcome, BigDecimal.ONE, "feedback"));
         done(new Command.Complete(id(), verifier.id(), verifier.leaseEpoch(), result, Actor.agent("w1")));
     }
 
@@ -180,6 +181,7 @@ final class World {
         for (Timer watch = watch(); watch != null && !watch.dueAt().isAfter(until); watch = watch()) {
             now = watch.dueAt().isAfter(now) ? watch.dueAt() : now;
             send(new Command.TimerDue(id(), TimerKind.WATCH, id(), Actor.RECONCILER));
+            assertThat(watch() == null || watch().dueAt().isAfter(now)).as("a watch that has looked rests").isTrue();
         }
         now = until;
     }
@@ -228,8 +230,7 @@ final class World {
     void exhaust(String key) {
         for (QueueItem item = queued(key); item != null; item = queued(key)) {
             fail(claim(item, "w1"), ErrorClass.INFRASTRUCTURE);
-            while (queued(key) == null && !state().terminal() && nextBackoff()) {
-            }
+            while (queued(key) == null && !state().terminal() && nextBackoff()) {}
         }
     }
 

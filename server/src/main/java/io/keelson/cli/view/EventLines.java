@@ -56,7 +56,8 @@ public final class EventLines {
 
     /** What changes no state and is worth telling all the same. */
     private static @Nullable String note(Event event, Style style) {
-        String about = Cells.clean(event.payload().path("message").asString(event.payload().path("reason").asString("")));
+        String about =
+                Cells.clean(event.payload().path("message").asString(event.payload().path("reason").asString("")));
         return switch (event.eventType()) {
             case "escalation_opened" -> style.yellow("ticket " + event.payload().path("ticket_id").asString("")) + ": "
                     + about;
@@ -80,7 +81,8 @@ public final class EventLines {
             case FAILED -> name + " " + style.state(to) + (task.error == null ? "" : ": " + task.error);
             case DROPPED -> name + " " + style.state(to);
             case ACTIVE -> to.equals("running") || to.equals("verifying")
-                    ? name + " " + style.state(to) + (task.attempt > 1 ? ", attempt " + task.attempt : "") : null;
+                    ? name + " " + style.state(to) + (task.attempt > 1 ? ", attempt " + task.attempt : "")
+                    : null;
             case HUMAN -> name + " waits for a human" + (task.error == null ? "" : ": " + task.error);
             case RETRY -> name + " tries again" + at(task.nextRunAt) + after(task.error);
             case WAITING -> null;

@@ -45,16 +45,16 @@ final class LongPoll {
         }
     }
 
-    /** Waits for something that will be told; false when it was not in time. */
-    boolean happens(CompletableFuture<?> event, Duration patience) throws InterruptedException {
-        return !take(patience, slice -> {
+    /** Waits for something that will be told, in time or not. */
+    void await(CompletableFuture<?> event, Duration patience) throws InterruptedException {
+        take(patience, slice -> {
             try {
                 event.get(slice.toNanos(), TimeUnit.NANOSECONDS);
                 return List.of(event);
             } catch (TimeoutException | ExecutionException e) {
                 return List.of();
             }
-        }).isEmpty();
+        });
     }
 
     /** Something that must be looked up. */

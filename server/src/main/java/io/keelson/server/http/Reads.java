@@ -45,13 +45,13 @@ final class Reads {
     /** As {@link #read} on something that belongs to a run. */
     <T> T ofRun(UUID workspace, UUID run, Query<T> query) {
         return read((runs, c) -> {
-            found(runs.status(c, workspace, run), IdKind.RUN, run);
+            found(runs.state(c, workspace, run), IdKind.RUN, run);
             return query.of(runs, c);
         });
     }
 
     void requireRun(UUID workspace, UUID run) {
-        status(workspace, run);
+        var _ = ended(workspace, run);
     }
 
     ObjectNode status(UUID workspace, UUID run) {
@@ -60,6 +60,11 @@ final class Reads {
 
     ObjectNode states(UUID workspace, UUID run) {
         return read((runs, c) -> found(runs.states(c, workspace, run), IdKind.RUN, run));
+    }
+
+    /** Whether the run has ended. */
+    boolean ended(UUID workspace, UUID run) {
+        return read((runs, c) -> found(runs.state(c, workspace, run), IdKind.RUN, run)).terminal();
     }
 
     ObjectNode run(UUID workspace, UUID run) {

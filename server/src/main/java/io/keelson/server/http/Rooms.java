@@ -19,4 +19,5 @@ import java.util.function.BooleanSupplier;
  * @param ready whether runs can be taken at the moment
  */
 public record Rooms(Database database, ApiKeys apiKeys, Commands commands, RemoteWork remoteWork, RunReader runs,
-        Explainer explainer, MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Ids ids, BooleanSupplier ready) {}
+        Explainer explainer, MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Ids ids,
+        BooleanSupplier ready) {}

@@ -75,9 +75,10 @@ final class RunViews {
         }
         CompletableFuture<RunState> end = commands.ended(id);
         try {
-            ObjectNode run = reads.run(call.workspace(), id);
-            boolean over = RunState.of(run.get("state").stringValue()).terminal();
-            return Answer.resource(over || !poll.happens(end, wait) ? run : reads.run(call.workspace(), id));
+            if (!reads.ended(call.workspace(), id)) {
+                poll.await(end, wait);
+            }
+            return Answer.resource(reads.run(call.workspace(), id));
         } finally {
             end.cancel(false);
         }

@@ -75,7 +75,7 @@ public final class MissionReader {
     }
 
     /** Whether it follows from what was said before; a verification that is wrong makes a call that is wrong, too. */
-    private static boolean follows(Problem problem, Problems said) {
+    static boolean follows(Problem problem, Problems said) {
         Matcher verifier = VERIFIER.matcher(problem.pointer());
         return said.cover(problem.pointer()) || verifier.lookingAt() && said.coverBelow(verifier.group(1));
     }

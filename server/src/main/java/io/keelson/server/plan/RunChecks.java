@@ -58,7 +58,8 @@ final class RunChecks {
                 ? new Problem("REFERENCE_NOT_UPSTREAM", at, named("task", task, "which has not run by then"))
                 : new Problem("UNKNOWN_REFERENCE", at, named("task", task, "which does not exist"))));
         names.inputs().stream().filter(input -> !inputs.contains(input)).forEach(
-                input -> found.add(new Problem("UNKNOWN_REFERENCE", at, named("input", input, "which is not declared"))));
+                input -> found
+                        .add(new Problem("UNKNOWN_REFERENCE", at, named("input", input, "which is not declared"))));
     }
 
     private static String named(String kind, String name, String why) {

@@ -16,7 +16,6 @@ final class ReadSql {
                 h.steps_completed, r.agent_count, null::numeric as credits_reserved,
                 null::numeric as credits_charged, null::numeric as credits_refunded, h.total_tokens,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
-                r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
                 r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at, r.duration_ms,
                 greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end, (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
                     from work_queue q where q.run_id = r.id)) as last_heartbeat_at,
@@ -27,6 +26,10 @@ final class ReadSql {
               from orchestration_runs r join run_heads h on h.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
             RUN_COLUMNS.formatted("r.plan,"));
+
+    static final String STATE = """
+            select r.state from orchestration_runs r
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
     static final String BY_EXTERNAL_ID = """
             select id from orchestration_runs where workspace_id = ? and external_id = ?""";
@@ -93,15 +96,15 @@ final class ReadSql {
                    where d.task_id = t.id and (t.superseded or not up.superseded)
                    order by up.sequence_number)::text[] as depends_on,
                 t.group_id, t.item_index, t.item, t.carried_from, trim_scale(t.verifier_score) as verifier_score,
-                t.verified_by, t.error_code, t.error_message, t.attempt_number, t.continuation_count,
+                t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
+                t.continuation_count, t.passed_over, t.superseded, t.next_run_at,
                 case t.state when 'awaiting_human' then t.attempt_number end as gate,
                 case when t.state in ('awaiting_retry', 'running', 'verifying') then (
                     select e.id from escalation_tickets e
                      where e.run_id = t.run_id and e.task_id = t.id and e.resolution is null limit 1) end as ticket_id,
                 t.tokens_used,
                 trim_scale(t.cost) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at, t.duration_ms,
-                t.version_id, t.created_at, t.updated_at, t.superseded, t.passed_over, t.failures, t.next_run_at,
-                t.error_class""".formatted(YIELD);
+                t.version_id, t.created_at, t.updated_at""".formatted(YIELD);
 
     static final String TASKS = """
             select %s
@@ -122,14 +125,14 @@ final class ReadSql {
              where t.workspace_id = ? and t.id = ?""".formatted(TASK_COLUMNS);
 
     private static final String STEP_COLUMNS = """
-            s.id, s.run_id, s.task_id, t.key as task_key, s.task_attempt,
+            s.id, s.run_id, s.task_id, t.key as task_key,
                 t.superseded or s.task_attempt < t.attempt_number as superseded,
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name, s.kind, s.tool, s.position,
                 s.turn, s.state, s.state_type, s.attempt, (s.retry ->> 'max_attempts')::int as max_attempts,
-                s.failures, s.lease_epoch, coalesce(s.resolved_input, s.input) as input, s.output, s.error_code,
+                s.failures, s.passed_over, s.task_attempt, s.lease_epoch,
+                coalesce(s.resolved_input, s.input) as input, s.output, s.error_code,
                 s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
-                p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at,
-                s.passed_over""";
+                p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
 
     static final String STEPS = """
             select %s
@@ -170,8 +173,8 @@ final class ReadSql {
              order by a.attempt_number""";
 
     static final String AGENTS = """
-            select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing, a.passed_over,
-                a.next_run_at, a.started_at, a.completed_at
+            select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing,
+                a.passed_over, a.next_run_at, a.started_at, a.completed_at
               from orchestration_runs r join run_agents a on a.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ?
              order by a.attempt, a.number""";

@@ -1,5 +1,6 @@
 package io.keelson.server.run;
 
+import io.keelson.core.lifecycle.RunState;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -48,6 +49,12 @@ public final class RunReader {
 
     public Optional<ObjectNode> run(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.RUN, ids(workspaceId, runId));
+    }
+
+    /** The state that the run is in. */
+    public Optional<RunState> state(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.STATE, ids(workspaceId, runId))
+                .map(row -> RunState.of(row.get("state").stringValue()));
     }
 
     /** The id of the run that bears the client's own id. */

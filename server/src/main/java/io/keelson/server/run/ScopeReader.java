@@ -31,13 +31,12 @@ public final class ScopeReader {
     /**
      * What is to become of a run's plan.
      *
-     * @param plan as it is stored, JSON text
-     * @param version of the plan as it is
+     * @param plan as it is stored, of the version that it is at
      * @param finished ids of its tasks that have completed, which stay
      * @param inputs names of the run's inputs
      * @param answer what the planner gave for a new plan; null when it gave nothing
      */
-    public record Replan(String plan, int version, Set<String> finished, Set<String> inputs,
+    public record Replan(JsonNode plan, Set<String> finished, Set<String> inputs,
             @Nullable JsonNode answer) {}
 
     /**
@@ -108,7 +107,7 @@ public final class ScopeReader {
               from orchestration_runs r where r.id = ?""".replace("%s", ReadSql.YIELD);
 
     private static final String FAILED = """
-            select t.key, t.attempt_number as attempts, a.name as agent, t.error_code, t.error_class,
+            select t.key as task, t.attempt_number as attempts, a.name as agent, t.error_code, t.error_class,
                 t.error_message as message
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
@@ -145,12 +144,17 @@ public final class ScopeReader {
     public Replan replan(Connection c, UUID runId) throws SQLException {
         return one(c, REPLAN, runId, row -> {
             String answer = row.getString("answer");
-            return new Replan(row.getString("plan"), row.getInt("plan_version"),
+            return new Replan(plan(row),
                     Stream.of((Object[]) row.getArray("finished").getArray()).map(Object::toString)
                             .collect(Collectors.toSet()),
                     Set.copyOf(Texts.tree(row.getString("inputs")).propertyNames()),
                     answer == null ? null : Texts.tree(answer));
         });
+    }
+
+    /** The plan's document; the run's row knows its version best. */
+    private static JsonNode plan(ResultSet row) throws SQLException {
+        return ((ObjectNode) json(row, "plan")).put("version", row.getInt("plan_version"));
     }
 
     /** JSON text with expressions that makes the run's output. */
@@ -230,10 +234,10 @@ public final class ScopeReader {
         }
         if (wanted.failure) {
             ObjectNode failure = one(c, COUNTS, runId, JsonRows::object);
-            ArrayNode tasks = failure.putArray("tasks");
+            ArrayNode failed = failure.putArray("failed");
             try (PreparedStatement statement = c.prepareStatement(FAILED)) {
                 statement.setObject(1, runId);
-                JsonRows.list(statement).forEach(tasks::add);
+                JsonRows.list(statement).forEach(failed::add);
             }
             scope.set("failure", failure);
         }

@@ -20,7 +20,7 @@ import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.Reading;
-import io.keelson.server.plan.PlanRevision;
+import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
@@ -76,7 +76,7 @@ final class Nodes implements AutoCloseable {
     }
 
     private Replans replans() {
-        return new Replans(new PlanRevision(new CatalogToolKnowledge(catalog, expressions, Set::of), this::timeout));
+        return new Replans(new NewPlans(new CatalogToolKnowledge(catalog, expressions, Set::of), this::timeout));
     }
 
     private Duration timeout(String tool) {
@@ -143,18 +143,23 @@ final class Nodes implements AutoCloseable {
                 EXISTS (SELECT 1 FROM orchestration_tasks t WHERE t.run_id = r.id AND t.state_type <> 'terminal')
                 OR EXISTS (SELECT 1 FROM orchestration_steps s WHERE s.run_id = r.id AND s.state_type <> 'terminal')
                 OR EXISTS (SELECT 1 FROM work_queue q WHERE q.run_id = r.id)
+                OR EXISTS (SELECT 1 FROM escalation_tickets e WHERE e.run_id = r.id AND e.state = 'open')
                 OR EXISTS (SELECT 1 FROM timers m WHERE m.run_id = r.id))""")).as("I5: no zombies").isZero();
         assertThat(count("""
-                SELECT count(*) FROM orchestration_steps s WHERE s.state = 'completed' AND s.kind IN ('tool', 'turn')
+                SELECT count(*) FROM orchestration_steps s WHERE s.state = 'completed' AND s.kind IN ('tool', 'turn', 'verify')
                 AND (SELECT count(*) FROM work_results w WHERE w.step_id = s.id AND w.outcome <> 'failed') <> 1
                 """)).as("I2: every completed step has one result").isZero();
         assertThat(count("""
                 SELECT count(*) FROM orchestration_runs r WHERE r.attempt_number > 0 AND (
                 r.tasks_completed <> (SELECT count(*) FROM orchestration_tasks t WHERE t.run_id = r.id
-                    AND t.attempt = r.attempt_number AND t.state = 'completed')
+                    AND t.attempt = r.attempt_number AND NOT t.superseded AND t.state = 'completed')
+                OR r.tasks_failed <> (SELECT count(*) FROM orchestration_tasks t WHERE t.run_id = r.id
+                    AND t.attempt = r.attempt_number AND NOT t.superseded AND t.state = 'failed')
+                OR r.task_count <> (SELECT count(*) FROM orchestration_tasks t WHERE t.run_id = r.id
+                    AND t.attempt = r.attempt_number AND NOT t.superseded)
                 OR (SELECT h.steps_completed FROM run_heads h WHERE h.run_id = r.id) <> (SELECT count(*) FROM orchestration_steps s JOIN orchestration_tasks t
-                    ON t.id = s.task_id WHERE t.run_id = r.id AND t.attempt = r.attempt_number
-                    AND s.state = 'completed'))""")).as("I8: counters").isZero();
+                    ON t.id = s.task_id AND s.task_attempt = t.attempt_number
+                    WHERE t.run_id = r.id AND t.attempt = r.attempt_number AND NOT t.superseded AND s.state = 'completed'))""")).as("I8: counters").isZero();
     }
 
     @Override

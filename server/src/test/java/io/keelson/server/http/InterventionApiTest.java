@@ -254,7 +254,8 @@ class InterventionApiTest {
 
         assertThat(problem(fork, "{}")).isEqualTo("REQUIRED /task");
         assertThat(problem(fork, "{\"task\": \"ghost\"}")).isEqualTo("UNKNOWN_REFERENCE /task");
-        assertThat(problem(fork, "{\"task\": \"b\", \"inputs\": {\"whom\": 1}}")).isEqualTo("INPUT_UNKNOWN /inputs/whom");
+        assertThat(problem(fork, "{\"task\": \"b\", \"inputs\": {\"whom\": 1}}"))
+                .isEqualTo("INPUT_UNKNOWN /inputs/whom");
         assertThat(problem(fork, "{\"task\": \"b\", \"inputs\": []}")).isEqualTo("WRONG_TYPE /inputs");
     }
 

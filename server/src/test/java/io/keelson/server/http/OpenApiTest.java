@@ -12,7 +12,7 @@ import io.keelson.server.engine.Store;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
-import io.keelson.server.plan.PlanRevision;
+import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.RunReader;
@@ -74,7 +74,7 @@ class OpenApiTest {
         StoredPlans plans = new StoredPlans(knowledge::timeout);
         try (Engine engine = new Engine(database,
                 Store.of(DbClock.DATABASE, plans::read), tools, expressions,
-                new Replans(new PlanRevision(knowledge, knowledge::timeout)), artifacts,
+                new Replans(new NewPlans(knowledge, knowledge::timeout)), artifacts,
                 Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
             HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
                     new ApiKeys(database), engine, engine.remoteWork(), new RunReader(),

@@ -370,7 +370,8 @@ class RunApiTest {
         UUID elsewhere = UUID.randomUUID();
         api.sql("insert into workspaces (id, name) values ('" + elsewhere + "', 'elsewhere')");
         String key = "Bearer " + new ApiKeys(api.database()).create(elsewhere, "stranger");
-        List<String> reads = List.of("/runs/@", "/runs/@/status", "/runs/@/states", "/runs/@/explain", "/runs/@/events", "/runs/@/tasks",
+        List<String> reads = List.of("/runs/@", "/runs/@/status", "/runs/@/states", "/runs/@/explain", "/runs/@/events",
+                "/runs/@/tasks",
                 "/runs/@/steps",
                 "/runs/@/attempts", "/runs/@/agents", "/runs/@/artifacts");
         List<String> writes = List.of("start", "pause", "resume", "cancel", "retry", "approve", "reject");

@@ -222,7 +222,8 @@ class SchemaTest {
     static Stream<SetStatement<?>> statements() {
         return Stream.of(RunsTable.class, TasksTable.class, StepsTable.class, AgentsTable.class, AttemptsTable.class,
                 DependenciesTable.class, EventsTable.class, ResultsTable.class, QueueTable.class, TimersTable.class,
-                ArtifactsTable.class, TicketsTable.class, DueWork.class, Heartbeats.class).flatMap(SchemaTest::statementsOf);
+                ArtifactsTable.class, TicketsTable.class, DueWork.class, Heartbeats.class)
+                .flatMap(SchemaTest::statementsOf);
     }
 
     private static Stream<SetStatement<?>> statementsOf(Class<?> table) {

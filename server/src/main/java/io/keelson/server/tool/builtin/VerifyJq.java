@@ -43,7 +43,8 @@ final class VerifyJq implements Tool {
                 return Verdicts.passed();
             }
             return Verdicts.rejected(values.size() == 1 && values.getFirst().isString()
-                    ? values.getFirst().stringValue() : flaw);
+                    ? values.getFirst().stringValue()
+                    : flaw);
         } catch (ExpressionException e) {
             if (e.code().equals("EXPRESSION_INTERRUPTED")) {
                 Thread.interrupted();

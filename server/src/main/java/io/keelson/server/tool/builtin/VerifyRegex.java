@@ -35,7 +35,8 @@ final class VerifyRegex implements Tool {
             return Verdicts.passed();
         }
         return Verdicts.rejected(input.path("feedback").asString(
-                absent ? "the output has something that matches " + pattern : "nothing in the output matches " + pattern));
+                absent ? "the output has something that matches " + pattern
+                        : "nothing in the output matches " + pattern));
     }
 
     private static Pattern compile(String pattern) throws ToolFailure {

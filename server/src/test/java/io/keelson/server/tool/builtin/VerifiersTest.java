@@ -75,8 +75,9 @@ class VerifiersTest {
     void feedbackIsBounded() {
         String schema = "{\"items\": {\"type\": \"string\"}}";
         String numbers = "[" + "1,".repeat(5_000) + "1]";
-        String feedback = calls.output("verify.json_schema", "{\"schema\": " + schema + ", \"output\": " + numbers + "}")
-                .get("feedback").stringValue();
+        String feedback =
+                calls.output("verify.json_schema", "{\"schema\": " + schema + ", \"output\": " + numbers + "}")
+                        .get("feedback").stringValue();
 
         assertThat(feedback).endsWith("and 4981 more").hasSizeLessThan(5_000);
     }

@@ -1,0 +1,129 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.PlanCheck;
+import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.ToolKnowledge;
+import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.RetryPolicy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Reads what a planner answers: {@code {"tasks": […]}}, the work that is left. Tasks that completed stay in the plan
+ * and can be depended on; whatever else the old plan had goes. Safe for use by many threads.
+ */
+public final class NewPlans {
+    private static final int MOST_TASKS = 10_000;
+
+    private final SchemaCheck shape = new SchemaCheck("mission");
+    private final ToolKnowledge tools;
+    private final Function<String, Duration> toolTimeout;
+
+    /**
+     * @param json as it is to be stored, and as {@link StoredPlans} reads it
+     */
+    public record Checked(Plan plan, String json) {}
+
+    /** @param toolTimeout how long a call of a tool may take when its step says nothing */
+    public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
+        this.tools = tools;
+        this.toolTimeout = toolTimeout;
+    }
+
+    /**
+     * @param answer the planner's output; problems point into a document that has it as its {@code plan}
+     * @param old the plan as it is stored
+     * @param completed ids of its tasks that have completed
+     * @param inputs names of the run's inputs
+     */
+    public Reading<Checked> read(JsonNode answer, JsonNode old, Set<String> completed, Set<String> inputs) {
+        Problems problems = new Problems();
+        problems.addAll(shape.check(document(answer)));
+        if (!answer.path("tasks").isArray()) {
+            return new Reading.Refused<>(problems.all());
+        }
+        Plan left = MissionReader.plan(answer, reader(problems));
+        size(left, completed, problems);
+        List<Problem> followUps = new ArrayList<>(names(left, completed));
+        followUps.addAll(PlanCheck.check(beside(left, completed), new KnownTasks(tools, completed), inputs));
+        followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
+                .forEach(problems::add);
+        return problems.isEmpty() ? new Reading.Done<>(joined(answer, old, completed))
+                : new Reading.Refused<>(problems.all());
+    }
+
+    private TaskReader reader(Problems problems) {
+        return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, problems);
+    }
+
+    /** A mission with this plan, for the published schema to judge. */
+    private static ObjectNode document(JsonNode answer) {
+        ObjectNode document = JsonNodeFactory.instance.objectNode().put("name", "plan");
+        document.set("plan", answer);
+        return document;
+    }
+
+    private static void size(Plan left, Set<String> completed, Problems problems) {
+        int all = left.tasks().size() + completed.size();
+        if (left.tasks().isEmpty()) {
+            problems.add("EMPTY", "/plan/tasks", "a new plan must name at least one task");
+        } else if (all > MOST_TASKS) {
+            problems.add("TOO_MANY", "/plan/tasks", "at most " + MOST_TASKS + " are allowed, these are " + all
+                    + " with those that have completed");
+        }
+    }
+
+    private static List<Problem> names(Plan left, Set<String> completed) {
+        List<Problem> problems = new ArrayList<>();
+        for (int i = 0; i < left.tasks().size(); i++) {
+            String id = left.tasks().get(i).id();
+            if (completed.contains(id)) {
+                problems.add(new Problem("DUPLICATE_NAME", "/plan/tasks/" + i + "/id", "task '" + Pointers.shown(id)
+                        + "' has completed and stays: leave it out, or give the new one another id"));
+            }
+        }
+        return problems;
+    }
+
+    /** The new tasks at their places; behind them what stands for those that they may depend on. */
+    private static Plan beside(Plan left, Set<String> completed) {
+        List<TaskSpec> tasks = new ArrayList<>(left.tasks());
+        Set<String> taken = left.tasks().stream().map(TaskSpec::id).collect(Collectors.toSet());
+        completed.stream().filter(id -> !taken.contains(id)).forEach(id -> tasks.add(new TaskSpec(id, id, null,
+                "other", null, List.of(), TriggerRule.ALL_SUCCESS, null, null, null, false, List.of(), null)));
+        return new Plan(left.version(), tasks);
+    }
+
+    private Checked joined(JsonNode answer, JsonNode old, Set<String> completed) {
+        ObjectNode merged = ((ObjectNode) answer).deepCopy();
+        merged.put("version", Nodes.integer(old, "version", 1) + 1);
+        ArrayNode tasks = merged.putArray("tasks");
+        old.path("tasks").valueStream().filter(task -> completed.contains(Nodes.text(task, "temp_id", "")))
+                .forEach(task -> tasks.add(independent(task, completed)));
+        answer.path("tasks").forEach(tasks::add);
+        TaskReader reader = reader(new Problems());
+        Plan plan = MissionReader.plan(merged, reader);
+        return new Checked(plan, MissionReader.normal(merged, plan, reader).toString());
+    }
+
+    /** What a completed task depended on may be gone. */
+    private static JsonNode independent(JsonNode task, Set<String> stay) {
+        ObjectNode copy = ((ObjectNode) task).deepCopy();
+        List<JsonNode> upstreams = new ArrayList<>();
+        copy.path("depends_on").valueStream()
+                .filter(each -> stay.contains(each.isString() ? each.stringValue() : Nodes.text(each, "task", "")))
+                .forEach(upstreams::add);
+        copy.putArray("depends_on").addAll(upstreams);
+        return copy;
+    }
+}

@@ -1,0 +1,183 @@
+package io.keelson.server.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.engine.RemoteWork.Completion;
+import io.keelson.server.engine.RemoteWork.Item;
+import io.keelson.server.run.RunReader;
+import java.math.BigDecimal;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What becomes of outputs that are not good enough and of plans that fail. */
+class LifeTest {
+    @TempDir
+    Path folder;
+    private Nodes nodes;
+
+    @BeforeEach
+    void start() throws Exception {
+        nodes = new Nodes(folder);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        try {
+            nodes.assertSound();
+        } finally {
+            nodes.close();
+        }
+    }
+
+    @Test
+    void anOutputThatIsRejectedIsMadeAnewInTheKnowledgeOfWhy() throws Exception {
+        UUID run = nodes.submit(nodes.node(), """
+                name: judged
+                plan:
+                  tasks:
+                    - id: a
+                      retry: {base_delay_seconds: 0}
+                      steps: [{name: make, tool: echo, input: {n: "${ .task.attempt }", why: "${ .task.failure.message }"}}]
+                      verify: [{kind: jq, expression: ".n >= 2", feedback: too small}]
+                output: "${ .tasks.a.output }"
+                """);
+        nodes.awaitState(run, "completed");
+        assertThat(nodes.text("SELECT output FROM orchestration_runs")).isEqualTo("{\"n\": 2, \"why\": \"too small\"}");
+        assertThat(nodes.text("""
+                SELECT concat_ws(' ', attempt_number, effect_generation, trim_scale(verifier_score), verified_by,
+                    output_summary) FROM orchestration_tasks""")).isEqualTo("2 2 1 verify.jq {\"n\":2,\"why\":\"too small\"}");
+
+        assertThat(steps(run, false)).extracting(LifeTest::named).containsExactly("make 2 completed false",
+                "verify-1 2 completed false");
+        assertThat(steps(run, true)).as("nothing is forgotten").extracting(LifeTest::named).containsExactly(
+                "make 1 completed true", "verify-1 1 completed true", "make 2 completed false",
+                "verify-1 2 completed false");
+    }
+
+    @Test
+    void aWorkerIsToldWhatWasWrongWithTheLastAttempt() throws Exception {
+        RemoteWork remote = nodes.node().remoteWork();
+        UUID run = nodes.submit(nodes.node(), """
+                name: judged
+                plan:
+                  tasks:
+                    - id: a
+                      retry: {base_delay_seconds: 0}
+                      steps: [{tool: far.away, retry: {base_delay_seconds: 0}}]
+                      verify: [{kind: regex, pattern: good, feedback: not good}]
+                """, "far.away");
+        Item first = claim(remote);
+        assertThat(first.failureContext()).isNull();
+        assertThat(first.effectKey()).isEqualTo(run + "/1/a/step-1");
+        complete(remote, first, "\"bad\"");
+
+        Item second = claim(remote);
+        assertThat(second.attempt()).isEqualTo(1);
+        assertThat(second.effectKey()).as("what was rejected is made anew").isEqualTo(run + "/1.2/a/step-1");
+        assertThat(second.failureContext().get("task_attempt").asInt()).isEqualTo(2);
+        assertThat(second.failureContext().get("message").asString()).contains("not good");
+        remote.fail(Nodes.WORKSPACE, "worker", List.of(new RemoteWork.Failure(second.stepId(), 1, "BUSY", null, "busy",
+                null, 0, BigDecimal.ZERO)));
+
+        Item third = claim(remote);
+        assertThat(third.effectKey()).isEqualTo(second.effectKey());
+        assertThat(third.failureContext().get("error_code").asString()).isEqualTo("BUSY");
+        assertThat(third.failureContext().at("/task_failure/message").asString()).contains("not good");
+        complete(remote, third, "\"good\"");
+        nodes.awaitState(run, "completed");
+    }
+
+    @Test
+    void aPlannerMakesAnotherPlanOfWhatHasCompleted() throws Exception {
+        UUID run = nodes.submit(nodes.node(), """
+                name: another way
+                goal: g
+                config:
+                  replan:
+                    planner:
+                      tool: plan.fallback
+                      input:
+                        failure: "${ .failure }"
+                        rules:
+                          - when_failed: bad
+                            tasks:
+                              - id: better
+                                depends_on: [good]
+                                steps: [{tool: echo, input: {of: "$${ .tasks.good.output.n }"}}]
+                plan:
+                  tasks:
+                    - {id: good, steps: [{tool: echo, input: {n: 7}}]}
+                    - {id: bad, depends_on: [good], steps: [{tool: fail, input: {code: NO, class: permanent}}]}
+                    - {id: next, depends_on: [bad], steps: [{tool: noop}]}
+                output: "${ .tasks }"
+                """);
+        nodes.awaitState(run, "completed");
+        assertThat(nodes.text("SELECT output FROM orchestration_runs")).isEqualTo("{\"good\": {\"state\": \"completed\", "
+                + "\"output\": {\"n\": 7}}, \"better\": {\"state\": \"completed\", \"output\": {\"of\": 7}}}");
+        assertThat(nodes.text("""
+                SELECT concat_ws(' ', plan_version, replans, gate, task_count, tasks_completed, tasks_failed,
+                    plan -> 'version', jsonb_path_query_array(plan, '$.tasks[*].temp_id')) FROM orchestration_runs"""))
+                .isEqualTo("2 1 none 3 3 0 2 [\"good\", \"better\"]");
+        assertThat(tasks(run, false)).extracting(t -> t.get("key").asString()).containsExactly("good", ".plan-1", "better");
+        assertThat(tasks(run, true)).as("nothing is forgotten").extracting(t -> t.get("key").asString() + " "
+                + t.get("state").asString() + " " + t.get("superseded").asBoolean()).containsExactly(
+                        "good completed false", "bad failed true", "next cancelled true", ".plan-1 completed false",
+                        "better completed false");
+    }
+
+    @Test
+    void aPlanThatIsNoneIsRefusedWithAllThatIsWrongWithIt() throws Exception {
+        UUID run = nodes.submit(nodes.node(), """
+                name: no way
+                goal: g
+                config:
+                  replan:
+                    max: 1
+                    planner:
+                      tool: echo
+                      input:
+                        tasks:
+                          - {id: a, depends_on: [nobody], steps: [{tool: teleport}]}
+                plan: {tasks: [{id: bad, steps: [{tool: fail, input: {code: NO, class: permanent}}]}]}
+                """);
+        nodes.awaitState(run, "failed");
+        assertThat(nodes.text("SELECT error_code FROM orchestration_runs")).isEqualTo("NO");
+        assertThat(nodes.text("""
+                SELECT payload ->> 'error_code' || ' ' || (payload ->> 'error_message') FROM orchestration_events
+                 WHERE event_type = 'run_replan_failed'""")).startsWith("REPLAN_INVALID")
+                .contains("/plan/tasks/0/depends_on/0", "nobody", "/plan/tasks/0/steps/0/tool", "teleport");
+    }
+
+    private List<ObjectNode> steps(UUID run, boolean history) {
+        return nodes.database.withConnection(c -> new RunReader().steps(c, Nodes.WORKSPACE, run, null, history, null, 99));
+    }
+
+    private List<ObjectNode> tasks(UUID run, boolean history) {
+        return nodes.database.withConnection(c -> new RunReader().tasks(c, Nodes.WORKSPACE, run, null, history, null, 99));
+    }
+
+    private static String named(JsonNode step) {
+        return step.get("name").asString() + " " + step.get("task_attempt").asInt() + " " + step.get("state").asString()
+                + " " + step.get("superseded").asBoolean();
+    }
+
+    private static Item claim(RemoteWork remote) throws InterruptedException {
+        List<Item> items = remote.claim(new RemoteWork.Claim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1,
+                Duration.ofSeconds(20), Duration.ofSeconds(30), "test"));
+        assertThat(items).hasSize(1);
+        return items.getFirst();
+    }
+
+    private static void complete(RemoteWork remote, Item item, String output) {
+        assertThat(remote.complete(Nodes.WORKSPACE, "worker", List.of(new Completion(item.stepId(), item.leaseEpoch(),
+                Json.read(output), 0, BigDecimal.ZERO, List.of())), null).getFirst().status()).isEqualTo("ok");
+    }
+}
