@@ -29,8 +29,9 @@ public record Setback(int taskAttempt, @Nullable StepError step, @Nullable StepE
     /** As rows keep it; null when there is no code. */
     public static @Nullable StepError error(@Nullable String code, @Nullable String errorClass,
             @Nullable String message) {
-        return code == null ? null : new StepError(code,
-                errorClass == null ? ErrorClass.INFRASTRUCTURE : ErrorClass.fromWire(errorClass),
-                Objects.requireNonNullElse(message, code));
+        return code == null ? null
+                : new StepError(code,
+                        errorClass == null ? ErrorClass.INFRASTRUCTURE : ErrorClass.fromWire(errorClass),
+                        Objects.requireNonNullElse(message, code));
     }
 }

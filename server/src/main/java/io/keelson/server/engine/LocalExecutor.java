@@ -176,7 +176,8 @@ final class LocalExecutor {
                     a.contentType(), a.sizeBytes(), a.sha256(), a.storageKey())).toList();
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
                     new Result(result.output().toString(), result.tokens(), result.cost(), artifacts,
-                            VerdictText.of(result.output())), actor);
+                            VerdictText.of(result.output())),
+                    actor);
         }
 
         private Command fail(StepError error) {

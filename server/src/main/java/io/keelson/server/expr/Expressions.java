@@ -202,7 +202,8 @@ public final class Expressions {
 
         private Set<String> others() {
             Set<String> others = new HashSet<>();
-            paths.stream().filter(path -> !KNOWN.contains(path.getFirst())).forEach(path -> others.add(String.join(".", path)));
+            paths.stream().filter(path -> !KNOWN.contains(path.getFirst()))
+                    .forEach(path -> others.add(String.join(".", path)));
             return others;
         }
 

@@ -53,7 +53,8 @@ class LifeTest {
         assertThat(nodes.text("SELECT output FROM orchestration_runs")).isEqualTo("{\"n\": 2, \"why\": \"too small\"}");
         assertThat(nodes.text("""
                 SELECT concat_ws(' ', attempt_number, effect_generation, trim_scale(verifier_score), verified_by,
-                    output_summary) FROM orchestration_tasks""")).isEqualTo("2 2 1 verify.jq {\"n\":2,\"why\":\"too small\"}");
+                    output_summary) FROM orchestration_tasks"""))
+                .isEqualTo("2 2 1 verify.jq {\"n\":2,\"why\":\"too small\"}");
 
         assertThat(steps(run, false)).extracting(LifeTest::named).containsExactly("make 2 completed false",
                 "verify-1 2 completed false");
@@ -120,13 +121,15 @@ class LifeTest {
                 output: "${ .tasks }"
                 """);
         nodes.awaitState(run, "completed");
-        assertThat(nodes.text("SELECT output FROM orchestration_runs")).isEqualTo("{\"good\": {\"state\": \"completed\", "
-                + "\"output\": {\"n\": 7}}, \"better\": {\"state\": \"completed\", \"output\": {\"of\": 7}}}");
+        assertThat(nodes.text("SELECT output FROM orchestration_runs"))
+                .isEqualTo("{\"good\": {\"state\": \"completed\", "
+                        + "\"output\": {\"n\": 7}}, \"better\": {\"state\": \"completed\", \"output\": {\"of\": 7}}}");
         assertThat(nodes.text("""
                 SELECT concat_ws(' ', plan_version, replans, gate, task_count, tasks_completed, tasks_failed,
                     plan -> 'version', jsonb_path_query_array(plan, '$.tasks[*].temp_id')) FROM orchestration_runs"""))
                 .isEqualTo("2 1 none 3 3 0 2 [\"good\", \"better\"]");
-        assertThat(tasks(run, false)).extracting(t -> t.get("key").asString()).containsExactly("good", ".plan-1", "better");
+        assertThat(tasks(run, false)).extracting(t -> t.get("key").asString()).containsExactly("good", ".plan-1",
+                "better");
         assertThat(tasks(run, true)).as("nothing is forgotten").extracting(t -> t.get("key").asString() + " "
                 + t.get("state").asString() + " " + t.get("superseded").asBoolean()).containsExactly(
                         "good completed false", "bad failed true", "next cancelled true", ".plan-1 completed false",
@@ -157,11 +160,13 @@ class LifeTest {
     }
 
     private List<ObjectNode> steps(UUID run, boolean history) {
-        return nodes.database.withConnection(c -> new RunReader().steps(c, Nodes.WORKSPACE, run, null, history, null, 99));
+        return nodes.database
+                .withConnection(c -> new RunReader().steps(c, Nodes.WORKSPACE, run, null, history, null, 99));
     }
 
     private List<ObjectNode> tasks(UUID run, boolean history) {
-        return nodes.database.withConnection(c -> new RunReader().tasks(c, Nodes.WORKSPACE, run, null, history, null, 99));
+        return nodes.database
+                .withConnection(c -> new RunReader().tasks(c, Nodes.WORKSPACE, run, null, history, null, 99));
     }
 
     private static String named(JsonNode step) {

@@ -7,6 +7,7 @@ import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
+import io.keelson.server.Replans;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.db.Database;
@@ -14,13 +15,12 @@ import io.keelson.server.db.DbClock;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.outbound.OutboundClient;
-import io.keelson.server.Replans;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
-import io.keelson.server.plan.Reading;
 import io.keelson.server.plan.NewPlans;
+import io.keelson.server.plan.Reading;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
@@ -149,7 +149,8 @@ final class Nodes implements AutoCloseable {
                 SELECT count(*) FROM orchestration_steps s WHERE s.state = 'completed' AND s.kind IN ('tool', 'turn', 'verify')
                 AND (SELECT count(*) FROM work_results w WHERE w.step_id = s.id AND w.outcome <> 'failed') <> 1
                 """)).as("I2: every completed step has one result").isZero();
-        assertThat(count("""
+        assertThat(
+                count("""
                 SELECT count(*) FROM orchestration_runs r WHERE r.attempt_number > 0 AND (
                 r.tasks_completed <> (SELECT count(*) FROM orchestration_tasks t WHERE t.run_id = r.id
                     AND t.attempt = r.attempt_number AND NOT t.superseded AND t.state = 'completed')
@@ -159,7 +160,8 @@ final class Nodes implements AutoCloseable {
                     AND t.attempt = r.attempt_number AND NOT t.superseded)
                 OR (SELECT h.steps_completed FROM run_heads h WHERE h.run_id = r.id) <> (SELECT count(*) FROM orchestration_steps s JOIN orchestration_tasks t
                     ON t.id = s.task_id AND s.task_attempt = t.attempt_number
-                    WHERE t.run_id = r.id AND t.attempt = r.attempt_number AND NOT t.superseded AND s.state = 'completed'))""")).as("I8: counters").isZero();
+                    WHERE t.run_id = r.id AND t.attempt = r.attempt_number AND NOT t.superseded AND s.state = 'completed'))"""))
+                .as("I8: counters").isZero();
     }
 
     @Override

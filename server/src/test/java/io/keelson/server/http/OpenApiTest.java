@@ -2,11 +2,11 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.Replans;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.ApiKeys;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
-import io.keelson.server.Replans;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.Store;
 import io.keelson.server.expr.Expressions;

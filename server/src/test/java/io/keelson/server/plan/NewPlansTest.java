@@ -48,7 +48,8 @@ class NewPlansTest {
         assertThat(Missions.problems(read("{\"tasks\": [{\"id\": \".x\"}, {\"steps\": 5}]}")))
                 .extracting(Problem::code).contains("INVALID_VALUE", "WRONG_TYPE", "REQUIRED");
         assertThat(Missions.problems(read("{\"tasks\": []}"))).extracting(Problem::code).containsExactly("EMPTY");
-        assertThat(Missions.problems(read("""
+        assertThat(Missions.problems(
+                read("""
                 {"tasks": [{"id": "new", "steps": [{"tool": "noop"}]}, {"id": "done", "steps": [{"tool": "noop"}]}]}""")))
                 .extracting(each -> each.code() + " " + each.pointer()).as("it has completed")
                 .containsExactly("DUPLICATE_NAME /plan/tasks/1/id");

@@ -12,10 +12,10 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
-import io.keelson.server.run.ScopeReader.Wanted;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
 import io.keelson.core.run.Work;
+import io.keelson.server.run.ScopeReader.Wanted;
 import io.keelson.server.run.SeenPlans.Seen;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -187,7 +187,8 @@ class HotPlansTest {
         work.runsOf(c, world.workspace, steps);
 
         ScopeReader scopes = new ScopeReader();
-        scopes.scope(c, run, held.task().id(), new Wanted(List.of("a"), false, List.of("one"), false, true, true, true));
+        scopes.scope(c, run, held.task().id(),
+                new Wanted(List.of("a"), false, List.of("one"), false, true, true, true));
         scopes.scope(c, run, held.task().id(), new Wanted(List.of(), true, List.of(), true, true, true, true));
         scopes.replan(c, run);
         scopes.task(c, held.task().id());
