@@ -24,8 +24,9 @@ class ExamplesTest {
     private static final Pattern YAML = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL);
 
     @ParameterizedTest
-    @ValueSource(strings = {"examples/repository-report.yaml", "examples/approval-gate.yaml", "examples/failing-well.yaml",
-            "examples/custom-worker/mission.yaml"})
+    @ValueSource(
+            strings = {"examples/repository-report.yaml", "examples/approval-gate.yaml", "examples/failing-well.yaml",
+                    "examples/custom-worker/mission.yaml"})
     void examplesAreValid(String file) throws IOException {
         check(Files.readString(ROOT.resolve(file)));
     }
