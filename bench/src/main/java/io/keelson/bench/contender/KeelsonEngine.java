@@ -4,6 +4,7 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.server.Replans;
 import io.keelson.server.Settings;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.Bootstrap;
@@ -21,6 +22,7 @@ import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.Reading;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.tool.ToolCatalog;
@@ -73,7 +75,8 @@ final class KeelsonEngine implements Contender {
 
     private Engine engine(int executors) throws IOException {
         return new Engine(database, Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read), catalog,
-                expressions, new LocalArtifactStore(settings.dataDir().resolve("artifacts")), Clock.systemUTC(),
+                expressions, new Replans(new NewPlans(knowledge, knowledge::timeout)),
+                new LocalArtifactStore(settings.dataDir().resolve("artifacts")), Clock.systemUTC(),
                 new Engine.Options(executors, settings.lease(), "bench"));
     }
 

@@ -87,6 +87,11 @@ final class Replanning {
 
     /** The planner's answer has been checked. */
     static void planned(Decision d, Command.Evaluation.Planned answer) {
+        if (d.run.failing) {
+            d.run.gate = Gate.NONE;
+            Endings.judgeAll(d);
+            return;
+        }
         if (d.run.gate == Gate.REPLANNING && d.run.policy().failures().approveReplans()) {
             if (d.view.tickets.values().stream().noneMatch(ticket -> ticket.kind() == Kind.REPLAN_APPROVAL)) {
                 Tickets.open(d, new TicketRow(d.ids.next(), Kind.REPLAN_APPROVAL, d.run.attempt, null, null,
@@ -102,8 +107,8 @@ final class Replanning {
         forgive(d);
         Set<String> kept = new HashSet<>();
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
-            if (task.system() || task.state == TaskState.COMPLETED
-                    && (task.group() == null || task.group().state == TaskState.COMPLETED)) {
+            TaskRow whole = task.group() == null ? task : task.group();
+            if (task.system() || whole.state == TaskState.COMPLETED) {
                 kept.add(task.key());
             } else {
                 Endings.drop(d, task);

@@ -39,7 +39,7 @@ final class AgentsTable {
             time("started_at", n -> n.row.startedAt()), time("completed_at", n -> n.row.completedAt())),
             KEPT.stream().map(column -> column.of(New::row)).toList()));
 
-    static final SetStatement<AgentRow> UPDATE = new SetStatement<>("keelson_agent_change_v2", """
+    static final SetStatement<AgentRow> UPDATE = SetStatement.ofAll("keelson_agent_change_v2", """
             update run_agents a
                set state = u.state, state_type = u.state_type, started_at = u.started_at, completed_at = u.completed_at,
                    attempt_number = u.attempt_number, failing = u.failing, passed_over = u.passed_over,

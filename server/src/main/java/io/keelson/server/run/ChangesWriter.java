@@ -8,6 +8,7 @@ import io.keelson.core.run.RunRow;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
 import io.keelson.server.run.RunsTable.Accepted;
+import io.keelson.server.run.SetStatement.Part;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -24,22 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/**
- * Writes the changes of one batch in at most three messages: what is new, what moves with every step, and what changes
- * when tasks and runs begin or end. A fourth has what hardly any batch has: plans and tickets.
- */
+/** Writes the changes of one batch and commits them. */
 final class ChangesWriter {
-    private static final SetGroup NEW = new SetGroup(RunsTable.INSERT, RunsTable.INSERT_HEAD, AgentsTable.INSERT,
-            TasksTable.INSERT, DependenciesTable.INSERT, StepsTable.INSERT);
-    private static final SetGroup MOVES = new SetGroup(RunsTable.UPDATE_HEAD, RunsTable.UPDATE,
-            StepsTable.UPDATE, EventsTable.INSERT, ResultsTable.INSERT);
-    private static final SetGroup TURNS = new SetGroup(TasksTable.UPDATE, AgentsTable.UPDATE, AttemptsTable.UPSERT,
-            QueueTable.CLEAR, QueueTable.REMOVE, QueueTable.PUT, TimersTable.CLEAR, TimersTable.DISARM,
-            TimersTable.ARM, ArtifactsTable.INSERT);
-
-    /** What hardly any batch has. */
-    private static final SetGroup RARE = new SetGroup(RunsTable.UPDATE_PLAN, TicketsTable.INSERT, TicketsTable.UPDATE);
-
     /** The work of a task in such a state is done, though it may still be judged. */
     private static final Set<TaskState> DONE = EnumSet.of(TaskState.COMPLETED, TaskState.VERIFYING,
             TaskState.AWAITING_HUMAN);
@@ -55,16 +42,20 @@ final class ChangesWriter {
     private final Connection c;
     private final Changes changes;
     private final Instant now;
+    /** In the order of their ids. */
+    private final Map<UUID, RunRow> runs = new LinkedHashMap<>();
 
     ChangesWriter(Connection c, Changes changes, Instant now) {
         this.c = c;
         this.changes = changes;
         this.now = now;
+        changes.runs().stream().sorted(BY_ID).forEach(run -> runs.put(run.id(), run));
     }
 
-    void write() throws SQLException {
+    void commit() throws SQLException {
         try {
-            writeAll();
+            new CommitMessage(List.of(born(), moves(), turns(), rare())).send(c, now);
+            changes.runs().forEach(RunRow::saved);
         } catch (SQLException e) {
             if (overtaken(e)) {
                 throw new StaleViewException(e);
@@ -73,18 +64,18 @@ final class ChangesWriter {
         }
     }
 
-    /** True when somebody else has written an event of the same number, or has made the same run. */
+    /** True when a row has another version, or somebody else has written an event of the same number or made the run. */
     private static boolean overtaken(SQLException e) {
         ServerErrorMessage message = e instanceof PSQLException refusal ? refusal.getServerErrorMessage() : null;
-        return message != null && message.getConstraint() != null && OVERTAKEN.contains(message.getConstraint());
+        return message != null && (SetStatement.OVERTAKEN.equals(message.getSQLState())
+                || message.getConstraint() != null && OVERTAKEN.contains(message.getConstraint()));
     }
 
-    private void writeAll() throws SQLException {
-        Map<UUID, RunRow> runs = new LinkedHashMap<>();
-        changes.runs().stream().sorted(BY_ID).forEach(run -> runs.put(run.id(), run));
+    /** What is new. */
+    private List<Part<?>> born() {
         List<Accepted> accepted = changes.newRuns().stream()
-                .map(run -> new Accepted(run, Objects.requireNonNull(runs.remove(run.id())))).toList();
-        NEW.execute(c, now, RunsTable.INSERT.of(accepted),
+                .map(run -> new Accepted(run, Objects.requireNonNull(runs.get(run.id())))).toList();
+        return List.of(RunsTable.INSERT.of(accepted),
                 RunsTable.INSERT_HEAD.of(accepted.stream().map(Accepted::row).toList()),
                 AgentsTable.INSERT.of(changes.newAgents().stream()
                         .map(agent -> new AgentsTable.New(changes.ownerOf(agent), agent)).toList()),
@@ -93,19 +84,31 @@ final class ChangesWriter {
                 DependenciesTable.insert(changes.newTasks(), changes.links()),
                 StepsTable.INSERT.of(changes.newSteps().stream()
                         .map(step -> new StepsTable.New(changes.ownerOf(step), changed(step))).toList()));
-        MOVES.execute(c, now, RunsTable.UPDATE_HEAD.ofAll(runs.values()),
-                RunsTable.UPDATE.ofAll(runs.values().stream().filter(RunRow::unsaved).toList()),
-                StepsTable.UPDATE.ofAll(changes.steps().stream().map(this::changed).toList()),
+    }
+
+    /** What changes with every step. */
+    private List<Part<?>> moves() {
+        List<RunRow> old = runs.values().stream().filter(run -> !changes.isNew(run.id())).toList();
+        return List.of(RunsTable.UPDATE_HEAD.of(old),
+                RunsTable.UPDATE.of(old.stream().filter(RunRow::unsaved).toList()),
+                StepsTable.UPDATE.of(changes.steps().stream().map(this::changed).toList()),
                 EventsTable.INSERT.of(changes.events()), ResultsTable.INSERT.of(changes.results()));
-        TURNS.execute(c, now, TasksTable.UPDATE.ofAll(changes.tasks().stream().map(this::changed).toList()),
-                AgentsTable.UPDATE.ofAll(changes.agents()), AttemptsTable.UPSERT.of(changes.attempts()),
+    }
+
+    /** What changes when tasks and runs begin or end. */
+    private List<Part<?>> turns() {
+        return List.of(TasksTable.UPDATE.of(changes.tasks().stream().map(this::changed).toList()),
+                AgentsTable.UPDATE.of(changes.agents()), AttemptsTable.UPSERT.of(changes.attempts()),
                 QueueTable.CLEAR.of(changes.clearedRuns()), QueueTable.REMOVE.of(absent(changes.queue())),
                 QueueTable.PUT.of(present(changes.queue())), TimersTable.CLEAR.of(changes.clearedRuns()),
                 TimersTable.DISARM.of(absent(changes.timers())), TimersTable.ARM.of(present(changes.timers())),
                 ArtifactsTable.INSERT.of(changes.artifacts()));
-        RARE.execute(c, now, RunsTable.UPDATE_PLAN.ofAll(changes.plans()), TicketsTable.INSERT.of(changes.newTickets()),
-                TicketsTable.UPDATE.ofAll(changes.tickets()));
-        changes.runs().forEach(RunRow::saved);
+    }
+
+    /** What hardly any batch has. */
+    private List<Part<?>> rare() {
+        return List.of(RunsTable.UPDATE_PLAN.of(changes.plans()), TicketsTable.INSERT.of(changes.newTickets()),
+                TicketsTable.UPDATE.of(changes.tickets()));
     }
 
     private StepsTable.Changed changed(StepRow step) {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The engine's face of the store. Every method is a fixed number of statements, however many rows it concerns. A method
- * uses the connection it is given and neither commits nor closes it. Safe for any number of threads.
+ * uses the connection it is given, does not close it, and does not commit but where it says so. Safe for any number of threads.
  */
 public final class RunStore {
     private static final Duration GRACE = Duration.ofSeconds(5);
@@ -119,13 +119,15 @@ public final class RunStore {
     }
 
     /**
-     * Writes everything that a batch of decisions changed.
+     * Writes everything that a batch of decisions changed, and commits it, in one message.
      *
      * @param now the time that the decisions were given
-     * @throws StaleViewException when a view was not current
+     * @throws StaleViewException when a view was not current; nothing is committed
+     * @throws SQLException when the database refused, and nothing is committed; or when the connection was lost, and
+     *             nobody knows
      */
-    public void write(Connection c, Changes changes, Instant now) throws SQLException {
-        new ChangesWriter(c, changes, now).write();
+    public void commit(Connection c, Changes changes, Instant now) throws SQLException {
+        new ChangesWriter(c, changes, now).commit();
     }
 
     /** What executors that serve any workspace may claim, in order of dispatch. */

@@ -89,7 +89,7 @@ final class RunsTable {
             integer("version_id", a -> a.row.version())),
             KEPT.stream().map(column -> column.of(Accepted::row)).toList()));
 
-    static final SetStatement<RunRow> UPDATE = new SetStatement<>("keelson_run_change_v2", """
+    static final SetStatement<RunRow> UPDATE = SetStatement.ofAll("keelson_run_change_v2", """
             update orchestration_runs r
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    effect_generation = u.effect_generation, failing = u.failing, agent_count = u.agent_count,
@@ -121,7 +121,7 @@ final class RunsTable {
             json("output", RunRow::output), integer("version_id", RunRow::version)), KEPT));
 
     /** A plan that takes the place of the one that was stored. */
-    static final SetStatement<NewPlan> UPDATE_PLAN = new SetStatement<>("keelson_plan", """
+    static final SetStatement<NewPlan> UPDATE_PLAN = SetStatement.ofAll("keelson_plan", """
             update orchestration_runs r set plan = u.plan from {rows} where r.id = u.run_id""",
             uuid("run_id", p -> p.run().id()), json("plan", NewPlan::json));
 
@@ -135,7 +135,7 @@ final class RunsTable {
             insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, updated_at)
             select run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, {now} from {rows}""", HEAD);
 
-    static final SetStatement<RunRow> UPDATE_HEAD = new SetStatement<>("keelson_run_head", """
+    static final SetStatement<RunRow> UPDATE_HEAD = SetStatement.ofAll("keelson_run_head", """
             update run_heads h
                set version_id = u.version_id, last_seq = u.last_seq, steps_completed = u.steps_completed,
                    total_tokens = u.total_tokens, total_cost = u.total_cost, updated_at = {now}

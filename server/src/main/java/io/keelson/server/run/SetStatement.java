@@ -9,19 +9,25 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One SQL statement over any number of rows, which it gets as one array of a row type that the migrations make. In its
- * text {@code {rows}} stands for those rows as a table {@code u}, {@code {now}} for the time: the one given, or the
- * database's clock.
+ * text {@code {rows}} stands for those rows as a table {@code u}, {@code {count}} for their number, {@code {now}} for the
+ * time: the one given, or the database's clock.
  *
  * @param <T> a row
  */
 final class SetStatement<T> {
-    private static final Pattern PLACE = Pattern.compile("\\{(rows|now)}");
+    /** The SQLSTATE of a statement that touched another number of rows than it must. */
+    static final String OVERTAKEN = "KE001";
+
+    private static final Pattern PLACE = Pattern.compile("\\{(rows|count|now)}");
+    private static final Map<String, String> MARKS = Map.of("count", "?::integer", "now",
+            "coalesce(?::timestamptz, clock_timestamp())");
 
     private final String rowType;
     private final List<Column<T>> columns;
@@ -41,36 +47,42 @@ final class SetStatement<T> {
         this.columns = columns;
         this.sql = PLACE.matcher(template).replaceAll(place -> {
             places.add(place.group(1));
-            return Matcher.quoteReplacement(place.group(1).equals("rows") ? "unnest(?::" + rowType + "[]) as u"
-                    : "coalesce(?::timestamptz, clock_timestamp())");
+            return Matcher.quoteReplacement(MARKS.getOrDefault(place.group(1), "unnest(?::" + rowType + "[]) as u"));
         });
+    }
+
+    /**
+     * An UPDATE that must touch as many rows as it is given. It fails as {@link #OVERTAKEN} otherwise, so that nothing
+     * that comes after it in its message is done.
+     */
+    @SafeVarargs
+    static <T> SetStatement<T> ofAll(String rowType, String template, Column<T>... columns) {
+        return ofAll(rowType, template, List.of(columns));
+    }
+
+    /** The same. */
+    static <T> SetStatement<T> ofAll(String rowType, String template, List<Column<T>> columns) {
+        return new SetStatement<>(rowType, "with touched as (" + template + """
+                 returning 1)
+                select keelson_overtaken('%s', {count}, count(*)) from touched having count(*) <> {count}"""
+                .formatted(rowType), columns);
     }
 
     /** Rows for this statement. */
     Part<T> of(Collection<? extends T> rows) {
-        return new Part<>(this, rows, false);
+        return new Part<>(this, rows);
     }
 
-    /** Rows for this statement, every one of which must be touched. */
-    Part<T> ofAll(Collection<? extends T> rows) {
-        return new Part<>(this, rows, true);
-    }
-
-    /**
-     * A statement with its rows.
-     *
-     * @param all whether every row must be touched
-     */
-    record Part<T>(SetStatement<T> statement, Collection<? extends T> rows, boolean all) {
+    /** A statement with its rows. */
+    record Part<T>(SetStatement<T> statement, Collection<? extends T> rows) {
 
         boolean empty() {
             return rows.isEmpty();
         }
 
-        void check(int touched) {
-            if (all && touched != rows.size()) {
-                throw new StaleViewException(statement.rowType, rows.size(), touched);
-            }
+        /** Sets the parameters, the first at that position; returns the position after the last. */
+        int bind(PreparedStatement prepared, int first, Instant now) throws SQLException {
+            return statement.bind(prepared, first, rows, now);
         }
     }
 
@@ -108,13 +120,14 @@ final class SetStatement<T> {
         }
     }
 
-    /** Sets the parameters, the first at that position; returns the position after the last. */
-    int bind(PreparedStatement statement, int first, Collection<? extends T> rows, @Nullable Instant now)
+    private int bind(PreparedStatement statement, int first, Collection<? extends T> rows, @Nullable Instant now)
             throws SQLException {
         int position = first;
         for (String place : places) {
             if (place.equals("rows")) {
                 BinaryArray.bind(statement, position++, rowType, columns, rows);
+            } else if (place.equals("count")) {
+                statement.setInt(position++, rows.size());
             } else if (now == null) {
                 statement.setNull(position++, Types.TIMESTAMP_WITH_TIMEZONE);
             } else {

@@ -69,7 +69,7 @@ final class StepsTable {
             json("resolved_input", n -> n.step.resolvedInput), integer("forgiven", n -> n.row().forgiven()),
             flag("passed_over", n -> n.row().passedOver()));
 
-    static final SetStatement<Changed> UPDATE = new SetStatement<>("keelson_step_change_v2", """
+    static final SetStatement<Changed> UPDATE = SetStatement.ofAll("keelson_step_change_v2", """
             update orchestration_steps s
                set state = u.state, state_type = u.state_type, attempt = u.attempt, failures = u.failures,
                    deliveries = u.deliveries, lease_epoch = u.lease_epoch, result_epoch = u.result_epoch,

@@ -99,7 +99,7 @@ final class TasksTable {
             text("output_summary", SUMMARY, n -> n.task.summary)),
             KEPT.stream().map(column -> column.of(New::row)).toList()));
 
-    static final SetStatement<Changed> UPDATE = new SetStatement<>("keelson_task_change_v2", """
+    static final SetStatement<Changed> UPDATE = SetStatement.ofAll("keelson_task_change_v2", """
             update orchestration_tasks t
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    continuation_count = u.continuation_count, tokens_used = u.tokens_used, cost = u.cost,

@@ -33,7 +33,7 @@ final class TicketsTable {
             text("resolved_by", 255, t -> t.row().resolvedBy()), text("comment", t -> t.row().comment()),
             time("opened_at", t -> t.row().openedAt()), time("resolved_at", t -> t.row().resolvedAt()));
 
-    static final SetStatement<Ticket> UPDATE = new SetStatement<>("keelson_ticket_change", """
+    static final SetStatement<Ticket> UPDATE = SetStatement.ofAll("keelson_ticket_change", """
             update escalation_tickets t
                set severity = u.severity, resolution = u.resolution, resolved_by = u.resolved_by, comment = u.comment,
                    resolved_at = u.resolved_at

@@ -8,23 +8,36 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stands between a {@link Database} and PostgreSQL and notes every statement that is executed, also those of which
- * PostgreSQL's own figures say nothing, such as the empty one by which a pool proves a connection.
+ * PostgreSQL's own figures say nothing, such as the empty one by which a pool proves a connection. It can lose a
+ * connection at the worst moment.
  */
 public final class CountingProxy implements AutoCloseable {
     private static final int STARTUP_MESSAGE = 196_608;
+
+    /** What of a COMMIT is lost with its connection. */
+    public enum Loss {
+        REQUEST, ANSWER
+    }
+
+    private record Trap(Loss loss, String statement) {}
 
     private final DatabaseUrl target;
     private final ServerSocket door;
     private final List<String> executed = new CopyOnWriteArrayList<>();
     private final AtomicInteger messages = new AtomicInteger();
+    private final AtomicReference<@Nullable Trap> trap = new AtomicReference<>();
 
     public CountingProxy(DatabaseUrl target) throws IOException {
         this.target = target;
@@ -43,9 +56,22 @@ public final class CountingProxy implements AutoCloseable {
         return List.copyOf(executed);
     }
 
-    /** How often somebody has asked and waited for an answer so far. */
+    /**
+     * How often somebody has asked and waited for an answer so far. The driver's word on which statements it has done
+     * with does not count: it comes whenever the garbage collector has found some.
+     */
     public int messages() {
         return messages.get();
+    }
+
+    /** Loses, once, the connection that commits in the same message as it executes a statement with that text. */
+    public void lose(Loss loss, String statement) {
+        trap.set(new Trap(loss, statement));
+    }
+
+    /** Whether a connection has been lost as asked for. */
+    public boolean lost() {
+        return trap.get() == null;
     }
 
     private void accept() {
@@ -54,8 +80,9 @@ public final class CountingProxy implements AutoCloseable {
             while (true) {
                 Socket client = door.accept();
                 Socket server = new Socket(address[0], Integer.parseInt(address[1]));
-                Thread.ofVirtual().start(() -> carry(client, server, this::requests));
-                Thread.ofVirtual().start(() -> carry(server, client, DataInputStream::transferTo));
+                AtomicBoolean mute = new AtomicBoolean();
+                Thread.ofVirtual().start(() -> carry(client, server, (from, to) -> requests(from, to, mute)));
+                Thread.ofVirtual().start(() -> carry(server, client, (from, to) -> answers(from, to, mute)));
             }
         } catch (IOException e) {
             // closed
@@ -74,8 +101,15 @@ public final class CountingProxy implements AutoCloseable {
         }
     }
 
+    private static void answers(DataInputStream from, DataOutputStream to, AtomicBoolean mute) throws IOException {
+        byte[] bytes = new byte[8192];
+        for (int read = from.read(bytes); read >= 0 && !mute.get(); read = from.read(bytes)) {
+            to.write(bytes, 0, read);
+        }
+    }
+
     /** What a client says: first messages without a type, then those that PostgreSQL's protocol lists. */
-    private void requests(DataInputStream from, DataOutputStream to) throws IOException {
+    private void requests(DataInputStream from, DataOutputStream to, AtomicBoolean mute) throws IOException {
         int code;
         do {
             byte[] body = body(from);
@@ -84,6 +118,8 @@ public final class CountingProxy implements AutoCloseable {
         } while (code != STARTUP_MESSAGE);
         Map<String, String> statements = new HashMap<>();
         Map<String, String> portals = new HashMap<>();
+        List<String> together = new ArrayList<>();
+        boolean asked = false;
         while (true) {
             char type = (char) from.readByte();
             byte[] body = body(from);
@@ -91,18 +127,38 @@ public final class CountingProxy implements AutoCloseable {
             switch (type) {
                 case 'P' -> statements.put(texts[0], texts[1]);
                 case 'B' -> portals.put(texts[0], statements.get(texts[1]));
-                case 'E' -> executed.add(portals.get(texts[0]));
+                case 'E' -> {
+                    together.add(portals.get(texts[0]));
+                    executed.add(together.getLast());
+                    Trap sprung = sprung(together);
+                    if (sprung != null && sprung.loss == Loss.REQUEST) {
+                        return;
+                    }
+                    mute.compareAndSet(false, sprung != null);
+                }
                 case 'Q' -> {
                     executed.add(texts[0]);
                     messages.getAndIncrement();
                 }
-                case 'S' -> messages.getAndIncrement();
+                case 'S' -> {
+                    together.clear();
+                    messages.getAndAdd(asked ? 1 : 0);
+                }
                 default -> {
                 }
             }
+            asked = type != 'S' && type != 'Q' && (asked || type != 'C');
             to.writeByte(type);
             pass(body, to);
         }
+    }
+
+    /** The trap, when these statements of one message spring it. */
+    private @Nullable Trap sprung(List<String> together) {
+        Trap set = trap.get();
+        boolean springs = set != null && together.getLast().strip().equalsIgnoreCase("commit")
+                && together.stream().anyMatch(statement -> statement.contains(set.statement));
+        return springs && trap.compareAndSet(set, null) ? set : null;
     }
 
     private static byte[] body(DataInputStream from) throws IOException {

@@ -91,8 +91,7 @@ final class World implements AutoCloseable {
                 replies.add(Decider.decide(views.get(command.runId()), command, changes, locked.now(), ids, offer));
             }
         }
-        store.write(connection, changes, locked.now());
-        connection.commit();
+        store.commit(connection, changes, locked.now());
         Map<UUID, RunView> loaded = store.load(connection, runs);
         connection.commit();
         for (UUID run : runs) {

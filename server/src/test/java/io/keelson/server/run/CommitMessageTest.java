@@ -1,0 +1,116 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.RunFixtures.run;
+import static io.keelson.server.run.RunFixtures.step;
+import static io.keelson.server.run.RunFixtures.task;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Changes.Timer;
+import io.keelson.core.run.Changes.TimerKey;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Decider;
+import io.keelson.core.run.Offer;
+import io.keelson.core.run.RunView;
+import io.keelson.core.run.TimerKind;
+import io.keelson.server.run.SetStatement.Part;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a message with a COMMIT at its end leaves behind when a statement in it touches other rows than it must. */
+class CommitMessageTest {
+    private static final UUID RUN = new UUID(1, 1);
+    private static final Actor TESTER = Actor.human("tester");
+
+    /** What somebody else has done since the decision, and the statement that must notice. */
+    private enum Overtaken {
+        VERSION("update run_heads set version_id = version_id + 1", Overtaken::head),
+        HEAD("delete from run_heads", Overtaken::head),
+        RUN("delete from orchestration_runs", view -> RunsTable.UPDATE.of(List.of(view.run()))),
+        TASK("delete from orchestration_tasks", view -> TasksTable.UPDATE
+                .of(view.tasks().stream().map(task -> new TasksTable.Changed(task, null, null)).toList())),
+        STEP("delete from orchestration_steps", view -> StepsTable.UPDATE.of(view.tasks().stream()
+                .flatMap(task -> task.steps().stream()).map(each -> new StepsTable.Changed(each, null, null))
+                .toList())),
+        PLAN("delete from orchestration_runs",
+                view -> RunsTable.UPDATE_PLAN.of(List.of(new Changes.NewPlan(view.run(), 2, "{}")))),
+        AGENT("delete from run_agents", view -> AgentsTable.UPDATE.of(view.agents()));
+
+        private final String by;
+        private final Function<RunView, Part<?>> part;
+
+        Overtaken(String by, Function<RunView, Part<?>> part) {
+            this.by = by;
+            this.part = part;
+        }
+
+        private static Part<?> head(RunView view) {
+            return RunsTable.UPDATE_HEAD.of(List.of(view.run()));
+        }
+    }
+
+    private final World world = new World();
+
+    @AfterEach
+    void close() throws SQLException {
+        world.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsAsItMustBeIsCommitted(Overtaken overtaken) throws SQLException {
+        send(overtaken.part.apply(paused()));
+        assertThat(committedTimers()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatWasOvertakenLeavesNothingBehind(Overtaken overtaken) throws SQLException {
+        RunView view = paused();
+        world.database.runInTransaction(c -> {
+            RunFixtures.execute(c, "set local session_replication_role = replica");
+            RunFixtures.execute(c, overtaken.by);
+        });
+        assertThatThrownBy(() -> send(overtaken.part.apply(view)))
+                .isInstanceOfSatisfying(SQLException.class, refusal -> assertThat(refusal.getSQLState())
+                        .isEqualTo(SetStatement.OVERTAKEN));
+        assertThat(committedTimers()).isZero();
+        world.connection().rollback();
+        assertThat(committedTimers()).isZero();
+    }
+
+    /** A run that has been paused in memory only. */
+    private RunView paused() throws SQLException {
+        world.send(new Command.Create(run(RUN, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one"))),
+                true, TESTER));
+        RunView view = world.load(RUN);
+        world.connection().rollback();
+        Decider.decide(view, new Command.Pause(RUN, null, TESTER), new Changes(), world.now, world.ids, Offer.none());
+        return view;
+    }
+
+    /** Between two timers, one before and one after. */
+    private void send(Part<?> part) throws SQLException {
+        new CommitMessage(List.of(List.of(timer(1)), List.of(part), List.of(timer(2)))).send(world.connection(),
+                world.now);
+    }
+
+    private Part<?> timer(int number) {
+        return TimersTable.ARM.of(List.of(new Timer(new TimerKey(TimerKind.STEP_WAIT, new UUID(9, number)), RUN,
+                world.now)));
+    }
+
+    /** Those of the test, as another connection sees them. */
+    private int committedTimers() {
+        return world.database.withConnection(c -> RunFixtures.query(c, "select 1 from timers where kind = 'step_wait'"))
+                .size();
+    }
+}
