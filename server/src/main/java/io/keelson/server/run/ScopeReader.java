@@ -107,7 +107,7 @@ public final class ScopeReader {
               from orchestration_runs r where r.id = ?""".replace("%s", ReadSql.YIELD);
 
     private static final String FAILED = """
-            select t.key as task, t.attempt_number as attempts, a.name as agent, t.error_code, t.error_class,
+            select t.key, t.attempt_number as attempts, a.name as agent, t.error_code, t.error_class,
                 t.error_message as message
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
@@ -234,10 +234,10 @@ public final class ScopeReader {
         }
         if (wanted.failure) {
             ObjectNode failure = one(c, COUNTS, runId, JsonRows::object);
-            ArrayNode failed = failure.putArray("failed");
+            ArrayNode tasks = failure.putArray("tasks");
             try (PreparedStatement statement = c.prepareStatement(FAILED)) {
                 statement.setObject(1, runId);
-                JsonRows.list(statement).forEach(failed::add);
+                JsonRows.list(statement).forEach(tasks::add);
             }
             scope.set("failure", failure);
         }
