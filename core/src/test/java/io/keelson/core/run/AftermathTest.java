@@ -19,6 +19,8 @@ import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** What simulations found where failures, hooks, new plans and pauses meet. */
@@ -53,9 +55,10 @@ class AftermathTest {
         step = world.claimAll().getFirst();
         world.done(new Command.Pause(world.id(), null, World.WHO));
         Changes changes = new Changes();
+        AtomicLong more = new AtomicLong();
         Decider.decide(world.view, new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
                 new StepError("X", ErrorClass.INFRASTRUCTURE, "x"), Result.of("null"), World.WHO), changes, world.now,
-                () -> java.util.UUID.nameUUIDFromBytes(new byte[] {(byte) world.ids++}), Offer.none());
+                () -> new UUID(7, more.incrementAndGet()), Offer.none());
         assertThat(world.view.agents().getFirst().attempt()).isEqualTo(2);
         assertThat(changes.agents()).containsExactly(world.view.agents().getFirst());
     }
