@@ -22,7 +22,8 @@ final class Committer implements AutoCloseable {
     Committer(Database database, RunStore store, Ids ids, Aftermath node, int loopCount) {
         for (int i = 0; i < loopCount; i++) {
             CommitLoop loop = new CommitLoop(database,
-                    new Flush(store, new ViewCache(VIEW_ROWS / loopCount), ids, node));
+                    new Flush(store, new ViewCache(VIEW_ROWS / loopCount), ids, node,
+                            new DatabaseTime(System::nanoTime)));
             loops.add(loop);
             threads.add(Thread.ofPlatform().name("committer-" + i).start(loop));
         }

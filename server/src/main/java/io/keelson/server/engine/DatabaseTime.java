@@ -3,6 +3,7 @@ package io.keelson.server.engine;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,17 +13,23 @@ import org.jspecify.annotations.Nullable;
 final class DatabaseTime {
     private static final long FRESH_NANOS = Duration.ofSeconds(1).toNanos();
 
+    private final LongSupplier nanos;
     private @Nullable Instant said;
     private long at;
 
+    /** @param nanos a clock that never jumps, as {@link System#nanoTime} is one */
+    DatabaseTime(LongSupplier nanos) {
+        this.nanos = nanos;
+    }
+
     void set(Instant now) {
         said = now;
-        at = System.nanoTime();
+        at = nanos.getAsLong();
     }
 
     /** The time, in microseconds; null when the database must be asked. */
     @Nullable Instant now() {
-        long passed = System.nanoTime() - at;
+        long passed = nanos.getAsLong() - at;
         return said == null || passed > FRESH_NANOS ? null : said.plusNanos(passed).truncatedTo(ChronoUnit.MICROS);
     }
 }

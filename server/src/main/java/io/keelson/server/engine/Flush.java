@@ -34,13 +34,14 @@ final class Flush {
     private final ViewCache views;
     private final Ids ids;
     private final Aftermath node;
-    private final DatabaseTime time = new DatabaseTime();
+    private final DatabaseTime time;
 
-    Flush(RunStore store, ViewCache views, Ids ids, Aftermath node) {
+    Flush(RunStore store, ViewCache views, Ids ids, Aftermath node, DatabaseTime time) {
         this.store = store;
         this.views = views;
         this.ids = ids;
         this.node = node;
+        this.time = time;
     }
 
     /**

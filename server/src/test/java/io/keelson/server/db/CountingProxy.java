@@ -56,7 +56,10 @@ public final class CountingProxy implements AutoCloseable {
         return List.copyOf(executed);
     }
 
-    /** How often somebody has asked and waited for an answer so far. */
+    /**
+     * How often somebody has asked and waited for an answer so far. The driver's word on which statements it has done
+     * with does not count: it comes whenever the garbage collector has found some.
+     */
     public int messages() {
         return messages.get();
     }
@@ -116,6 +119,7 @@ public final class CountingProxy implements AutoCloseable {
         Map<String, String> statements = new HashMap<>();
         Map<String, String> portals = new HashMap<>();
         List<String> together = new ArrayList<>();
+        boolean asked = false;
         while (true) {
             char type = (char) from.readByte();
             byte[] body = body(from);
@@ -138,11 +142,12 @@ public final class CountingProxy implements AutoCloseable {
                 }
                 case 'S' -> {
                     together.clear();
-                    messages.getAndIncrement();
+                    messages.getAndAdd(asked ? 1 : 0);
                 }
                 default -> {
                 }
             }
+            asked = type != 'S' && type != 'Q' && (asked || type != 'C');
             to.writeByte(type);
             pass(body, to);
         }
