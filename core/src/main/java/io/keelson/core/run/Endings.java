@@ -121,7 +121,8 @@ final class Endings {
         }
         Set<TaskRow> kept = keptAfter(d, failed);
         for (TaskRow other : List.copyOf(d.view.tasks.values())) {
-            if (!other.terminal() && !kept.contains(other) && (whole || other.agent() == agent)) {
+            if (!other.terminal() && !kept.contains(other) && other != d.view.afterHook
+                    && (whole || other.agent() == agent)) {
                 cancel(d, other, ended);
             }
         }
@@ -238,6 +239,9 @@ final class Endings {
         }
         Planning.dropSteps(d, task);
         d.view.tasks.remove(task.id());
+        if (task.group() != null) {
+            task.group().children.remove(task);
+        }
     }
 
     /** Disarms what waits on behalf of a task that will not go on. */

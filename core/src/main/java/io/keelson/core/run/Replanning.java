@@ -87,6 +87,11 @@ final class Replanning {
 
     /** The planner's answer has been checked. */
     static void planned(Decision d, Command.Evaluation.Planned answer) {
+        if (d.run.failing) {
+            d.run.gate = Gate.NONE;
+            Endings.judgeAll(d);
+            return;
+        }
         if (d.run.gate == Gate.REPLANNING && d.run.policy().failures().approveReplans()) {
             if (d.view.tickets.values().stream().noneMatch(ticket -> ticket.kind() == Kind.REPLAN_APPROVAL)) {
                 Tickets.open(d, new TicketRow(d.ids.next(), Kind.REPLAN_APPROVAL, d.run.attempt, null, null,

@@ -1,0 +1,77 @@
+package io.keelson.core.run;
+
+import static io.keelson.core.run.Plans.plan;
+import static io.keelson.core.run.Plans.task;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.FailureRules;
+import io.keelson.core.plan.Hooks;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskPolicy;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.run.Command.Evaluation;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What simulations found where failures, hooks, new plans and pauses meet. */
+class AftermathTest {
+
+    @Test
+    void theLastHookRunsWhateverCameOfTheRun() {
+        World world = World.start(RunPolicy.DEFAULT.with(new Hooks(null, step("after", StepKind.TOOL))),
+                plan(task("a"), task("b")));
+        world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        world.work();
+        assertThat(world.taskStates()).containsEntry(".after_run", TaskState.COMPLETED);
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    @Test
+    void aRunThatFailsMeanwhileTakesNoNewPlan() {
+        FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, RetryPolicy.TASK,
+                RetryPolicy.LEVEL, Escalation.OFF, step("planner", StepKind.TOOL), 2, false, false);
+        World world = World.start(RunPolicy.DEFAULT.with(rules), plan(task("a"), task("b")));
+        List<StepRow> claimed = world.claimAll();
+        world.done(new Command.Replan(world.id(), null, World.WHO));
+        world.complete(world.claimAll().getFirst());
+        world.fail(claimed.getFirst(), ErrorClass.PERMANENT);
+        world.answer(world.evaluations.getFirst(), new Evaluation.Planned(plan(task("new")), "{}"));
+        assertThat(world.taskStates()).doesNotContainKey("new");
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    @Test
+    void aVerifiersBackoffThatAnotherNodeFoundOverIsArmedAgainByANodeThatIsBehind() {
+        World world = World.start(RunPolicy.DEFAULT.with(rules()), plan(task("a").policy(new TaskPolicy(
+                FailureMode.FAIL_FAST, null, List.of(step("judge", StepKind.VERIFY)), false, null))));
+        world.complete(world.claimAll().getFirst());
+        world.fail(world.claimAll().getFirst(), ErrorClass.INFRASTRUCTURE);
+        StepRow judge = world.step("a", "judge");
+        assertThat(judge.state()).isEqualTo(StepState.AWAITING_RETRY);
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        world.now = judge.nextRunAt();
+        world.send(new Command.TimerDue(world.id(), TimerKind.STEP_RETRY, judge.id(), Actor.SYSTEM));
+        world.now = world.now.minus(Duration.ofMillis(3));
+        world.done(new Command.Resume(world.id(), World.WHO));
+        assertThat(world.timers).containsKey(new Changes.TimerKey(TimerKind.STEP_RETRY, judge.id()));
+    }
+
+    private static FailureRules rules() {
+        return new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, RetryPolicy.TASK, RetryPolicy.LEVEL,
+                Escalation.OFF, null, 2, false, false);
+    }
+
+    private static StepSpec step(String name, StepKind kind) {
+        return new StepSpec(name, kind, "noop", "{}", RetryPolicy.STEP, Duration.ofSeconds(30));
+    }
+}
