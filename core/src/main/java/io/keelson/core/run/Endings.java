@@ -121,8 +121,7 @@ final class Endings {
         }
         Set<TaskRow> kept = keptAfter(d, failed);
         for (TaskRow other : List.copyOf(d.view.tasks.values())) {
-            if (!other.terminal() && !kept.contains(other) && other != d.view.afterHook
-                    && (whole || other.agent() == agent)) {
+            if (!other.terminal() && !kept.contains(other) && (whole || other.agent() == agent)) {
                 cancel(d, other, ended);
             }
         }

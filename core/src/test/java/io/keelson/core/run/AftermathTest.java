@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
-import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
 import io.keelson.core.plan.RunPolicy;
@@ -26,28 +25,39 @@ import org.junit.jupiter.api.Test;
 class AftermathTest {
 
     @Test
-    void theLastHookRunsWhateverCameOfTheRun() {
-        World world = World.start(RunPolicy.DEFAULT.with(new Hooks(null, step("after", StepKind.TOOL))),
-                plan(task("a"), task("b")));
-        world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
-        assertThat(world.state()).isEqualTo(RunState.RUNNING);
-        world.work();
-        assertThat(world.taskStates()).containsEntry(".after_run", TaskState.COMPLETED);
+    void aRunWhoseFirstHookFailsMeanwhileTakesNoNewPlan() {
+        FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, RetryPolicy.TASK,
+                RetryPolicy.LEVEL, Escalation.OFF, step("planner", StepKind.TOOL), 2, false, false);
+        World world = World.start(RunPolicy.DEFAULT.with(rules).with(new Hooks(step("before", StepKind.TOOL), null)),
+                plan(task("a")));
+        StepRow hook = world.claimAll().getFirst();
+        world.done(new Command.Replan(world.id(), null, World.WHO));
+        world.complete(world.claimAll().getFirst());
+        world.fail(hook, ErrorClass.PERMANENT);
+        world.answer(world.evaluations.getFirst(), new Evaluation.Planned(plan(task("new")), "{}"));
+        assertThat(world.taskStates()).doesNotContainKey("new");
         assertThat(world.state()).isEqualTo(RunState.FAILED);
     }
 
     @Test
-    void aRunThatFailsMeanwhileTakesNoNewPlan() {
-        FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, RetryPolicy.TASK,
-                RetryPolicy.LEVEL, Escalation.OFF, step("planner", StepKind.TOOL), 2, false, false);
-        World world = World.start(RunPolicy.DEFAULT.with(rules), plan(task("a"), task("b")));
-        List<StepRow> claimed = world.claimAll();
-        world.done(new Command.Replan(world.id(), null, World.WHO));
-        world.complete(world.claimAll().getFirst());
-        world.fail(claimed.getFirst(), ErrorClass.PERMANENT);
-        world.answer(world.evaluations.getFirst(), new Evaluation.Planned(plan(task("new")), "{}"));
-        assertThat(world.taskStates()).doesNotContainKey("new");
-        assertThat(world.state()).isEqualTo(RunState.FAILED);
+    void anAgentThatStartsOverWhileTheRunIsHeldUpIsWritten() {
+        FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.RETRY, RetryPolicy.TASK,
+                RetryPolicy.LEVEL, Escalation.OFF, null, 2, false, false);
+        World world = World.start(RunPolicy.DEFAULT.with(rules), plan(task("a")));
+        StepRow step = world.claimAll().getFirst();
+        world.fail(step, ErrorClass.INFRASTRUCTURE);
+        world.nextTimer();
+        step = world.claimAll().getFirst();
+        world.fail(step, ErrorClass.INFRASTRUCTURE);
+        world.nextTimer();
+        step = world.claimAll().getFirst();
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        Changes changes = new Changes();
+        Decider.decide(world.view, new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
+                new StepError("X", ErrorClass.INFRASTRUCTURE, "x"), Result.of("null"), World.WHO), changes, world.now,
+                () -> java.util.UUID.nameUUIDFromBytes(new byte[] {(byte) world.ids++}), Offer.none());
+        assertThat(world.view.agents().getFirst().attempt()).isEqualTo(2);
+        assertThat(changes.agents()).containsExactly(world.view.agents().getFirst());
     }
 
     @Test

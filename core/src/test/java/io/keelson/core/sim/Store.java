@@ -5,7 +5,6 @@ import io.keelson.core.run.Changes;
 import io.keelson.core.run.Changes.Artifact;
 import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Changes.StepResult;
-import io.keelson.core.run.Changes.Timer;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.RunRow;
