@@ -19,6 +19,7 @@ import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** What simulations found where failures, hooks, new plans and pauses meet. */
@@ -55,7 +56,7 @@ class AftermathTest {
         Changes changes = new Changes();
         Decider.decide(world.view, new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
                 new StepError("X", ErrorClass.INFRASTRUCTURE, "x"), Result.of("null"), World.WHO), changes, world.now,
-                () -> java.util.UUID.nameUUIDFromBytes(new byte[] {(byte) world.ids++}), Offer.none());
+                UUID::randomUUID, Offer.none());
         assertThat(world.view.agents().getFirst().attempt()).isEqualTo(2);
         assertThat(changes.agents()).containsExactly(world.view.agents().getFirst());
     }
