@@ -41,6 +41,18 @@ class AftermathTest {
     }
 
     @Test
+    void aWishForANewPlanTakesBackTheQuestionForTheOutput() {
+        FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, RetryPolicy.TASK,
+                RetryPolicy.LEVEL, Escalation.OFF, step("planner", StepKind.TOOL), 2, false, false);
+        World world = World.startWithOutput(RunPolicy.DEFAULT.with(rules), plan(task("a")));
+        world.work();
+        Changes.Evaluate output = world.evaluations.getFirst();
+        world.done(new Command.Replan(world.id(), null, World.WHO));
+        world.answer(output, new Evaluation.Output("1"));
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+    }
+
+    @Test
     void anAgentThatStartsOverWhileTheRunIsHeldUpIsWritten() {
         FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.RETRY, RetryPolicy.TASK,
                 RetryPolicy.LEVEL, Escalation.OFF, null, 2, false, false);
