@@ -18,7 +18,7 @@ final class PlanFallback implements Tool {
     private static final ToolSpec SPEC = Specs.spec("plan.fallback",
             "Plans again by rules: gives the tasks of every rule whose task has failed.", """
             {"type": "object", "additionalProperties": false, "required": ["failure", "rules"], "properties": {
-              "failure": {"type": "object", "description": "what failed: .failure, with failed: [{task, …}]"},
+              "failure": {"type": "object", "description": "what failed: .failure, with tasks: [{key, …}]"},
               "rules": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {
                 "type": "object", "additionalProperties": false, "required": ["when_failed", "tasks"], "properties": {
                   "when_failed": {"type": "string", "minLength": 1, "description": "a task's id, or * for any"},
@@ -33,8 +33,8 @@ final class PlanFallback implements Tool {
 
     @Override
     public ToolResult execute(ToolCall call) throws ToolFailure {
-        Set<String> failed = call.input().path("failure").path("failed").valueStream()
-                .map(task -> task.path("task").asString("")).collect(Collectors.toSet());
+        Set<String> failed = call.input().path("failure").path("tasks").valueStream()
+                .map(task -> task.path("key").asString("")).collect(Collectors.toSet());
         ObjectNode plan = JsonNodeFactory.instance.objectNode();
         ArrayNode tasks = plan.putArray("tasks");
         for (JsonNode rule : call.input().get("rules")) {

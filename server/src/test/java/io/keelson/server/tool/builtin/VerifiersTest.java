@@ -138,7 +138,7 @@ class VerifiersTest {
     @CsvSource(delimiter = '|', nullValues = "none", value = {"a | a2,any", "b | b2,any", "a,b | a2,b2,any", "c | any"})
     void aFallbackPlanHasTheTasksOfTheRulesThatFit(String failed, String planned) {
         JsonNode plan = calls.output("plan.fallback", """
-                {"failure": {"failed": [%s]}, "rules": [
+                {"failure": {"tasks": [%s]}, "rules": [
                   {"when_failed": "a", "tasks": [{"id": "a2"}]}, {"when_failed": "b", "tasks": [{"id": "b2"}]},
                   {"when_failed": "*", "tasks": [{"id": "any"}]}]}""".formatted(tasks(failed)));
 
@@ -149,12 +149,12 @@ class VerifiersTest {
     @Test
     void whereNoRuleFitsThereIsNoPlan() {
         assertThat(calls.failure("plan.fallback", """
-                {"failure": {"failed": [%s]}, "rules": [{"when_failed": "a", "tasks": [{"id": "x"}]}]}"""
+                {"failure": {"tasks": [%s]}, "rules": [{"when_failed": "a", "tasks": [{"id": "x"}]}]}"""
                 .formatted(tasks("b"))).code()).isEqualTo("NO_FALLBACK");
     }
 
     private static String tasks(String ids) {
         return String.join(", ", List.of(ids.split(",")).stream()
-                .map(id -> JsonMapper.shared().createObjectNode().put("task", id).toString()).toList());
+                .map(id -> JsonMapper.shared().createObjectNode().put("key", id).toString()).toList());
     }
 }
