@@ -346,6 +346,7 @@ final class Gates {
             Levels.nextAttempt(d, task);
         } else if (task.state == TaskState.VERIFYING) {
             Lanes.start(d, task.agent());
+            Steps.armRetries(d, task);
             Lanes.open(d, task, null);
         } else if (task.state == TaskState.CONTINUING) {
             Lanes.start(d, task.agent());

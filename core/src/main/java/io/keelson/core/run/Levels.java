@@ -78,6 +78,7 @@ final class Levels {
         detail.put("error_message", error.message());
         agent.nextRunAt = when;
         if (agent.state == AgentState.PAUSED) {
+            d.changes.touch(agent);
             d.note(agent, "agent_retrying", detail);
         } else {
             d.move(agent, AgentState.PENDING, detail);

@@ -62,6 +62,10 @@ final class Replanning {
 
     static void begin(Decision d, String reason) {
         StepSpec planner = Objects.requireNonNull(d.run.policy().failures().planner());
+        if (d.view.evaluatingOutput) {
+            d.view.evaluatingOutput = false;
+            d.disarm(TimerKind.EVALUATE_RUN_OUTPUT, d.run.id());
+        }
         d.run.replans++;
         d.run.gate = Gate.REPLANNING;
         d.note(null, null, "run_replanning", Map.of("number", d.run.replans, "reason", reason));
@@ -87,6 +91,11 @@ final class Replanning {
 
     /** The planner's answer has been checked. */
     static void planned(Decision d, Command.Evaluation.Planned answer) {
+        if (d.run.failing) {
+            d.run.gate = Gate.NONE;
+            Endings.judgeAll(d);
+            return;
+        }
         if (d.run.gate == Gate.REPLANNING && d.run.policy().failures().approveReplans()) {
             if (d.view.tickets.values().stream().noneMatch(ticket -> ticket.kind() == Kind.REPLAN_APPROVAL)) {
                 Tickets.open(d, new TicketRow(d.ids.next(), Kind.REPLAN_APPROVAL, d.run.attempt, null, null,
