@@ -5,6 +5,7 @@ import io.keelson.core.lifecycle.TaskState;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -18,21 +19,29 @@ import java.util.UUID;
  * added later and not kept in the database shows up by itself. Left out is only what stands in the lists below.
  */
 public final class ViewDiff {
-    /** Fixed by the plan, or of no consequence for a decision: texts, outputs, the cursor over finished steps. */
+    /**
+     * Fixed by the plan, or of no consequence for a decision: texts, outputs, the cursor over finished steps; and recent
+     * calls, which are counted by whatever time a node has.
+     */
     private static final Set<String> IGNORED = Set.of("RunView.plan", "RunView.agents", "RunView.tasks",
-            "RunView.steps", "RunRow.output", "RunRow.saved", "TaskRow.spec", "TaskRow.cursor", "StepRow.spec");
+            "RunView.steps", "RunView.calls", "RunRow.output", "RunRow.saved", "TaskRow.spec", "TaskRow.cursor",
+            "StepRow.spec");
     /** Derived from rows and used until the run has ended. */
     private static final Set<String> WHILE_OPEN = Set.of("RunView.tasksOpen", "RunView.evaluatingOutput",
+            "RunView.evaluatingPlan", "RunView.tasksBegun", "RunView.beforeHook", "RunView.afterHook",
             "AgentRow.tasksOpen", "AgentRow.tasksFailed", "AgentRow.tasksSkipped", "AgentRow.tasksCancelled",
             "AgentRow.slotsTaken", "AgentRow.ready", "TaskRow.upstreamsOpen", "TaskRow.upstreamsCompleted",
             "TaskRow.upstreamsFailed", "TaskRow.childrenOpen", "TaskRow.hasSlot", "TaskRow.evaluating",
             "StepRow.queued", "StepRow.holder", "StepRow.evaluating");
     /** Who may work is settled anew when the run resumes. */
     private static final Set<String> WHILE_RUNNING =
-            Set.of("RunView.waitingAgents", "RunView.agentsAtWork", "AgentRow.admitted");
-    private static final Map<Class<?>, List<Field>> FIELDS = Map.of(RunView.class, fields(RunView.class), RunRow.class,
-            fields(RunRow.class), AgentRow.class, fields(AgentRow.class), TaskRow.class, fields(TaskRow.class),
-            StepRow.class, fields(StepRow.class));
+            Set.of("RunView.waitingAgents", "RunView.agentsAtWork", "RunView.tasksAtHuman", "AgentRow.admitted",
+                    "TaskRow.atHuman");
+    private static final Map<Class<?>, List<Column>> COLUMNS = Map.of(RunView.class, columns(RunView.class),
+            RunRow.class, columns(RunRow.class), AgentRow.class, columns(AgentRow.class), TaskRow.class,
+            columns(TaskRow.class), StepRow.class, columns(StepRow.class));
+
+    private record Column(String name, Field field, boolean whileOpen, boolean whileRunning) {}
 
     private final boolean open;
     private final boolean running;
@@ -74,15 +83,14 @@ public final class ViewDiff {
     }
 
     private String differ(Object one, Object other) {
-        for (Field field : FIELDS.get(one.getClass())) {
-            String name = one.getClass().getSimpleName() + "." + field.getName();
-            if (!open && WHILE_OPEN.contains(name) || !running && WHILE_RUNNING.contains(name)) {
+        for (Column column : COLUMNS.get(one.getClass())) {
+            if (!open && column.whileOpen || !running && column.whileRunning) {
                 continue;
             }
-            Object left = value(field, one);
-            Object right = value(field, other);
+            Object left = value(column.field, one);
+            Object right = value(column.field, other);
             if (!Objects.equals(left, right)) {
-                return name + " of " + label(one) + ": " + left + " and " + right;
+                return column.name + " of " + label(one) + ": " + left + " and " + right;
             }
         }
         return null;
@@ -99,6 +107,8 @@ public final class ViewDiff {
                         .map(AgentRow.class::cast).filter(a -> a.ready.stream().anyMatch(ViewDiff::inLine))
                         .map(ViewDiff::label).sorted().toList();
                 case Collection<?> rows -> rows.stream().map(ViewDiff::label).sorted().toList();
+                case Map<?, ?> tickets when field.getName().equals("tickets") -> tickets.values().stream()
+                        .map(TicketRow.class::cast).map(ViewDiff::ticket).sorted().toList();
                 case TaskRow task -> task.id();
                 case AgentRow agent -> agent.id();
                 case RunRow run -> run.id();
@@ -109,6 +119,12 @@ public final class ViewDiff {
         } catch (IllegalAccessException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    private static String ticket(TicketRow t) {
+        return t.id() + " " + t.kind() + " " + t.attempt() + " " + t.taskId() + " " + t.stepId() + " " + t.severity()
+                + " " + t.reason() + " " + t.errorCode() + " " + t.message() + " " + t.openedAt() + " "
+                + t.resolution();
     }
 
     /** Whoever was cancelled while it waited leaves the line later. */
@@ -125,10 +141,15 @@ public final class ViewDiff {
         };
     }
 
-    private static List<Field> fields(Class<?> type) {
-        return Arrays.stream(type.getDeclaredFields()).filter(field -> !Modifier.isStatic(field.getModifiers())
-                && !IGNORED.contains(type.getSimpleName() + "." + field.getName())).peek(field -> field.setAccessible(
-                        true))
-                .toList();
+    private static List<Column> columns(Class<?> type) {
+        List<Column> columns = new ArrayList<>();
+        for (Field field : type.getDeclaredFields()) {
+            String name = type.getSimpleName() + "." + field.getName();
+            if (!Modifier.isStatic(field.getModifiers()) && !IGNORED.contains(name)) {
+                field.setAccessible(true);
+                columns.add(new Column(name, field, WHILE_OPEN.contains(name), WHILE_RUNNING.contains(name)));
+            }
+        }
+        return columns;
     }
 }

@@ -22,7 +22,8 @@ final class Evaluations {
             case EVALUATE_GATE -> gate(rows.tasks.get(asked.subject()), dice);
             case EVALUATE_STEP -> new Evaluation.Opened("{}", Duration.ofMillis(dice * 700L), null);
             case EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT -> new Evaluation.Output("1");
-            case EVALUATE_PLAN, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN,
+            case EVALUATE_PLAN -> RandomPlans.another(rows);
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN,
                     HEARTBEAT, WATCH ->
                 throw new IllegalArgumentException(asked.toString());
         };

@@ -10,9 +10,11 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.run.Event;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -28,6 +30,7 @@ final class EventLaws {
     private final Map<UUID, String> states = new HashMap<>();
     private final Map<UUID, int[]> starts = new HashMap<>();
     private final Map<UUID, Integer> deliveries = new HashMap<>();
+    private final Set<UUID> heard = new HashSet<>();
 
     EventLaws(RunRows before, RunRows after) {
         this.before = before;
@@ -49,6 +52,7 @@ final class EventLaws {
             }
         }
         unless(after.head.seq() == seq, "I3: the run counts %s events, there are %s", after.head.seq(), seq);
+        carried();
         end();
     }
 
@@ -66,6 +70,14 @@ final class EventLaws {
         after.tasks.values().forEach(
                 task -> states.putIfAbsent(task.id(), task.carriedFrom() == null ? "pending" : "completed"));
         after.steps.keySet().forEach(id -> states.putIfAbsent(id, "pending"));
+    }
+
+    /** What is carried over rests on nothing that is done anew. */
+    private void carried() {
+        after.tasks.values().stream().filter(task -> task.carriedFrom() != null).forEach(task -> unless(
+                task.upstreams().stream().map(after.tasks::get)
+                        .allMatch(up -> up.carriedFrom() != null || up.superseded()),
+                "carried over without its upstreams: %s", task));
     }
 
     private void moved(Event event) {
@@ -86,17 +98,17 @@ final class EventLaws {
         if (event.to().equals("running")) {
             starts.computeIfAbsent(step.id(), id -> new int[2])[event.from().equals("running") ? 1 : 0]++;
             deliveries.merge(step.id(), 1, Integer::sum);
-        } else if (event.to().equals("awaiting_retry")
-                || event.to().equals("failed") && !"max_deliveries".equals(event.detail().get("reason"))) {
-            deliveries.put(step.id(), 0);
+        } else if (event.from().equals("running")) {
+            heard.add(step.id());
         }
         if (event.from().equals("pending") && !event.to().equals("cancelled")) {
             unless(states.get(after.id()).equals("running"), "nothing begins unless the run runs: %s", event);
             if (!after.tasks.get(step.taskId()).spec().parallelSteps()) {
-                after.stepsOf(step.taskId()).filter(other -> other.position() < step.position()
-                        || other.position() == step.position() && other.turn() < step.turn()).forEach(
-                                other -> unless(List.of("completed", "skipped").contains(states.get(other.id())),
-                                        "steps in order: %s before %s", event, other));
+                after.stepsOf(step.taskId()).filter(other -> other.taskAttempt() == step.taskAttempt())
+                        .filter(other -> other.position() < step.position()
+                                || other.position() == step.position() && other.turn() < step.turn())
+                        .forEach(other -> unless(List.of("completed", "skipped").contains(states.get(other.id()))
+                                || other.passedOver(), "steps in order: %s before %s", event, other));
             }
         }
         if (event.to().equals("running")) {
@@ -110,9 +122,14 @@ final class EventLaws {
         if (!begins && !"trigger_rule".equals(event.detail().get("reason"))) {
             return;
         }
-        List<String> upstreams = task.upstreams().stream().map(states::get).toList();
+        if (task.upstreams().stream().anyMatch(this::supersededNow)) {
+            return;
+        }
+        List<String> upstreams = task.upstreams().stream().map(after.tasks::get).filter(up -> !up.superseded())
+                .map(up -> up.passedOver() ? "passed_over" : states.get(up.id())).toList();
         boolean over = upstreams.stream()
-                .allMatch(state -> List.of("completed", "failed", "cancelled", "skipped").contains(state));
+                .allMatch(
+                        state -> List.of("completed", "failed", "cancelled", "skipped", "passed_over").contains(state));
         boolean holds = switch (task.spec().triggerRule()) {
             case ALL_SUCCESS -> upstreams.stream().allMatch("completed"::equals);
             case NONE_FAILED -> upstreams.stream().noneMatch("failed"::equals);
@@ -121,6 +138,11 @@ final class EventLaws {
         unless(over || task.spec().triggerRule() == TriggerRule.ALWAYS, "judged too early: %s %s", event, upstreams);
         unless(holds == begins, "trigger rule %s of %s, upstreams %s: %s", task.spec().triggerRule(), task.key(),
                 upstreams, event);
+    }
+
+    private boolean supersededNow(UUID task) {
+        Saved.Task was = before == null ? null : before.tasks.get(task);
+        return after.tasks.get(task).superseded() && (was == null || !was.superseded());
     }
 
     private void end() {
@@ -145,10 +167,12 @@ final class EventLaws {
         StepSpec spec = step.spec();
         unless(epochs == started[0] + started[1], "%s epochs for %s claims: %s", epochs, started[0] + started[1], step);
         unless(attempts == started[0], "%s attempts counted, %s begun: %s", attempts, started[0], step);
-        unless(step.attempt() <= spec.retry().maxAttempts(), "too many attempts: %s", step);
+        unless(step.attempt() - step.forgiven() <= spec.retry().maxAttempts(), "too many attempts: %s", step);
         unless(step.failures() <= spec.retry().maxFailures(), "too many failures: %s", step);
-        unless(step.deliveries() == deliveries.getOrDefault(step.id(), 0), "deliveries are %s: %s",
-                deliveries.get(step.id()), step);
+        int delivered = deliveries.getOrDefault(step.id(), 0);
+        boolean forgotten = heard.contains(step.id()) || was != null && step.forgiven() != was.forgiven();
+        unless(forgotten ? step.deliveries() <= delivered : step.deliveries() == delivered, "deliveries are %s: %s",
+                delivered, step);
         unless(step.deliveries() <= after.accepted.policy().maxDeliveries(), "poison goes on: %s", step);
     }
 

@@ -53,6 +53,7 @@ final class Flush {
             pending.reply = Decider.decide(view, command, changes, now, sim::nextId, offer);
         }
         pending.events = new ArrayList<>(changes.events().subList(seen, changes.events().size()));
+        Promises.fenced(command, pending.events);
         sim.coverage.decided(command);
         sim.tell(node.name(), command, code(pending.reply), pending.events.stream().map(Flush::brief).toList());
         Violation.unless(pending.events.isEmpty() || !(silent(pending.reply)), "%s was answered %s and yet %s",
@@ -60,14 +61,15 @@ final class Flush {
         return true;
     }
 
-    /** A refusal and an answer that nothing changed leave no event; but an artifact's name taken fails the step. */
+    /** A refusal and an answer that nothing changed leave no event; but some results that are refused fail the step. */
     private static boolean silent(Reply reply) {
         return switch (reply) {
             case null -> true;
             case Reply.Done done -> !done.changed();
             case Reply.Claimed claimed -> false;
             case Reply.Duplicate duplicate -> true;
-            case Reply.Rejected rejected -> !rejected.code().equals("ARTIFACT_NAME_TAKEN");
+            case Reply.Rejected rejected -> !List.of("ARTIFACT_NAME_TAKEN", "VERDICT_UNREADABLE")
+                    .contains(rejected.code());
         };
     }
 

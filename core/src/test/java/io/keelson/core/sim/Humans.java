@@ -1,9 +1,13 @@
 package io.keelson.core.sim;
 
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.DecideTask.Choice;
+import io.keelson.core.run.Command.Resolution;
 import io.keelson.core.run.NewRun;
+import io.keelson.core.run.RunRow.Gate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,14 +57,39 @@ final class Humans {
                     ? new Command.Approve(run, "fine", ANN)
                     : new Command.Reject(run, null, ANN)), TRIES);
             case PAUSED -> ask(orCancel(rows, new Command.Resume(run, ANN)), TRIES);
-            case RUNNING -> rows.stepsNow().stream().filter(step -> step.state() == StepState.WAITING_APPROVAL)
-                    .forEach(step -> ask(new Command.DecideStep(run, step.id(), sim.weather.calm() || sim.chance(85),
-                            null, ANN), TRIES));
-            case PENDING, PLANNING, RESUMING, RETRYING, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
+            case ESCALATED -> rows.openTickets().forEach(ticket -> ask(new Command.Resolve(run, ticket.id(),
+                    sim.weather.calm() ? Resolution.RESUME : any(Resolution.values()), null, ANN), TRIES));
+            case RUNNING -> decide(rows);
+            case RETRYING -> {
+                if (!sim.weather.calm()) {
+                    ask(sim.chance(50) ? new Command.FailRun(run, "enough", ANN)
+                            : new Command.Cancel(run, "enough", ANN), 2);
+                }
+            }
+            case PENDING, PLANNING, RESUMING, BUDGET_EXCEEDED, COMPLETED, FAILED, CANCELLED,
                     SKIPPED ->
                 {
                 }
         }
+    }
+
+    private void decide(RunRows rows) {
+        boolean calm = sim.weather.calm();
+        UUID run = rows.id();
+        if (rows.run.gate() == Gate.ACCEPTANCE) {
+            ask(calm || sim.chance(80) ? new Command.Approve(run, "good", ANN) : new Command.Reject(run, "bad", ANN),
+                    TRIES);
+        }
+        rows.stepsNow().stream().filter(step -> step.state() == StepState.WAITING_APPROVAL).forEach(step -> ask(
+                new Command.DecideStep(run, step.id(), calm || sim.chance(85), null, ANN), TRIES));
+        rows.tasksNow().stream().filter(task -> task.state() == TaskState.AWAITING_HUMAN).forEach(task -> ask(
+                new Command.DecideTask(run, task.id(), calm ? Choice.APPROVE : any(Choice.values()), task.attempt(),
+                        null, ANN),
+                TRIES));
+    }
+
+    private <T> T any(T[] all) {
+        return all[sim.random.nextInt(all.length)];
     }
 
     /** Some think better of it. */
@@ -70,7 +99,7 @@ final class Humans {
 
     private void meddle(RunRows rows) {
         UUID run = rows.id();
-        switch (sim.random.nextInt(16)) {
+        switch (sim.random.nextInt(20)) {
             case 0, 1, 2, 3 -> ask(new Command.Pause(run, null, ANN), 2);
             case 4, 5 -> ask(new Command.Resume(run, ANN), 2);
             case 6, 7, 8, 9 -> ask(new Command.Retry(run, sim.chance(40), ANN), 2);
@@ -80,8 +109,21 @@ final class Humans {
             case 12 -> ask(sim.chance(35) ? new Command.Cancel(run, null, ANN) : new Command.Start(run, ANN), TRIES);
             case 13, 14 -> rows.stepsNow().stream().skip(sim.random.nextInt(5)).findFirst().ifPresent(
                     step -> ask(new Command.DecideStep(run, step.id(), sim.chance(80), null, ANN), 2));
-            default -> ask(new Command.Start(run, ANN), 1);
+            case 15 -> ask(new Command.Start(run, ANN), 1);
+            default -> rows.tasksNow().stream().skip(sim.random.nextInt(6)).findFirst()
+                    .ifPresent(task -> ask(intervention(run, task.id()), 2));
         }
+    }
+
+    private Command intervention(UUID run, UUID task) {
+        return switch (sim.random.nextInt(12)) {
+            case 0, 1 -> new Command.CancelTask(run, task, null, ANN);
+            case 2, 3 -> new Command.SkipTask(run, task, null, ANN);
+            case 4 -> new Command.CancelAgent(run, 1 + sim.random.nextInt(3), null, ANN);
+            case 5, 6 -> new Command.Replan(run, null, ANN);
+            case 7 -> new Command.FailRun(run, null, ANN);
+            default -> new Command.RetryTask(run, task, ANN);
+        };
     }
 
     /** Asks, and asks again in the same words until somebody answers. */

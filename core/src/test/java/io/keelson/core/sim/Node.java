@@ -191,7 +191,7 @@ final class Node {
             RunRows rows = sim.store.run(pending.command.runId());
             RunView view = views.get(pending.command.runId());
             if (rows != null && (view == null || view.run().version() != rows.head.version())) {
-                views.put(rows.id(), rows.load());
+                views.put(rows.id(), rows.load(sim.now()));
             }
         });
         Flush flush = new Flush(this, batch, sim.now(), true, offer());
@@ -299,7 +299,7 @@ final class Node {
     private void check(Changes changes) {
         changes.runs().forEach(run -> {
             RunView kept = views.get(run.id());
-            String difference = ViewDiff.between(kept, sim.store.run(run.id()).load());
+            String difference = ViewDiff.between(kept, sim.store.run(run.id()).load(sim.now()));
             Violation.unless(difference == null, "kept and loaded view differ: %s", difference);
             if (run.state().terminal()) {
                 views.remove(run.id());

@@ -4,9 +4,12 @@ import static io.keelson.core.sim.Violation.unless;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Changes.StepResult;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Event;
 import io.keelson.core.run.Reply;
+import java.util.List;
 import java.util.UUID;
 
 /** I6: what an answer says stands in the store, at the answer and ever after. One case for every command. */
@@ -29,13 +32,17 @@ final class Promises {
             case Command.DecideStep c -> !done || rows.steps.get(c.stepId()).state() == (c.approve()
                     ? StepState.COMPLETED
                     : StepState.FAILED);
-            case Command.DecideTask c -> true;
-            case Command.Resolve c -> true;
-            case Command.FailRun c -> !done || rows.run.state() == RunState.FAILED;
-            case Command.Replan c -> true;
-            case Command.CancelTask c -> true;
+            case Command.DecideTask c -> !done || switch (c.choice()) {
+                case APPROVE -> rows.tasks.get(c.taskId()).state() == TaskState.COMPLETED;
+                case REJECT -> rows.tasks.get(c.taskId()).state() == TaskState.FAILED;
+                case RETRY -> rows.tasks.get(c.taskId()).forgiven() > 0;
+            };
+            case Command.Resolve c -> !done || !rows.tickets.get(c.ticketId()).open();
+            case Command.FailRun c -> !done || rows.run.state() == RunState.FAILED || rows.run.attempt() > 1;
+            case Command.Replan c -> !changed || rows.run.replans() > 0 || rows.run.attempt() > 1;
+            case Command.CancelTask c -> !done || rows.tasks.get(c.taskId()).state() == TaskState.CANCELLED;
             case Command.RetryTask c -> true;
-            case Command.SkipTask c -> true;
+            case Command.SkipTask c -> !done || rows.tasks.get(c.taskId()).state() == TaskState.SKIPPED;
             case Command.CancelAgent c -> true;
             case Command.Pause c -> true;
             case Command.Resume c -> true;
@@ -54,9 +61,20 @@ final class Promises {
         unless(holds, "I6: %s was answered %s, but the store has %s", command, reply, rows.run);
     }
 
+    /** Who speaks of a lease by its epoch ends that one and no other. */
+    static void fenced(Command command, List<Event> events) {
+        int epoch = command instanceof Command.LeaseExpired expired ? expired.epoch()
+                : command instanceof Command.Release release ? release.epoch() : 0;
+        for (Event event : events) {
+            boolean ends = event.type().equals("step_lease_expired") || event.type().equals("step_released");
+            unless(!ends || Integer.valueOf(epoch).equals(event.detail().get("lease_epoch")), "%s led to %s", command,
+                    event);
+        }
+    }
+
     /** A report that was taken is recorded under the very epoch that it was made for. */
     private static boolean reported(RunRows rows, UUID step, int epoch, String outcome, Reply reply) {
-        StepResult result = rows.results.get(new RunRows.ResultKey(step, epoch));
+        StepResult result = rows.resultOf(step, epoch);
         return switch (reply) {
             case Reply.Done d -> d.changed() && result != null && result.outcome().equals(outcome);
             case Reply.Duplicate d -> result != null;

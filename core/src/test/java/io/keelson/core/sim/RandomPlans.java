@@ -1,13 +1,23 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.FailureRules;
+import io.keelson.core.plan.Hooks;
+import io.keelson.core.plan.HumanRules;
+import io.keelson.core.plan.HumanRules.OnTimeout;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.NewRun;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,7 +29,10 @@ import java.util.UUID;
 final class RandomPlans {
     /** Tools that nodes run themselves start with it; the others need a remote worker. */
     static final String LOCAL = "local";
-    private static final RetryPolicy SLOW = new RetryPolicy(2, 2, Duration.ofSeconds(20), Duration.ofMinutes(2), 2, 0);
+    static final String JUDGE = "judge";
+    private static final RetryPolicy QUICK =
+            new RetryPolicy(3, 3, Duration.ofSeconds(1), Duration.ofSeconds(8), 2, 0.1);
+    private static final RetryPolicy SLOW = new RetryPolicy(2, 4, Duration.ofSeconds(20), Duration.ofMinutes(2), 2, 0);
 
     private final Random random;
 
@@ -30,13 +43,83 @@ final class RandomPlans {
     NewRun run(UUID id, UUID workspace) {
         RunPolicy policy = new RunPolicy(chance(25), 3, 1 + random.nextInt(3), 1 + random.nextInt(2),
                 1 + random.nextInt(3), 1 + random.nextInt(3), chance(15), 2 + random.nextInt(3), 1 + random.nextInt(2),
-                4);
+                4,
+                new FailureRules(mode(), mode(), chance(50) ? QUICK : RetryPolicy.TASK,
+                        chance(50) ? QUICK : RetryPolicy.TASK,
+                        escalation(),
+                        chance(40) ? step("planner", StepKind.TOOL) : null, 2, chance(50), chance(15)),
+                chance(50) ? Timeouts.DEFAULT : timeouts(), humans(), new Hooks(
+                        chance(15) ? step("before", StepKind.TOOL) : null,
+                        chance(15) ? step("after", StepKind.TOOL) : null));
         List<TaskSpec> tasks = new ArrayList<>();
         for (int i = random.nextInt(7); i > 0; i--) {
             tasks.add(task("t" + tasks.size(), tasks.size()));
         }
         return new NewRun(id, workspace, "r", null, "goal", new Plan(1, tasks), "{}", "{}", policy, "{}", "[]",
                 chance(30) ? "{}" : null, random.nextInt(3), "manual", null, null, "ann");
+    }
+
+    private FailureMode mode() {
+        return chance(50) ? FailureMode.FAIL_FAST : FailureMode.values()[random.nextInt(3)];
+    }
+
+    private Escalation escalation() {
+        return chance(40) ? Escalation.OFF
+                : new Escalation(chance(70), chance(40), Duration.ofSeconds(120),
+                        2 + random.nextInt(9), 0.7);
+    }
+
+    /** Short ones, so that they pass within a story. */
+    private Timeouts timeouts() {
+        return new Timeouts(seconds(60), seconds(240), seconds(90), seconds(30), seconds(60), seconds(150),
+                seconds(80), seconds(50), seconds(20), seconds(25), seconds(50));
+    }
+
+    private Duration seconds(int most) {
+        return Duration.ofSeconds(most / 2 + random.nextInt(most / 2));
+    }
+
+    private HumanRules humans() {
+        OnTimeout[] all = OnTimeout.values();
+        return chance(60) ? HumanRules.DEFAULT
+                : new HumanRules(chance(50), seconds(40), all[random.nextInt(all.length)]);
+    }
+
+    private TaskPolicy policy() {
+        if (chance(55)) {
+            return TaskPolicy.DEFAULT;
+        }
+        List<StepSpec> verify = new ArrayList<>();
+        for (int i = random.nextInt(3); i > 0; i--) {
+            verify.add(step("verify" + i, StepKind.VERIFY));
+        }
+        return new TaskPolicy(mode(), chance(50) ? null : QUICK, verify, chance(25), chance(20) ? seconds(60) : null);
+    }
+
+    /** A planner's answer: what is finished stays and can be depended on, the rest is new. */
+    static Evaluation.Planned another(RunRows rows) {
+        List<String> kept = rows.tasksNow().stream().filter(task -> task.state() == TaskState.COMPLETED
+                && task.groupId() == null && !task.key().startsWith(".")).map(Saved.Task::key).toList();
+        List<String> all = new ArrayList<>(kept);
+        for (int i = rows.run.planVersion() % 2; i >= 0; i--) {
+            all.add("v" + rows.run.planVersion() + "-" + i + (kept.isEmpty() ? "" : "<" + kept.getFirst()));
+        }
+        String json = String.join(" ", all);
+        return new Evaluation.Planned(read(json), json);
+    }
+
+    /** A plan as it was stored: names of tasks, each with the one that it depends on behind a {@code <}. */
+    static Plan read(String json) {
+        List<TaskSpec> tasks = new ArrayList<>();
+        for (String each : json.split(" ")) {
+            String[] parts = each.split("<");
+            List<Dependency> on = parts.length == 1 ? List.of() : List.of(new Dependency(parts[1], true));
+            tasks.add(new TaskSpec(parts[0], parts[0], null, "other", null, on, TriggerRule.ALL_SUCCESS, null, null,
+                    null, false, List.of(new StepSpec("s0", StepKind.TOOL, "remote", "{}", RetryPolicy.STEP,
+                            Duration.ofSeconds(40))),
+                    null));
+        }
+        return new Plan(1, tasks);
     }
 
     private TaskSpec task(String id, int earlier) {
@@ -54,16 +137,20 @@ final class RandomPlans {
                 : TriggerRule.values()[random.nextInt(TriggerRule.values().length)];
         return new TaskSpec(id, id, null, "other", chance(40) ? "agent" + random.nextInt(3) : null, upstreams, rule,
                 chance(20) ? "${ . }" : null, chance(15) ? "${ . }" : null, chance(15) ? "\"${ . }\"" : null,
-                chance(25), steps, null);
+                chance(25), steps, null, policy());
     }
 
     private StepSpec step(String name) {
         int n = random.nextInt(12);
-        StepKind kind = n == 0 ? StepKind.APPROVAL : n <= 2 ? StepKind.WAIT : n <= 5 ? StepKind.TURN : StepKind.TOOL;
+        return step(name, n == 0 ? StepKind.APPROVAL : n <= 2 ? StepKind.WAIT : n <= 5 ? StepKind.TURN : StepKind.TOOL);
+    }
+
+    private StepSpec step(String name, StepKind kind) {
         String tool = switch (kind) {
             case TOOL -> chance(50) ? LOCAL : "remote";
             case TURN -> "agent.turn";
-            case APPROVAL, WAIT, VERIFY -> kind.wire();
+            case VERIFY -> JUDGE;
+            case APPROVAL, WAIT -> kind.wire();
         };
         return new StepSpec(name, kind, tool, "{}", chance(80) ? RetryPolicy.STEP : SLOW,
                 Duration.ofSeconds(chance(20) ? 5 : 40));

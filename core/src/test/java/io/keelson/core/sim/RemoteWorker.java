@@ -18,7 +18,7 @@ import java.util.UUID;
  * everything; the worker that follows has the same name. Pauses outlive leases.
  */
 final class RemoteWorker {
-    private static final Set<String> TOOLS = Set.of("remote", "agent.turn");
+    private static final Set<String> TOOLS = Set.of("remote", "agent.turn", RandomPlans.JUDGE);
     private static final int CAPACITY = 3;
     private static final Duration PATIENCE = Duration.ofSeconds(4);
     private static final int TRIES = 12;

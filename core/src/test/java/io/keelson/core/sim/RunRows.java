@@ -1,5 +1,10 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.lifecycle.StateType;
+import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.FailureMode;
 import io.keelson.core.run.AgentRow;
 import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Changes.StepResult;
@@ -8,6 +13,9 @@ import io.keelson.core.run.Changes.TimerKey;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.TaskRow;
+import io.keelson.core.run.TimerKind;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -24,6 +32,7 @@ final class RunRows {
     record ArtifactKey(int attempt, String name) {}
 
     final NewRun accepted;
+    Plan plan;
     Saved.Run run;
     Saved.Head head;
     final Map<UUID, Saved.Agent> agents;
@@ -31,7 +40,8 @@ final class RunRows {
     final Map<UUID, Saved.Step> steps;
     final Map<Lane, Saved.Place> queue;
     final Map<TimerKey, Timer> timers;
-    final Map<ResultKey, StepResult> results;
+    final Map<ResultKey, Saved.Call> calls;
+    final Map<UUID, Saved.Ticket> tickets;
     final Map<ArtifactKey, UUID> artifacts;
 
     RunRows(NewRun accepted) {
@@ -41,7 +51,9 @@ final class RunRows {
         this.steps = new LinkedHashMap<>();
         this.queue = new LinkedHashMap<>();
         this.timers = new LinkedHashMap<>();
-        this.results = new LinkedHashMap<>();
+        this.calls = new LinkedHashMap<>();
+        this.tickets = new LinkedHashMap<>();
+        this.plan = accepted.plan();
         this.artifacts = new LinkedHashMap<>();
     }
 
@@ -54,7 +66,9 @@ final class RunRows {
         this.steps = new LinkedHashMap<>(other.steps);
         this.queue = new LinkedHashMap<>(other.queue);
         this.timers = new LinkedHashMap<>(other.timers);
-        this.results = new LinkedHashMap<>(other.results);
+        this.calls = new LinkedHashMap<>(other.calls);
+        this.tickets = new LinkedHashMap<>(other.tickets);
+        this.plan = other.plan;
         this.artifacts = new LinkedHashMap<>(other.artifacts);
     }
 
@@ -62,17 +76,29 @@ final class RunRows {
         return accepted.id();
     }
 
-    /** Those of the current attempt, as are the next two. */
+    /** Those of the run's present, as are the next two: of its current attempt, and not superseded. */
     List<Saved.Agent> agentsNow() {
-        return agents.values().stream().filter(a -> a.attempt() == run.attempt()).toList();
+        return agents.values().stream().filter(a -> a.ofAttempt() == run.attempt()).toList();
     }
 
     List<Saved.Task> tasksNow() {
-        return tasks.values().stream().filter(t -> t.ofAttempt() == run.attempt()).toList();
+        return tasks.values().stream().filter(t -> t.ofAttempt() == run.attempt() && !t.superseded()).toList();
     }
 
     List<Saved.Step> stepsNow() {
-        return steps.values().stream().filter(s -> s.ofAttempt() == run.attempt()).toList();
+        return steps.values().stream().filter(step -> {
+            Saved.Task task = tasks.get(step.taskId());
+            return step.ofAttempt() == run.attempt() && !task.superseded() && step.taskAttempt() >= task.attempt();
+        }).toList();
+    }
+
+    List<Saved.Ticket> openTickets() {
+        return tickets.values().stream().filter(Saved.Ticket::open).toList();
+    }
+
+    StepResult resultOf(UUID step, int epoch) {
+        Saved.Call call = calls.get(new ResultKey(step, epoch));
+        return call == null ? null : call.result();
     }
 
     Stream<Saved.Step> stepsOf(UUID taskId) {
@@ -84,38 +110,77 @@ final class RunRows {
         return new Lane(step.taskId(), tasks.get(step.taskId()).spec().parallelSteps() ? step.position() : 0);
     }
 
-    /** A view built from nothing but these rows, in the order in which the server's loader builds one. */
-    RunView load() {
-        boolean plan = switch (run.state()) {
+    /**
+     * A view built from nothing but these rows, in the order in which the server's loader builds one.
+     *
+     * @param now recent calls are those before it
+     */
+    RunView load(Instant now) {
+        boolean begins = switch (run.state()) {
             case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, RETRYING, FAILED -> true;
             case RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED, RESUMING, COMPLETED, CANCELLED, SKIPPED -> false;
         };
-        RunView view = new RunView(run.restore(accepted, head), plan ? accepted.plan() : null);
+        boolean again = accepted.policy().failures().run() == FailureMode.RETRY;
+        RunView view = new RunView(run.restore(accepted, head), begins || again ? plan : null);
         Map<UUID, AgentRow> agentRows = new HashMap<>();
         agentsNow().stream().sorted(Comparator.comparing(Saved.Agent::number)).forEach(agent -> {
             agentRows.put(agent.id(), agent.restore());
             view.add(agentRows.get(agent.id()));
         });
+        Map<UUID, TaskRow> taskRows = loadTasks(view, agentRows);
+        stepsNow().stream().sorted(Comparator.comparing(Saved.Step::position).thenComparing(Saved.Step::turn))
+                .forEach(step -> view.add(step.restore(taskRows.get(step.taskId()))));
+        loadWork(view, now);
+        view.restoreSlots();
+        return view;
+    }
+
+    private Map<UUID, TaskRow> loadTasks(RunView view, Map<UUID, AgentRow> agentRows) {
+        boolean again = accepted.policy().failures().agent() == FailureMode.RETRY;
         Map<UUID, TaskRow> taskRows = new HashMap<>();
         List<Saved.Task> inOrder = tasksNow().stream()
                 .sorted(Comparator.comparing(Saved.Task::sequence).thenComparing(Saved.Task::itemIndex)).toList();
         for (Saved.Task task : inOrder) {
-            taskRows.put(task.id(), task.restore(agentRows.get(task.agentId()), taskRows.get(task.groupId())));
+            List<Dependency> on = upstreamsNow(task).map(up -> new Dependency(up.key(), true)).toList();
+            taskRows.put(task.id(), task.restore(agentRows.get(task.agentId()), taskRows.get(task.groupId()), again,
+                    on));
             view.add(taskRows.get(task.id()));
         }
-        inOrder.forEach(task -> task.upstreams().stream().map(taskRows::get)
-                .sorted(Comparator.comparing(TaskRow::sequence))
-                .forEach(up -> view.link(taskRows.get(task.id()), up)));
-        stepsNow().stream().sorted(Comparator.comparing(Saved.Step::position).thenComparing(Saved.Step::turn))
-                .forEach(step -> view.add(step.restore(taskRows.get(step.taskId()))));
+        inOrder.forEach(task -> upstreamsNow(task)
+                .forEach(up -> view.link(taskRows.get(task.id()), taskRows.get(up.id()))));
+        return taskRows;
+    }
+
+    private Stream<Saved.Task> upstreamsNow(Saved.Task task) {
+        return task.upstreams().stream().map(tasks::get).filter(up -> !up.superseded())
+                .sorted(Comparator.comparing(Saved.Task::sequence));
+    }
+
+    private void loadWork(RunView view, Instant now) {
         artifacts.forEach((key, step) -> {
             if (key.attempt() == run.attempt()) {
                 view.addArtifact(key.name(), step);
             }
         });
         queue.forEach((lane, place) -> view.restoreLane(lane.taskId(), lane.lane(), place.item().holder()));
-        timers.keySet().forEach(key -> view.restoreEvaluation(key.kind(), key.subject()));
-        view.restoreSlots();
-        return view;
+        timers.values().forEach(timer -> {
+            if (timer.key().kind() == TimerKind.WATCH) {
+                view.restoreWatch(timer.dueAt());
+            } else {
+                view.restoreEvaluation(timer.key().kind(), timer.key().subject());
+            }
+        });
+        if (run.state().type() == StateType.PAUSED) {
+            openTickets().stream().sorted(Comparator.comparing(Saved.Ticket::openedAt).thenComparing(Saved.Ticket::id))
+                    .forEach(ticket -> view.add(ticket.restore()));
+        }
+        Escalation escalation = accepted.policy().failures().escalation();
+        if (escalation.enabled()) {
+            Instant since = now.minus(escalation.window()).truncatedTo(ChronoUnit.SECONDS);
+            calls.values().stream().filter(call -> !call.at().isBefore(since))
+                    .sorted(Comparator.comparing(Saved.Call::at)).forEach(call -> view.calls().add(
+                            call.at().truncatedTo(ChronoUnit.SECONDS), 1,
+                            call.result().outcome().equals("failed") ? 1 : 0));
+        }
     }
 }

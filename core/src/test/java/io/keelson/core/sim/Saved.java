@@ -4,16 +4,21 @@ import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.run.AgentRow;
 import io.keelson.core.run.Changes.QueueItem;
+import io.keelson.core.run.Changes.StepResult;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.RunRow;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
+import io.keelson.core.run.TicketRow;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
@@ -27,10 +32,13 @@ final class Saved {
 
     /** The run's own row: written only when something on it has changed. */
     record Run(RunState state, int attempt, int effectGeneration, boolean failing, RunRow.Counts counts,
-            Instant startedAt, Instant completedAt, String errorCode, String errorMessage, Instant updatedAt) {
+            int planVersion, int replans, RunRow.Gate gate, Instant stateSince, Duration active, Instant activeSince,
+            Instant quietSince, Instant startedAt, Instant completedAt, String errorCode, String errorMessage,
+            Instant updatedAt) {
 
         static Run of(RunRow r, Instant now) {
-            return new Run(r.state(), r.attempt(), r.effectGeneration(), r.failing(), r.counts(), r.startedAt(),
+            return new Run(r.state(), r.attempt(), r.effectGeneration(), r.failing(), r.counts(), r.planVersion(),
+                    r.replans(), r.gate(), r.stateSince(), r.active(), r.activeSince(), r.quietSince(), r.startedAt(),
                     r.completedAt(), r.errorCode(), r.errorMessage(), now);
         }
 
@@ -40,7 +48,8 @@ final class Saved {
             return new RunRow(accepted.id(), accepted.workspaceId(), accepted.name(), accepted.priority(),
                     accepted.policy(), accepted.outputTemplate())
                     .restore(state, attempt, effectGeneration, head.version, head.seq, failing, all, head.tokens,
-                            head.cost, startedAt, completedAt, errorCode, errorMessage);
+                            head.cost, startedAt, completedAt, errorCode, errorMessage)
+                    .restorePolicy(planVersion, replans, gate, stateSince, active, activeSince, quietSince);
         }
     }
 
@@ -52,15 +61,18 @@ final class Saved {
         }
     }
 
-    record Agent(UUID id, int attempt, int number, String name, AgentState state, Instant startedAt,
-            Instant completedAt) {
+    record Agent(UUID id, int ofAttempt, int number, String name, AgentState state, Instant startedAt,
+            Instant completedAt, int attempt, boolean failing, boolean passedOver, Instant nextRunAt,
+            Instant begunAt) {
 
-        static Agent of(AgentRow a, int attempt) {
-            return new Agent(a.id(), attempt, a.number(), a.name(), a.state(), a.startedAt(), a.completedAt());
+        static Agent of(AgentRow a, int ofAttempt) {
+            return new Agent(a.id(), ofAttempt, a.number(), a.name(), a.state(), a.startedAt(), a.completedAt(),
+                    a.attempt(), a.failing(), a.passedOver(), a.nextRunAt(), a.begunAt());
         }
 
         AgentRow restore() {
-            return new AgentRow(id, number, name).restore(state, startedAt, completedAt);
+            return new AgentRow(id, number, name).restore(state, startedAt, completedAt).restorePolicy(attempt,
+                    failing, passedOver, nextRunAt, begunAt);
         }
     }
 
@@ -68,7 +80,9 @@ final class Saved {
     record Task(UUID id, int ofAttempt, String key, int sequence, TaskSpec spec, UUID agentId, UUID groupId,
             int itemIndex, String item, List<UUID> upstreams, TaskState state, int attempt, int continuations,
             long tokens, BigDecimal cost, Instant queuedAt, Instant startedAt, Instant completedAt, String errorCode,
-            String errorMessage, UUID carriedFrom) {
+            String errorMessage, UUID carriedFrom, int failures, int forgiven, int effectGeneration,
+            boolean passedOver, boolean superseded, Instant nextRunAt, Instant stateSince, Instant begunAt,
+            String errorClass, BigDecimal verifierScore, String verifiedBy) {
 
         static Task of(TaskRow t, int ofAttempt) {
             return of(t, ofAttempt, t.spec(), t.upstreams().stream().map(TaskRow::id).toList());
@@ -84,38 +98,68 @@ final class Saved {
             return new Task(t.id(), ofAttempt, t.key(), t.sequence(), spec, t.agent().id(),
                     group == null ? null : group.id(), t.itemIndex(), t.item(), upstreams, t.state(), t.attempt(),
                     t.continuations(), t.tokens(), t.cost(), t.queuedAt(), t.startedAt(), t.completedAt(),
-                    t.errorCode(), t.errorMessage(), t.carriedFrom());
+                    t.errorCode(), t.errorMessage(), t.carriedFrom(), t.failures(), t.forgiven(),
+                    t.effectGeneration(), t.passedOver(), t.superseded(), t.nextRunAt(), t.stateSince(), t.begunAt(),
+                    t.errorClass(), t.verifierScore(), t.verifiedBy());
         }
 
-        /** As loaded: texts and steps only where children will need them. */
-        TaskRow restore(AgentRow agent, TaskRow group) {
+        /** With a further dependency. */
+        Task linked(UUID upstream) {
+            List<UUID> more = new ArrayList<>(upstreams);
+            more.add(upstream);
+            return new Task(id, ofAttempt, key, sequence, spec, agentId, groupId, itemIndex, item, List.copyOf(more),
+                    state, attempt, continuations, tokens, cost, queuedAt, startedAt, completedAt, errorCode,
+                    errorMessage, carriedFrom, failures, forgiven, effectGeneration, passedOver, superseded,
+                    nextRunAt, stateSince, begunAt, errorClass, verifierScore, verifiedBy);
+        }
+
+        /** Neither begun anew nor done. */
+        boolean parked() {
+            return state == TaskState.AWAITING_RETRY && nextRunAt == null;
+        }
+
+        /**
+         * As loaded.
+         *
+         * @param again true where a task may get another row in its place: then texts, steps and dependencies count
+         * @param dependsOn as the links say
+         */
+        TaskRow restore(AgentRow agent, TaskRow group, boolean again, List<Dependency> dependsOn) {
             boolean fans = spec.forEach() != null && group == null;
+            boolean texts = fans || again;
             TaskSpec loaded = group != null ? group.spec()
-                    : new TaskSpec(key, fans ? spec.title() : "", fans ? spec.description() : null, spec.taskType(),
-                            null, List.of(), spec.triggerRule(), spec.when(), spec.forEach(), spec.output(),
-                            spec.parallelSteps(), fans ? spec.steps() : List.of(),
-                            fans ? spec.successCriteria() : null);
+                    : new TaskSpec(key, texts ? spec.title() : "", texts ? spec.description() : null, spec.taskType(),
+                            agent.name(), again ? dependsOn : List.of(), spec.triggerRule(), spec.when(),
+                            spec.forEach(), spec.output(), spec.parallelSteps(), fans ? spec.steps() : List.of(),
+                            texts ? spec.successCriteria() : null, spec.policy());
             return new TaskRow(id, key, sequence, loaded, agent, group, itemIndex, item).restore(state, attempt,
                     continuations, tokens, cost, queuedAt, startedAt, completedAt, errorCode, errorMessage,
-                    carriedFrom);
+                    carriedFrom).restorePolicy(failures, forgiven, effectGeneration, passedOver, nextRunAt, stateSince,
+                            begunAt, errorClass, verifierScore, verifiedBy);
         }
     }
 
-    record Step(UUID id, int ofAttempt, UUID taskId, StepSpec spec, int position, int turn, StepState state,
-            int attempt, int failures, int deliveries, int leaseEpoch, int resultEpoch, long tokens, BigDecimal cost,
-            Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode, String errorMessage,
-            String errorClass) {
+    record Step(UUID id, int ofAttempt, UUID taskId, int taskAttempt, StepSpec spec, int position, int turn,
+            StepState state, int attempt, int failures, int deliveries, int leaseEpoch, int resultEpoch, long tokens,
+            BigDecimal cost, Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode,
+            String errorMessage, String errorClass, int forgiven, boolean passedOver) {
 
         static Step of(StepRow s, int ofAttempt) {
-            return new Step(s.id(), ofAttempt, s.task().id(), s.spec(), s.position(), s.turn(), s.state(),
-                    s.attempt(), s.failures(), s.deliveries(), s.leaseEpoch(), s.resultEpoch(), s.tokens(), s.cost(),
-                    s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(), s.errorMessage(), s.errorClass());
+            return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
+                    s.state(), s.attempt(), s.failures(), s.deliveries(), s.leaseEpoch(), s.resultEpoch(), s.tokens(),
+                    s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(), s.errorMessage(),
+                    s.errorClass(), s.forgiven(), s.passedOver());
         }
 
         StepRow restore(TaskRow task) {
             return new StepRow(id, task, spec, position, turn).restore(state, attempt, failures, deliveries,
                     leaseEpoch, resultEpoch, tokens, cost, nextRunAt, startedAt, completedAt, errorCode, errorMessage,
-                    errorClass);
+                    errorClass).restorePolicy(forgiven, passedOver);
+        }
+
+        /** Waits for a human's answer to its ticket. */
+        boolean parked() {
+            return state == StepState.AWAITING_RETRY && nextRunAt == null;
         }
     }
 
@@ -136,4 +180,24 @@ final class Saved {
             return new Place(item, now.plus(item.lease()), deadline);
         }
     }
+
+    record Ticket(UUID id, TicketRow.Kind kind, int attempt, UUID taskId, UUID stepId, TicketRow.Severity severity,
+            String reason, String errorCode, String message, Instant openedAt, String resolution) {
+
+        static Ticket of(TicketRow t) {
+            return new Ticket(t.id(), t.kind(), t.attempt(), t.taskId(), t.stepId(), t.severity(), t.reason(),
+                    t.errorCode(), t.message(), t.openedAt(), t.resolution());
+        }
+
+        TicketRow restore() {
+            return new TicketRow(id, kind, attempt, taskId, stepId, severity, reason, errorCode, message, openedAt);
+        }
+
+        boolean open() {
+            return resolution == null;
+        }
+    }
+
+    /** A recorded result and when that was. */
+    record Call(StepResult result, Instant at) {}
 }

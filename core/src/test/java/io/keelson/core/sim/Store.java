@@ -5,7 +5,6 @@ import io.keelson.core.run.Changes;
 import io.keelson.core.run.Changes.Artifact;
 import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Changes.StepResult;
-import io.keelson.core.run.Changes.Timer;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.RunRow;
@@ -19,9 +18,11 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /** The database: atomic commits that prove the views they were decided on, and every law looked after at each of them. */
 final class Store {
@@ -65,7 +66,7 @@ final class Store {
             List<Event> events = changes.events().stream().filter(event -> event.runId().equals(id)).toList();
             new Laws(runs.get(id), after, events).check();
             if (changes.runs().stream().noneMatch(run -> run.id().equals(id))) {
-                String difference = ViewDiff.between(runs.get(id).load(), after.load());
+                String difference = ViewDiff.between(runs.get(id).load(now), after.load(now));
                 Violation.unless(difference == null, "changed under the same version: %s", difference);
             }
         });
@@ -104,6 +105,7 @@ final class Store {
             runs(changes, now);
             inserts(changes);
             updates(changes);
+            rare(changes);
             work(changes, now);
             return drafts;
         }
@@ -144,10 +146,20 @@ final class Store {
 
         private void updates(Changes changes) {
             changes.agents().forEach(agent -> change(owner(agent.id()).agents, agent.id(),
-                    old -> Saved.Agent.of(agent, old.attempt())));
+                    old -> Saved.Agent.of(agent, old.ofAttempt())));
             changes.tasks().forEach(task -> change(owner(task.id()).tasks, task.id(), old -> old.changed(task)));
             changes.steps().forEach(step -> change(owner(step.id()).steps, step.id(),
                     old -> Saved.Step.of(step, old.ofAttempt())));
+        }
+
+        private void rare(Changes changes) {
+            changes.links().stream().filter(link -> !changes.newTasks().contains(link.task())).forEach(
+                    link -> change(owner(link.task().id()).tasks, link.task().id(),
+                            old -> old.linked(link.upstream().id())));
+            changes.plans().forEach(plan -> draft(plan.run().id()).plan = RandomPlans.read(plan.json()));
+            changes.newTickets().forEach(t -> draft(t.run().id()).tickets.put(t.row().id(), Saved.Ticket.of(t.row())));
+            changes.tickets().forEach(t -> change(draft(t.run().id()).tickets, t.row().id(),
+                    old -> Saved.Ticket.of(t.row())));
         }
 
         private <R> void change(Map<UUID, R> table, UUID id, UnaryOperator<R> change) {
@@ -162,13 +174,11 @@ final class Store {
             changes.queue().forEach((lane, item) -> item.ifPresentOrElse(
                     i -> draft(i.runId()).queue.put(lane, Saved.Place.of(i, now)),
                     () -> owner(lane.taskId()).queue.remove(lane)));
-            changes.timers().forEach((key, timer) -> {
-                RunRows rows = timer.map(Timer::runId).map(this::draft).orElseGet(() -> armedIn(key));
-                timer.ifPresentOrElse(t -> rows.timers.put(key, t), () -> rows.timers.remove(key));
-            });
+            changes.timers().forEach((key, timer) -> timer.ifPresentOrElse(t -> draft(t.runId()).timers.put(key, t),
+                    () -> armedIn(key).ifPresent(run -> draft(run).timers.remove(key))));
             for (StepResult result : changes.results()) {
-                StepResult earlier = draft(result.runId()).results
-                        .putIfAbsent(new RunRows.ResultKey(result.stepId(), result.epoch()), result);
+                Saved.Call earlier = draft(result.runId()).calls.putIfAbsent(
+                        new RunRows.ResultKey(result.stepId(), result.epoch()), new Saved.Call(result, now));
                 Violation.unless(earlier == null, "two results of one lease: %s and %s", earlier, result);
             }
             for (Artifact artifact : changes.artifacts()) {
@@ -178,9 +188,10 @@ final class Store {
             }
         }
 
-        private RunRows armedIn(Changes.TimerKey key) {
-            return runs.containsKey(key.subject()) || drafts.containsKey(key.subject()) ? draft(key.subject())
-                    : owner(key.subject());
+        /** A timer that is not there is as good as disarmed. */
+        private Optional<UUID> armedIn(Changes.TimerKey key) {
+            return Stream.concat(drafts.values().stream(), runs.values().stream())
+                    .filter(rows -> rows.timers.containsKey(key)).map(RunRows::id).findFirst();
         }
     }
 }

@@ -8,6 +8,8 @@ import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.Next;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
+import io.keelson.core.run.Verdict;
+import io.keelson.core.run.Verdict.Outcome;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
@@ -27,7 +29,7 @@ final class Tools {
         boolean calm = sim.weather.calm();
         int dice = sim.random.nextInt(100);
         Result result = result(sim, lease);
-        if (dice < (lease.spec().kind() == StepKind.TURN ? 35 : 3)) {
+        if (dice < (lease.spec().kind() == StepKind.TURN ? 35 : calm ? 0 : 3)) {
             return new Command.Continue(lease.runId(), lease.stepId(), lease.epoch(), result, who);
         }
         if (dice >= 96 && !calm) {
@@ -50,6 +52,17 @@ final class Tools {
         List<NewArtifact> artifacts = sim.chance(10) ? List.of(new NewArtifact("file" + sim.random.nextInt(30),
                 "text/plain", 1, "0".repeat(64), "key")) : List.of();
         return new Result("\"" + lease.epoch() + "\"", costs ? sim.random.nextInt(500) : 0,
-                costs ? BigDecimal.valueOf(sim.random.nextInt(900), 4) : BigDecimal.ZERO, artifacts);
+                costs ? BigDecimal.valueOf(sim.random.nextInt(900), 4) : BigDecimal.ZERO, artifacts,
+                lease.spec().kind() == StepKind.VERIFY ? verdict(sim) : null);
+    }
+
+    /** Null for what cannot be read as one. */
+    private static Verdict verdict(Simulation sim) {
+        int dice = sim.weather.calm() ? 0 : sim.random.nextInt(20);
+        return dice == 19 ? null
+                : new Verdict(dice < 12 ? Outcome.PASSED
+                        : dice < 16 ? Outcome.REJECTED
+                                : Outcome.UNSURE,
+                        dice % 2 == 0 ? BigDecimal.ONE : null, dice % 3 == 0 ? "more" : null);
     }
 }

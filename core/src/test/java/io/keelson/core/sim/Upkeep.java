@@ -8,6 +8,7 @@ import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
+import io.keelson.core.run.TimerKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -108,7 +109,8 @@ final class Upkeep {
     private void stuck(RunRows rows) {
         boolean old = rows.run.state() == RunState.RUNNING
                 && rows.run.updatedAt().isBefore(node.sim.now().minus(OLD));
-        boolean waits = !rows.timers.isEmpty() || rows.tasksNow().stream().anyMatch(task -> !task.state().terminal());
+        boolean waits = rows.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH)
+                || rows.tasksNow().stream().anyMatch(task -> !task.state().terminal());
         if (old && !waits || !node.sim.weather.calm() && node.sim.random.nextInt(100) == 0) {
             node.own(new Command.Settle(rows.id(), Actor.RECONCILER));
         }

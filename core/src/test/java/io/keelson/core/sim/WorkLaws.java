@@ -6,11 +6,18 @@ import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Changes.Timer;
+import io.keelson.core.run.Changes.TimerKey;
+import io.keelson.core.run.RunRow.Gate;
+import io.keelson.core.run.TimerKind;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 
@@ -19,7 +26,8 @@ import java.util.UUID;
  * something that moves it, and limits on work at a time are kept.
  */
 final class WorkLaws {
-    private static final Set<TaskState> AT_WORK = Set.of(TaskState.ASSIGNED, TaskState.RUNNING, TaskState.CONTINUING);
+    private static final Set<TaskState> AT_WORK = Set.of(TaskState.ASSIGNED, TaskState.RUNNING,
+            TaskState.CONTINUING, TaskState.VERIFYING);
 
     private final RunRows rows;
     private final RunPolicy policy;
@@ -35,9 +43,13 @@ final class WorkLaws {
         unless(rows.queue.keySet().stream().allMatch(this::open), "a lane without an open step: %s", rows.queue);
         rows.timers.values().forEach(timer -> unless(alive(timer), "nobody waits for the timer: %s", timer));
         rows.steps.values().forEach(this::step);
-        rows.tasks.values().forEach(task -> unless(!task.state().terminal() || rows.stepsOf(task.id())
-                .allMatch(step -> step.state().terminal()), "I5: open steps in %s", task));
+        rows.tasks.values().forEach(this::task);
+        rows.agents.values().forEach(agent -> unless(agent.attempt() <= policy.failures().level().maxAttempts(),
+                "too many attempts: %s", agent));
         earlierAttempts();
+        unless(rows.run.attempt() <= policy.maxAttempts(), "attempt %s of the run", rows.run.attempt());
+        unless(rows.run.replans() <= policy.failures().maxReplans(), "%s new plans", rows.run.replans());
+        unless(state != RunState.ESCALATED || !rows.openTickets().isEmpty(), "escalated without a ticket");
         switch (state.type()) {
             case TERMINAL -> ended();
             case RUNNING -> running();
@@ -45,7 +57,7 @@ final class WorkLaws {
                     place -> unless(place.item().holder() != null, "to be claimed though the run does not run: %s",
                             place));
         }
-        unless(!Set.of(RunState.PENDING, RunState.PLANNING, RunState.RESUMING, RunState.RETRYING).contains(state),
+        unless(!Set.of(RunState.PENDING, RunState.PLANNING, RunState.RESUMING).contains(state),
                 "passed in one commit, never left standing: %s", state);
     }
 
@@ -62,9 +74,42 @@ final class WorkLaws {
             case EVALUATE_GATE, EVALUATE_TASK_OUTPUT -> !rows.tasks.get(subject).state().terminal();
             case EVALUATE_STEP -> !rows.steps.get(subject).state().terminal();
             case TASK_RETRY -> rows.tasks.get(subject).state() == TaskState.AWAITING_RETRY;
-            case EVALUATE_RUN_OUTPUT, EVALUATE_PLAN, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT, WATCH ->
-                !state.terminal();
+            case AGENT_RETRY -> rows.agents.get(subject).nextRunAt() != null;
+            case RUN_RETRY -> state == RunState.RETRYING;
+            case HUMAN -> asked(subject);
+            case EVALUATE_RUN_OUTPUT, EVALUATE_PLAN, HEARTBEAT, WATCH -> !state.terminal();
         };
+    }
+
+    private boolean asked(UUID subject) {
+        if (subject.equals(rows.id())) {
+            return state == RunState.AWAITING_APPROVAL || rows.run.gate() == Gate.ACCEPTANCE;
+        }
+        if (rows.tasks.containsKey(subject)) {
+            return rows.tasks.get(subject).state() == TaskState.AWAITING_HUMAN;
+        }
+        return rows.steps.containsKey(subject) ? rows.steps.get(subject).state() == StepState.WAITING_APPROVAL
+                : rows.tickets.get(subject).open();
+    }
+
+    /** A parked step or task has its ticket, and nothing else is parked. */
+    private boolean ticket(UUID task, UUID step) {
+        return rows.openTickets().stream()
+                .anyMatch(ticket -> task.equals(ticket.taskId()) && Objects.equals(step, ticket.stepId()));
+    }
+
+    private void task(Saved.Task task) {
+        RetryPolicy own = task.spec().policy().retry();
+        RetryPolicy retry = own == null ? policy.failures().task() : own;
+        unless(task.attempt() - task.forgiven() <= retry.maxAttempts(), "too many attempts: %s", task);
+        unless(!task.superseded() || task.state().terminal(), "superseded and open: %s", task);
+        unless(!task.parked() || ticket(task.id(), null), "parked without a ticket: %s", task);
+        boolean waits = rows.timers.containsKey(new TimerKey(TimerKind.TASK_RETRY, task.id()));
+        unless(task.state() != TaskState.AWAITING_RETRY || waits || state != RunState.RUNNING,
+                "nobody will retry it: %s", task);
+        unless(task.continuations() <= policy.maxContinuations(), "too many turns: %s", task);
+        unless(rows.stepsOf(task.id()).allMatch(step -> step.state().terminal()
+                || !task.state().terminal() && step.taskAttempt() == task.attempt()), "I5: open steps in %s", task);
     }
 
     private void step(Saved.Step step) {
@@ -73,8 +118,8 @@ final class WorkLaws {
         switch (step.state()) {
             case RUNNING -> unless(place != null || state != RunState.RUNNING, "nobody runs it: %s", step);
             case WAITING -> unless(waits, "waits for nothing: %s", step);
-            case AWAITING_RETRY -> unless(waits || place != null || state != RunState.RUNNING,
-                    "nobody will retry it: %s", step);
+            case AWAITING_RETRY -> unless(step.parked() ? ticket(step.taskId(), step.id())
+                    : waits || place != null || state != RunState.RUNNING, "nobody will retry it: %s", step);
             case PENDING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> {
             }
         }
@@ -84,7 +129,7 @@ final class WorkLaws {
         int attempt = rows.run.attempt();
         unless(rows.tasks.values().stream().allMatch(t -> t.ofAttempt() == attempt || t.state().terminal())
                 && rows.steps.values().stream().allMatch(s -> s.ofAttempt() == attempt || s.state().terminal())
-                && rows.agents.values().stream().allMatch(a -> a.attempt() == attempt || a.state().terminal()),
+                && rows.agents.values().stream().allMatch(a -> a.ofAttempt() == attempt || a.state().terminal()),
                 "I5: an earlier attempt is still open");
     }
 
@@ -95,20 +140,35 @@ final class WorkLaws {
         unless(rows.agentsNow().stream().allMatch(agent -> agent.state().terminal()), "I5: open agents: %s",
                 rows.agentsNow());
         unless(rows.run.completedAt() != null, "ended when?");
-        boolean anyFailed = tasks.stream().anyMatch(task -> task.state() == TaskState.FAILED);
+        unless(rows.openTickets().isEmpty(), "I5: open tickets: %s", rows.tickets);
+        boolean anyFailed = tasks.stream().anyMatch(task -> task.state() == TaskState.FAILED && !task.passedOver()
+                && !rows.agents.get(task.agentId()).passedOver());
         switch (state) {
             case COMPLETED -> unless(!anyFailed, "completed with a failed task: %s", tasks);
-            case SKIPPED -> unless(rows.agentsNow().stream().allMatch(a -> a.state() == AgentState.SKIPPED),
+            case SKIPPED -> unless(rows.agentsNow().stream().allMatch(this::didNothing),
                     "skipped, but something was done: %s", rows.agentsNow());
             case FAILED, CANCELLED -> unless(rows.run.errorCode() != null, "why did it end?");
-            default -> throw new Violation("not an end: " + state);
+            case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED, RESUMING,
+                    RETRYING ->
+                throw new Violation(
+                        "not an end: " + state);
         }
     }
 
+    private boolean didNothing(Saved.Agent agent) {
+        boolean own = agent.name() == null || !agent.name().startsWith(".");
+        return !own || agent.state() == AgentState.SKIPPED || agent.passedOver() || rows.tasksNow().stream().noneMatch(
+                task -> task.agentId().equals(agent.id()) && task.state() == TaskState.COMPLETED);
+    }
+
     private void running() {
-        boolean human = rows.stepsNow().stream().anyMatch(step -> step.state() == StepState.WAITING_APPROVAL);
-        unless(!rows.queue.isEmpty() || !rows.timers.isEmpty() || human, "I5: nothing can move the run");
-        boolean failFast = rows.tasksNow().stream().anyMatch(task -> task.state() == TaskState.FAILED);
+        boolean human = rows.run.gate() == Gate.ACCEPTANCE
+                || rows.stepsNow().stream().anyMatch(step -> step.state() == StepState.WAITING_APPROVAL)
+                || rows.tasksNow().stream().anyMatch(task -> task.state() == TaskState.AWAITING_HUMAN);
+        boolean timer = rows.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH);
+        unless(!rows.queue.isEmpty() || timer || human, "I5: nothing can move the run: %s", rows.tasksNow());
+        unless(rows.openTickets().isEmpty(), "runs with open tickets: %s", rows.openTickets());
+        failFast();
         int agentsAtWork = 0;
         for (Saved.Agent agent : rows.agentsNow()) {
             long busy = rows.tasksNow().stream().filter(task -> task.agentId().equals(agent.id()) && atWork(task))
@@ -119,8 +179,18 @@ final class WorkLaws {
             agentsAtWork += busy > 0 ? 1 : 0;
         }
         unless(agentsAtWork <= policy.maxAgents(), "%s agents at work", agentsAtWork);
-        unless(!failFast || rows.tasksNow().stream().allMatch(this::mayFollowAFailure), "fail_fast left open: %s",
+    }
+
+    /** A failure that nobody passes over, tries again or plans anew fails the run, and leaves only what exists for it. */
+    private void failFast() {
+        FailureRules rules = policy.failures();
+        boolean strict = rules.run() == FailureMode.FAIL_FAST && rules.agent() == FailureMode.FAIL_FAST
+                && rules.planner() == null;
+        unless(!strict || rows.run.failing() || rows.tasksNow().stream().noneMatch(
+                task -> task.state() == TaskState.FAILED && !task.passedOver()), "failed, and the run goes on: %s",
                 rows.tasksNow());
+        unless(!rows.run.failing() || rows.tasksNow().stream().allMatch(this::mayFollowAFailure),
+                "fail_fast left open: %s", rows.tasksNow());
     }
 
     private static boolean atWork(Saved.Task task) {
@@ -135,7 +205,8 @@ final class WorkLaws {
     }
 
     private boolean mayFollowAFailure(Saved.Task task) {
-        return task.state().terminal() || task.spec().triggerRule() == TriggerRule.ALWAYS
+        return task.state().terminal() || task.key().startsWith(".after")
+                || task.spec().triggerRule() == TriggerRule.ALWAYS
                 || task.spec().triggerRule() == TriggerRule.ALL_DONE;
     }
 }

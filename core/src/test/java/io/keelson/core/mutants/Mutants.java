@@ -1,0 +1,106 @@
+package io.keelson.core.mutants;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/** All that are planted. Each must be found out by a law; one that is not shows a law that is missing. */
+final class Mutants {
+    private static final String STEPS = "run/Steps.java";
+    private static final String LANES = "run/Lanes.java";
+    private static final String ENDINGS = "run/Endings.java";
+    private static final String GATES = "run/Gates.java";
+
+    private Mutants() {}
+
+    static List<Mutant> all() {
+        return Stream.of(leases(), dispatch(), endings(), gates(), views()).flatMap(List::stream).toList();
+    }
+
+    private static List<Mutant> leases() {
+        return List.of(
+                new Mutant(STEPS, "if (step.leaseEpoch != epoch || !step.held()", "if (!step.held()",
+                        "a report is taken whatever its epoch"),
+                new Mutant(STEPS, "if (epoch > 0 && step.resultEpoch == epoch) { return new Reply.Duplicate(null); }",
+                        "if (epoch > 0 && step.resultEpoch == epoch) { return null; }",
+                        "a second result is taken for the same lease"),
+                new Mutant(STEPS, "if (step == null || !step.held() || step.leaseEpoch != command.epoch()) {",
+                        "if (step == null || !step.held()) {", "an expiry that was found earlier ends a later lease"),
+                new Mutant(LANES, "step.leaseEpoch++;", "step.leaseEpoch = Math.max(1, step.leaseEpoch);",
+                        "a reclaimed step keeps its epoch"),
+                new Mutant(LANES, "if (step.state != StepState.RUNNING) { step.attempt++; }", "step.attempt++;",
+                        "a lost lease counts as an attempt"),
+                new Mutant(STEPS, "step.deliveries >= d.run.policy().maxDeliveries()", "step.deliveries > 1_000",
+                        "poison is delivered for ever"),
+                new Mutant(STEPS, "step.deliveries--;", "", "a lease handed back counts as a delivery"),
+                new Mutant("policy/FailurePolicy.java", "facts.attempts >= policy.maxAttempts()",
+                        "facts.attempts > policy.maxAttempts()",
+                        "one attempt too many"),
+                new Mutant(STEPS, "d.run.tokens += result.tokens();", "d.run.tokens += 2 * result.tokens();",
+                        "tokens are counted twice"));
+    }
+
+    private static List<Mutant> dispatch() {
+        return List.of(
+                new Mutant(LANES, "step.evaluating || d.run.state != RunState.RUNNING) {", "step.evaluating) {",
+                        "a paused run goes on handing out"),
+                new Mutant(GATES, "Lanes.withdraw(d);", "", "what is queued stays to be claimed in a pause"),
+                new Mutant(LANES, "stepsPerTask() - busy, 0,", "stepsPerTask(), 0,",
+                        "parallel steps know no limit"),
+                new Mutant(LANES, "d.view.agentsAtWork >= d.run.policy().maxAgents()",
+                        "d.view.agentsAtWork > d.run.policy().maxAgents()", "one agent too many at work"),
+                new Mutant(LANES, "task.hasSlot = false; agent.slotsTaken--; fill(d, agent);",
+                        "task.hasSlot = false; fill(d, agent);", "a slot is not given back"),
+                new Mutant(LANES, "step.queued = false; step.holder = null;", "step.queued = false;",
+                        "who lost a lease still holds the step"));
+    }
+
+    private static List<Mutant> endings() {
+        return List.of(
+                new Mutant(ENDINGS, "task.upstreamsOpen > 0 && !always", "task.upstreamsOpen > 1 && !always",
+                        "a task is judged one upstream too early"),
+                new Mutant(ENDINGS, "down.upstreamsOpen--;",
+                        "if (task.state != TaskState.SKIPPED) { down.upstreamsOpen--; }",
+                        "who waits for a skipped task waits for ever"),
+                new Mutant("plan/TriggerRule.java", "case NONE_FAILED -> failed == 0;",
+                        "case NONE_FAILED -> completed == upstreams;", "a trigger rule is taken for another"),
+                new Mutant(ENDINGS, "if (!step.state.terminal()) { Steps.cancel(d, step); }",
+                        "if (!step.state.terminal() && step.state != io.keelson.core.lifecycle.StepState.AWAITING_RETRY) { Steps.cancel(d, step); }",
+                        "a cancelled task leaves a step that awaits its retry"),
+                new Mutant(ENDINGS, "if (!other.terminal() && !kept.contains(other) && (whole",
+                        "if (!other.terminal() && other.state != TaskState.PENDING && !kept.contains(other) && (whole",
+                        "a failed run begins further tasks"),
+                new Mutant(ENDINGS, "case SKIPPED -> d.run.tasksSkipped++;", "case SKIPPED -> { }",
+                        "skipped tasks are not counted"),
+                new Mutant(ENDINGS, "d.changes.clear(d.run.id());", "", "an ended run leaves work and timers behind"),
+                new Mutant("run/Decision.java", "run.seq++;", "run.seq += type.equals(\"step_released\") ? 2 : 1;",
+                        "a number is left out in the audit trail"),
+                new Mutant("run/Planning.java",
+                        "&& spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))", "",
+                        "a retry carries over what rests on work that it does anew"));
+    }
+
+    private static List<Mutant> gates() {
+        return List.of(
+                new Mutant(GATES, "case COMPLETED -> approve ? Reply.UNCHANGED : decided(\"approved\", step);",
+                        "case COMPLETED -> Reply.UNCHANGED;", "a rejection after the approval is answered with yes"),
+                new Mutant("run/Decider.java", "d.run.attempt >= d.run.policy().maxAttempts()",
+                        "d.run.attempt > d.run.policy().maxAttempts()", "a run has one attempt too many"),
+                new Mutant(STEPS, "task.continuations >= d.run.policy().maxContinuations()",
+                        "task.continuations > d.run.policy().maxContinuations()", "one turn too many"),
+                new Mutant(STEPS, "d.disarm(TimerKind.STEP_WAIT, step.id());", "",
+                        "a cancelled wait leaves its timer"));
+    }
+
+    private static List<Mutant> views() {
+        return List.of(
+                new Mutant("run/Decision.java", "changes.touch(run); changes.disarm(", "changes.disarm(",
+                        "a forgotten answer leaves other nodes' views believed"),
+                new Mutant(GATES, "!task.isGroup()) { Lanes.start(d, task.agent()); Steps.armRetries(d, task);",
+                        "!task.isGroup()) { Lanes.start(d, task.agent());",
+                        "a resume by a slow clock forgets a backoff that another node found over"),
+                new Mutant("run/TaskRow.java", "this.continuations = continuations;", "",
+                        "a loaded task has forgotten its turns"),
+                new Mutant("run/RunView.java", "step.holder = step.state == StepState.RUNNING ? holder : null;", "",
+                        "a loaded step is held by nobody"));
+    }
+}

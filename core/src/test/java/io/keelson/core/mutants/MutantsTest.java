@@ -1,0 +1,44 @@
+package io.keelson.core.mutants;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A proof that cannot fail proves nothing: mistakes are planted in the core, and the simulation must find each out. */
+@Execution(ExecutionMode.CONCURRENT)
+class MutantsTest {
+    private static final int SEEDS = 300;
+
+    static List<Mutant> all() {
+        return Mutants.all();
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void isFoundOut(Mutant mutant, @TempDir Path folder) throws IOException {
+        String found = new Planting(mutant, folder).hunt(SEEDS);
+        assertThat(found).as("what %d seeds find where %s", SEEDS, mutant).isNotNull();
+    }
+
+    /** The hunter itself is honest. */
+    @Test
+    void withoutAMistakeNothingIsFound(@TempDir Path folder) throws IOException {
+        Mutant none = new Mutant("run/Steps.java", "step.failures++;", "step.failures += 1;", "nothing");
+        assertThat(new Planting(none, folder).hunt(5)).isNull();
+    }
+
+    @Test
+    void theDocsListThemAll() throws IOException {
+        String page = Files.readString(Path.of("../docs/proof.md"));
+        assertThat(all()).allSatisfy(mutant -> assertThat(page).contains("| " + mutant.breaks() + " |"));
+    }
+}

@@ -1,0 +1,268 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.FailureRules;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Changes.Timer;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.Decider;
+import io.keelson.core.run.Ids;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.Offer;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.RunView;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.TimerKind;
+import io.keelson.core.run.Work;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/**
+ * One run of three tasks, two workers, and how much of each mishap is left: a state of the exploration. Never changed;
+ * every action makes another. Times are left out of what tells states apart: which timer rings first is a choice.
+ */
+final class SmallWorld {
+    private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final RetryPolicy ONCE = new RetryPolicy(1, 1, Duration.ZERO, Duration.ZERO, 1, 0);
+    private static final FailureRules RULES = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, ONCE, ONCE,
+            Escalation.OFF, null, 0, false, false);
+    private static final List<String> WORKERS = List.of("w1", "w2");
+
+    /** Each may happen so many times. */
+    record Mishaps(int crashes, int freezes, int lostAnswers, int pauses, int cancels) {}
+
+    /** What may happen next, and to what it leads. */
+    record Move(String label, SmallWorld to) {}
+
+    final RunRows rows;
+    /** What workers believe to hold, true or not. */
+    private final Map<String, Held> beliefs;
+    private final Mishaps left;
+
+    private SmallWorld(RunRows rows, Map<String, Held> beliefs, Mishaps left) {
+        this.rows = rows;
+        this.beliefs = beliefs;
+        this.left = left;
+    }
+
+    static SmallWorld started() {
+        NewRun run = new NewRun(new UUID(0, 1), new UUID(9, 9), "r", null, "goal", plan(), "{}", "{}",
+                new RunPolicy(false, 1, 2, 2, 2, 2, false, 2, 1, 5).with(RULES), "{}", "[]", null, 0, "manual", null,
+                null, "ann");
+        Changes changes = new Changes();
+        Decider.create(new Command.Create(run, true, Actor.SYSTEM), changes, NOW, ids(0), Offer.none());
+        Store store = new Store();
+        store.commit(changes, List.of(), NOW);
+        return new SmallWorld(store.run(run.id()), Map.of(), new Mishaps(1, 1, 1, 1, 1));
+    }
+
+    private static Plan plan() {
+        return new Plan(1, List.of(task("a", List.of(), TriggerRule.ALL_SUCCESS, null, StepKind.TOOL, StepKind.TOOL),
+                task("b", List.of(), TriggerRule.ALL_SUCCESS, "${ . }", StepKind.TOOL), task("c",
+                        List.of(new Dependency("a", true), new Dependency("b", true)), TriggerRule.ALL_DONE, null,
+                        StepKind.APPROVAL)));
+    }
+
+    private static TaskSpec task(String id, List<Dependency> on, TriggerRule rule, String when, StepKind... kinds) {
+        List<StepSpec> steps = new ArrayList<>();
+        for (StepKind kind : kinds) {
+            steps.add(new StepSpec("s" + steps.size(), kind, kind.wire(), "{}",
+                    new RetryPolicy(2, 2, Duration.ofSeconds(1), Duration.ofSeconds(9), 2, 0), Duration.ofSeconds(30)));
+        }
+        return new TaskSpec(id, id, null, "other", null, on, rule, when, null, null, false, steps, null);
+    }
+
+    /** Ids follow from what there is, so that the same rows have the same ids on every way. */
+    private static Ids ids(int taken) {
+        int[] last = {taken};
+        return () -> new UUID(1, ++last[0]);
+    }
+
+    boolean ended() {
+        return rows.run.state().terminal();
+    }
+
+    List<Move> moves() {
+        List<Move> moves = new ArrayList<>();
+        if (!ended()) {
+            claims(moves);
+            clocks(moves);
+            humans(moves);
+        }
+        reports(moves);
+        return moves;
+    }
+
+    /** Idle workers are alike: one of them stands for all. */
+    private void claims(List<Move> moves) {
+        String worker = WORKERS.stream().filter(each -> !beliefs.containsKey(each)).findFirst().orElse(null);
+        if (worker == null) {
+            return;
+        }
+        rows.queue.forEach((lane, place) -> {
+            Decided to = decide(new Command.Claim(rows.id(), lane.taskId(), lane.lane(), worker, LEASE,
+                    Actor.agent(worker)), NOW);
+            if (to.reply instanceof Reply.Claimed(Work work)) {
+                moves.add(new Move(worker + " claims " + name(work.stepId()),
+                        to.with(believing(worker, Held.of(to.rows, work)), left)));
+            }
+        });
+    }
+
+    private void reports(List<Move> moves) {
+        beliefs.forEach((worker, held) -> {
+            Map<String, Held> without = believing(worker, null);
+            Command done = new Command.Complete(rows.id(), held.stepId(), held.epoch(), Result.of("1"), Actor.SYSTEM);
+            Command failed = new Command.Fail(rows.id(), held.stepId(), held.epoch(),
+                    new StepError("X", ErrorClass.INFRASTRUCTURE, "x"), Result.of("null"), Actor.SYSTEM);
+            String what = name(held.stepId()) + " under " + held.epoch();
+            Decided completed = decide(done, NOW);
+            Promises.keep(done, completed.reply, completed.rows);
+            moves.add(new Move(worker + " completes " + what, completed.with(without, left)));
+            moves.add(new Move(worker + " fails " + what, decide(failed, NOW).with(without, left)));
+            if (ended()) {
+                return;
+            }
+            if (left.lostAnswers > 0) {
+                moves.add(new Move(worker + " completes and is not answered " + what, completed.with(beliefs,
+                        new Mishaps(left.crashes, left.freezes, left.lostAnswers - 1, left.pauses, left.cancels))));
+            }
+            if (left.crashes > 0) {
+                moves.add(new Move(worker + " crashes", new SmallWorld(rows, without,
+                        new Mishaps(left.crashes - 1, left.freezes, left.lostAnswers, left.pauses, left.cancels))));
+            }
+        });
+    }
+
+    /** Leases that run out, timers, and the evaluator, whose answers are awaited under timers. */
+    private void clocks(List<Move> moves) {
+        rows.stepsNow().stream().filter(step -> step.state() == StepState.RUNNING).forEach(step -> {
+            Saved.Place place = rows.queue.get(rows.laneOf(step));
+            if (place == null || place.item().holder() == null) {
+                return;
+            }
+            Held held = beliefs.get(place.item().holder());
+            boolean alive = held != null && held.stepId().equals(step.id()) && held.epoch() == step.leaseEpoch();
+            if (!alive || left.freezes > 0) {
+                moves.add(new Move("lease of " + name(step.id()) + " runs out", decide(new Command.LeaseExpired(
+                        rows.id(), step.taskId(), 0, step.leaseEpoch(), LEASE, Actor.RECONCILER), NOW).with(beliefs,
+                                !alive ? left
+                                        : new Mishaps(left.crashes, left.freezes - 1, left.lostAnswers,
+                                                left.pauses, left.cancels))));
+            }
+        });
+        for (Timer timer : rows.timers.values()) {
+            if (timer.key().kind() == TimerKind.WATCH || timer.key().kind() == TimerKind.HUMAN) {
+                continue;
+            }
+            UUID subject = timer.key().subject();
+            moves.add(new Move("timer " + timer.key(), decide(new Command.TimerDue(rows.id(), timer.key().kind(),
+                    subject, Actor.SYSTEM), timer.dueAt()).with(beliefs, left)));
+            List<Evaluation> answers = switch (timer.key().kind()) {
+                case EVALUATE_GATE -> List.of(new Evaluation.Proceed(null), new Evaluation.Skip());
+                case EVALUATE_STEP -> List.of(new Evaluation.Opened("{}", null, null));
+                case EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT -> List.of(new Evaluation.Output("1"));
+                case EVALUATE_PLAN, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN,
+                        HEARTBEAT, WATCH ->
+                    List.of();
+            };
+            answers.forEach(answer -> moves.add(new Move(answer.toString(), decide(new Command.Evaluated(rows.id(),
+                    timer.key().kind(), subject, answer, Actor.SYSTEM), NOW).with(beliefs, left))));
+        }
+    }
+
+    private void humans(List<Move> moves) {
+        if (left.pauses > 0) {
+            moves.add(new Move("pause", decide(new Command.Pause(rows.id(), null, Actor.SYSTEM), NOW).with(beliefs,
+                    new Mishaps(left.crashes, left.freezes, left.lostAnswers, left.pauses - 1, left.cancels))));
+        }
+        if (left.cancels > 0) {
+            moves.add(new Move("cancel", decide(new Command.Cancel(rows.id(), null, Actor.SYSTEM), NOW).with(beliefs,
+                    new Mishaps(left.crashes, left.freezes, left.lostAnswers, left.pauses, left.cancels - 1))));
+        }
+        if (rows.run.state() == RunState.PAUSED) {
+            moves.add(new Move("resume", decide(new Command.Resume(rows.id(), Actor.SYSTEM), NOW).with(beliefs, left)));
+        }
+        rows.stepsNow().stream().filter(step -> step.state() == StepState.WAITING_APPROVAL).forEach(step -> {
+            for (boolean yes : List.of(true, false)) {
+                moves.add(new Move(yes ? "approve" : "reject", decide(new Command.DecideStep(rows.id(), step.id(), yes,
+                        null, Actor.SYSTEM), NOW).with(beliefs, left)));
+            }
+        });
+    }
+
+    private record Decided(Reply reply, RunRows rows) {
+        private SmallWorld with(Map<String, Held> beliefs, Mishaps left) {
+            return new SmallWorld(rows, beliefs, left);
+        }
+    }
+
+    /** Decides on a view of the stored rows and commits, all laws included. */
+    private Decided decide(Command command, Instant now) {
+        Store store = new Store();
+        store.put(rows);
+        RunView view = rows.load(now);
+        Changes changes = new Changes();
+        Reply reply = Decider.decide(view, command, changes, now,
+                ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size()), Offer.none());
+        boolean written = store.commit(changes, List.of(), now);
+        Violation.unless(written, "nobody else writes");
+        return new Decided(reply, store.run(rows.id()));
+    }
+
+    private Map<String, Held> believing(String worker, Held held) {
+        Map<String, Held> changed = new TreeMap<>(beliefs);
+        if (held == null) {
+            changed.remove(worker);
+        } else {
+            changed.put(worker, held);
+        }
+        return changed;
+    }
+
+    private String name(UUID stepId) {
+        Saved.Step step = rows.steps.get(stepId);
+        return rows.tasks.get(step.taskId()).key() + "/" + step.spec().name();
+    }
+
+    /** All that tells this state from another: no times, no versions, no event numbers. */
+    String key() {
+        StringBuilder key = new StringBuilder(400);
+        key.append(rows.run.state()).append(rows.run.failing()).append(ended() ? "" : left);
+        rows.agents.values().forEach(agent -> key.append(agent.state()));
+        rows.tasks.values().forEach(task -> key.append(task.state()));
+        rows.steps.values().forEach(step -> key.append(step.state()).append(step.attempt()).append(step.failures())
+                .append(step.deliveries()).append(step.leaseEpoch()).append(step.resultEpoch()));
+        new TreeMap<>(Map.copyOf(names())).forEach((name, holder) -> key.append(name).append(holder));
+        rows.timers.keySet().stream().map(Object::toString).sorted().forEach(key::append);
+        beliefs.forEach((worker, held) -> key.append(worker).append(held.stepId()).append(held.epoch()));
+        return key.toString();
+    }
+
+    private Map<String, String> names() {
+        Map<String, String> names = new TreeMap<>();
+        rows.queue.forEach((lane, place) -> names.put(lane.toString(), String.valueOf(place.item().holder())));
+        return names;
+    }
+}
