@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.keelson.client.Artifact;
+import io.keelson.client.Event;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
@@ -25,9 +26,12 @@ import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -78,6 +82,22 @@ class RemoteWorkerTest {
                 assertThat(info.id()).isEqualTo(worker.id());
                 assertThat(info.tools()).containsExactly("work");
             });
+        }
+    }
+
+    @Test
+    void aTaskGoesOnWithTheWorkerThatHasIt() throws Exception {
+        try (Worker worker = worker("w1", step -> step.input().path("n").asInt() + 1)) {
+            Run ended = end(submitted(this::submitThreeSteps));
+
+            assertThat(ended.output().asInt()).isEqualTo(3);
+            assertThat(keelson.runs().steps(ended.id())).hasSize(3)
+                    .allSatisfy(step -> assertThat(step.attempt()).isEqualTo(1));
+            List<Event> events = keelson.runs().events(ended.id(), 0, 100).items();
+            List<Instant> begun = times(events, "step_started");
+            List<Instant> done = times(events, "step_completed");
+            assertThat(begun.subList(1, 3)).as("each in the commit that ended the one before")
+                    .isEqualTo(done.subList(0, 2));
         }
     }
 
@@ -231,12 +251,29 @@ class RemoteWorkerTest {
                 .output(Mission.expr(".tasks.t.output")).start());
     }
 
-    /** Submits once the tool is known. */
+    private Run submitThreeSteps() {
+        return keelson.runs().create(Mission.named("remote").goal("count")
+                .task("t", t -> t.step("one", "work", Map.of("n", 0))
+                        .step("two", "work", Map.of("n", Mission.expr(".steps.one.output")))
+                        .step("three", "work", Map.of("n", Mission.expr(".steps.two.output"))))
+                .output(Mission.expr(".tasks.t.output")).start());
+    }
+
+    private static List<Instant> times(List<Event> events, String type) {
+        return events.stream().filter(event -> event.eventType().equals(type))
+                .map(event -> Objects.requireNonNull(event.createdAt())).toList();
+    }
+
     private Run submitted() {
+        return submitted(this::submit);
+    }
+
+    /** Submits once the tool is known. */
+    private Run submitted(Callable<Run> submission) {
         await().atMost(LONG)
                 .until(() -> keelson.tools().stream().anyMatch(tool -> tool.name().equals("work")));
         return await().atMost(LONG).ignoreException(KeelsonException.class)
-                .until(this::submit, run -> true);
+                .until(submission, run -> true);
     }
 
     private Run end(Run run) {

@@ -51,11 +51,16 @@ public final class Fleet {
              where left_at is null and last_seen_at >= (select {now} - ? * interval '1 millisecond') order by id"""
             .replace("{now}", DbClock.SQL);
 
+    /** A worker may ask for its tools in several claims; one that was away for a minute begins anew. */
     private static final String SEEN_ASKING = """
             insert into workers as w (workspace_id, id, tools, slots, version, first_seen_at, last_seen_at)
             select ?, ?, ?, ?, ?, now, now from (select {now} as now) clock
             on conflict (workspace_id, id) do update
-               set tools = excluded.tools, slots = excluded.slots,
+               set tools = case
+                       when w.last_seen_at < excluded.last_seen_at - interval '1 minute' then excluded.tools
+                       when w.tools @> excluded.tools then w.tools
+                       else array(select unnest(w.tools) union select unnest(excluded.tools) order by 1) end,
+                   slots = excluded.slots,
                    version = coalesce(excluded.version, w.version), last_seen_at = excluded.last_seen_at
             returning draining""".replace("{now}", DbClock.SQL);
 
@@ -130,6 +135,7 @@ public final class Fleet {
     /**
      * Notes a worker that asked for work.
      *
+     * @param tools are added to those that it serves already
      * @param slots how much it asked for
      * @return true when the worker is to be drained: it gets nothing
      */

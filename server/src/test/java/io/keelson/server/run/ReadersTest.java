@@ -197,6 +197,12 @@ class ReadersTest {
             assertThat(worker.get("last_seen_at").asString()).isEqualTo(JsonRows.time(world.now));
         });
 
+        fleet.seen(c, world.workspace, "w1", List.of("own"), 2, null);
+        assertThat(fleet.served(c)).as("a claim for some of them").contains("echo", "own");
+        world.tick(Duration.ofSeconds(61));
+        fleet.seen(c, world.workspace, "w1", List.of("own"), 2, null);
+        assertThat(fleet.served(c)).as("after it was away").contains("own").doesNotContain("echo");
+
         fleet.beat(c, "n1", "0.1");
         world.tick(Duration.ofSeconds(20));
         fleet.beat(c, "n2", "0.1");
