@@ -32,7 +32,7 @@ final class Watch {
             d.run.activeSince = null;
             d.changes.touch(d.run);
         }
-        if (d.run.state != before && !d.run.state.terminal()) {
+        if (!d.run.state.terminal() && (d.run.state != before || d.view.watchDue == null)) {
             Duration first = firstLook(d);
             if (first != null) {
                 by(d, d.now.plus(first));
@@ -64,7 +64,7 @@ final class Watch {
         Timeouts t = d.run.policy().timeouts();
         return switch (d.run.state) {
             case PENDING -> t.pending();
-            case RUNNING -> shortest(t);
+            case RUNNING -> d.view.onlyHumansCanMove() ? null : shortest(t);
             case PAUSED -> t.paused();
             case RESUMING -> t.resuming();
             case RETRYING -> t.retrying();
