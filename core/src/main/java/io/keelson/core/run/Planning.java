@@ -198,6 +198,7 @@ final class Planning {
     /** A new row in the place of a task that starts over with its agent; its links are the caller's to make. */
     static TaskRow respawn(Decision d, TaskRow old, List<StepSpec> planned) {
         TaskRow task = new TaskRow(d.ids.next(), old.key(), old.sequence(), old.spec(), old.agent(), null, -1, null);
+        task.effectGeneration = old.effectGeneration;
         d.view.add(task);
         d.changes.insert(d.run, task);
         d.run.taskCount++;

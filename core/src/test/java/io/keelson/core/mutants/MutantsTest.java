@@ -32,7 +32,7 @@ class MutantsTest {
     /** The hunter itself is honest. */
     @Test
     void withoutAMistakeNothingIsFound(@TempDir Path folder) throws IOException {
-        Mutant none = new Mutant("run/Steps.java", "step.failures++;", "step.failures += 1;", "nothing");
+        Mutant none = new Mutant("run/Failures.java", "step.failures++;", "step.failures += 1;", "nothing");
         assertThat(new Planting(none, folder).hunt(5)).isNull();
     }
 

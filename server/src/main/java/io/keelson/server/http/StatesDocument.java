@@ -10,6 +10,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.State;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.run.RunRow;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,9 +33,11 @@ final class StatesDocument {
                 group -> Circumstance.ofTask(group.get("attempt").intValue()));
         List<Group<StepState>> steps = groups(row.get("steps"), group -> StepState.of(group.get("state").stringValue()),
                 group -> Circumstance.USUAL);
-        Circumstance circumstance = Circumstance.ofRun(row.get("dispatched").booleanValue(),
-                tasks.stream().map(Group::state).collect(Collectors.toSet()),
-                steps.stream().map(Group::state).collect(Collectors.toSet()));
+        boolean acceptance = row.get("gate").stringValue().equals(RunRow.Gate.ACCEPTANCE.wire());
+        Circumstance circumstance = acceptance ? Circumstance.WAITS_FOR_HUMAN
+                : Circumstance.ofRun(row.get("dispatched").booleanValue(),
+                        tasks.stream().map(Group::state).collect(Collectors.toSet()),
+                        steps.stream().map(Group::state).collect(Collectors.toSet()));
         ObjectNode document = Json.object();
         document.set("run_id", row.get("run_id"));
         document.set("attempt_number", row.get("attempt_number"));

@@ -56,7 +56,7 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
     static final String STATES = """
-            select r.id as run_id, r.attempt_number, r.state,
+            select r.id as run_id, r.attempt_number, r.state, r.gate,
                 exists (select from work_queue q where q.run_id = r.id) as dispatched,
                 (select coalesce(jsonb_agg(g), '[]') from (
                     select t.state, t.attempt_number as attempt, count(*) as count from orchestration_tasks t
