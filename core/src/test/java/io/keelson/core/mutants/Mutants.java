@@ -13,7 +13,7 @@ final class Mutants {
     private Mutants() {}
 
     static List<Mutant> all() {
-        return Stream.of(leases(), dispatch(), endings(), gates(), views()).flatMap(List::stream).toList();
+        return Stream.of(leases(), dispatch(), endings(), gates(), levels(), views()).flatMap(List::stream).toList();
     }
 
     private static List<Mutant> leases() {
@@ -89,6 +89,27 @@ final class Mutants {
                         "task.continuations > d.run.policy().maxContinuations()", "one turn too many"),
                 new Mutant(STEPS, "d.disarm(TimerKind.STEP_WAIT, step.id());", "",
                         "a cancelled wait leaves its timer"));
+    }
+
+    private static List<Mutant> levels() {
+        return List.of(
+                new Mutant("run/Levels.java", "d.changes.touch(agent); d.note(agent,", "d.note(agent,",
+                        "an agent that starts over in a pause is not written"),
+                new Mutant("run/Levels.java", "task.attempt++; task.continuations = 0;", "task.continuations = 0;",
+                        "a task is tried again for ever"),
+                new Mutant("run/Tickets.java", "step.forgiven = step.attempt;", "",
+                        "what a human forgave is counted still"),
+                new Mutant("run/Tickets.java", "d.view.tickets.remove(ticket.id());", "",
+                        "an answered ticket stays open"),
+                new Mutant("run/Verdicts.java", "d.move(task, TaskState.AWAITING_HUMAN, detail); Lanes.free(d, task);",
+                        "d.move(task, TaskState.AWAITING_HUMAN, detail);",
+                        "a task that waits for a human keeps its slot"),
+                new Mutant("run/Replanning.java", "if (d.view.evaluatingOutput) {", "if (false) {",
+                        "a run that is being planned anew is completed"),
+                new Mutant(ENDINGS, "d.view.tasksOpen > (hookWaits ? 1 : 0)", "d.view.tasksOpen > 1",
+                        "a run ends while its last task is at work"),
+                new Mutant("run/RunView.java", "ended.state == TaskState.FAILED && !ended.passedOver",
+                        "ended.state == TaskState.FAILED", "a failure that was passed over counts"));
     }
 
     private static List<Mutant> views() {
