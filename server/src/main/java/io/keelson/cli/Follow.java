@@ -33,6 +33,8 @@ final class Follow {
     private static final int EVENTS_AT_A_TIME = 500;
     /** Steps are listed to name what runs; for more than these it would cost more than it tells. */
     private static final int MOST_STEPS_NAMED = 2_000;
+    /** Lists of so few tasks cost next to nothing. */
+    private static final int FEW_TASKS = 50;
 
     private final Link link;
     private final String id;
@@ -133,7 +135,8 @@ final class Follow {
     /** Lists are read as often as they are cheap: the more tasks, the more rarely. */
     private void name(boolean caughtUp) {
         Instant begin = clock.instant();
-        boolean due = caughtUp && (!begin.isBefore(nextNaming) || model.run().ended() || model.asked());
+        boolean due = caughtUp && (!begin.isBefore(nextNaming) || model.run().ended() || model.asked()
+                || model.run().taskCount() <= FEW_TASKS);
         if (!model.unnamed() || !due) {
             return;
         }

@@ -469,8 +469,9 @@ final class Endings {
         d.run.gate = RunRow.Gate.NONE;
         List<AgentRow> agents = d.view.agents.stream().filter(agent -> !agent.system()).toList();
         boolean nothingDone = !agents.isEmpty()
-                && agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED
-                        || agent.state == AgentState.CANCELLED && d.run.tasksCompleted == 0 || agent.passedOver);
+                && agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED || agent.passedOver
+                        || agent.state == AgentState.CANCELLED
+                                && agent.tasksCancelled + agent.tasksSkipped == agent.tasks);
         end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED,
                 Map.of("total_tokens", d.run.tokens, "total_cost", d.run.cost.toPlainString(), "tasks_completed",
                         d.run.tasksCompleted, "tasks_failed", d.run.tasksFailed));

@@ -92,16 +92,18 @@ final class Planning {
         return carried;
     }
 
-    /** Completed tasks whose upstreams are carried too, by key, each with the task that holds its output. */
+    /** Completed tasks whose upstreams in the plan are carried too, by key, each with the task that holds its output. */
     private static Map<String, UUID> carried(Decision d) {
         Map<String, UUID> carried = new HashMap<>();
+        Map<String, TaskSpec> planned = new HashMap<>();
+        d.view.requirePlan().tasks().forEach(spec -> planned.put(spec.id(), spec));
         boolean grew = true;
         while (grew) {
             grew = false;
             for (TaskRow task : d.view.tasks.values()) {
-                if (task.group() == null && !task.system() && task.state == TaskState.COMPLETED
-                        && !carried.containsKey(task.key())
-                        && task.upstreams.stream().allMatch(up -> carried.containsKey(up.key()))) {
+                TaskSpec spec = planned.get(task.key());
+                if (spec != null && task.state == TaskState.COMPLETED && !carried.containsKey(task.key())
+                        && spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))) {
                     carried.put(task.key(), task.carriedFrom == null ? task.id() : task.carriedFrom);
                     grew = true;
                 }

@@ -62,6 +62,10 @@ final class Replanning {
 
     static void begin(Decision d, String reason) {
         StepSpec planner = Objects.requireNonNull(d.run.policy().failures().planner());
+        if (d.view.evaluatingOutput) {
+            d.view.evaluatingOutput = false;
+            d.disarm(TimerKind.EVALUATE_RUN_OUTPUT, d.run.id());
+        }
         d.run.replans++;
         d.run.gate = Gate.REPLANNING;
         d.note(null, null, "run_replanning", Map.of("number", d.run.replans, "reason", reason));

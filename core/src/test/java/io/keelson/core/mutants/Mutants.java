@@ -75,7 +75,7 @@ final class Mutants {
                 new Mutant("run/Decision.java", "run.seq++;", "run.seq += type.equals(\"step_released\") ? 2 : 1;",
                         "a number is left out in the audit trail"),
                 new Mutant("run/Planning.java",
-                        "&& task.upstreams.stream().allMatch(up -> carried.containsKey(up.key()))", "",
+                        "&& spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))", "",
                         "a retry carries over what rests on work that it does anew"));
     }
 

@@ -20,7 +20,6 @@ import io.keelson.core.run.Command.Evaluation;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** What simulations found where failures, hooks, new plans and pauses meet. */
@@ -42,6 +41,18 @@ class AftermathTest {
     }
 
     @Test
+    void aWishForANewPlanTakesBackTheQuestionForTheOutput() {
+        FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.FAIL_FAST, RetryPolicy.TASK,
+                RetryPolicy.LEVEL, Escalation.OFF, step("planner", StepKind.TOOL), 2, false, false);
+        World world = World.startWithOutput(RunPolicy.DEFAULT.with(rules), plan(task("a")));
+        world.work();
+        Changes.Evaluate output = world.evaluations.getFirst();
+        world.done(new Command.Replan(world.id(), null, World.WHO));
+        world.answer(output, new Evaluation.Output("1"));
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+    }
+
+    @Test
     void anAgentThatStartsOverWhileTheRunIsHeldUpIsWritten() {
         FailureRules rules = new FailureRules(FailureMode.FAIL_FAST, FailureMode.RETRY, RetryPolicy.TASK,
                 RetryPolicy.LEVEL, Escalation.OFF, null, 2, false, false);
@@ -55,10 +66,9 @@ class AftermathTest {
         step = world.claimAll().getFirst();
         world.done(new Command.Pause(world.id(), null, World.WHO));
         Changes changes = new Changes();
-        AtomicLong more = new AtomicLong();
         Decider.decide(world.view, new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
                 new StepError("X", ErrorClass.INFRASTRUCTURE, "x"), Result.of("null"), World.WHO), changes, world.now,
-                () -> new UUID(7, more.incrementAndGet()), Offer.none());
+                UUID::randomUUID, Offer.none());
         assertThat(world.view.agents().getFirst().attempt()).isEqualTo(2);
         assertThat(changes.agents()).containsExactly(world.view.agents().getFirst());
     }

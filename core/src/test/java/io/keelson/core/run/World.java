@@ -52,9 +52,18 @@ final class World {
 
     /** @param fork null for a run of its own */
     static World fork(RunPolicy policy, Plan plan, NewRun.Fork fork, boolean start) {
+        return accept(policy, plan, null, fork, start);
+    }
+
+    /** A run that has an output of its own. */
+    static World startWithOutput(RunPolicy policy, Plan plan) {
+        return accept(policy, plan, "{}", null, true);
+    }
+
+    private static World accept(RunPolicy policy, Plan plan, String output, NewRun.Fork fork, boolean start) {
         World world = new World();
         NewRun run = new NewRun(new UUID(0, 0), new UUID(9, 9), "r", null, "goal", plan, "{}", "{}", policy, "{}",
-                "[]", null, 100, "manual", null, null, "ann", fork);
+                "[]", output, 100, "manual", null, null, "ann", fork);
         Changes changes = new Changes();
         world.view = Decider.create(new Command.Create(run, start, WHO), changes, world.now, world::nextId,
                 Offer.none());

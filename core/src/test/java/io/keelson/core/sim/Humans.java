@@ -62,8 +62,8 @@ final class Humans {
             case RUNNING -> decide(rows);
             case RETRYING -> {
                 if (!sim.weather.calm()) {
-                    ask(orCancel(rows, sim.chance(30) ? new Command.FailRun(run, "enough", ANN)
-                            : new Command.Start(run, ANN)), 1);
+                    ask(sim.chance(50) ? new Command.FailRun(run, "enough", ANN)
+                            : new Command.Cancel(run, "enough", ANN), 2);
                 }
             }
             case PENDING, PLANNING, RESUMING, BUDGET_EXCEEDED, COMPLETED, FAILED, CANCELLED,

@@ -43,7 +43,8 @@ final class RandomPlans {
     NewRun run(UUID id, UUID workspace) {
         RunPolicy policy = new RunPolicy(chance(25), 3, 1 + random.nextInt(3), 1 + random.nextInt(2),
                 1 + random.nextInt(3), 1 + random.nextInt(3), chance(15), 2 + random.nextInt(3), 1 + random.nextInt(2),
-                4, new FailureRules(mode(), mode(), chance(50) ? QUICK : RetryPolicy.TASK, QUICK, escalation(),
+                4, new FailureRules(mode(), mode(), chance(50) ? QUICK : RetryPolicy.TASK, chance(50) ? QUICK : RetryPolicy.TASK,
+                        escalation(),
                         chance(40) ? step("planner", StepKind.TOOL) : null, 2, chance(50), chance(15)),
                 chance(50) ? Timeouts.DEFAULT : timeouts(), humans(), new Hooks(
                         chance(15) ? step("before", StepKind.TOOL) : null,

@@ -145,9 +145,7 @@ final class WorkLaws {
                 && !rows.agents.get(task.agentId()).passedOver());
         switch (state) {
             case COMPLETED -> unless(!anyFailed, "completed with a failed task: %s", tasks);
-            case SKIPPED -> unless(rows.agentsNow().stream().allMatch(
-                    a -> a.state() == AgentState.SKIPPED || a.passedOver()
-                            || a.name() != null && a.name().startsWith(".")),
+            case SKIPPED -> unless(rows.agentsNow().stream().allMatch(this::didNothing),
                     "skipped, but something was done: %s", rows.agentsNow());
             case FAILED, CANCELLED -> unless(rows.run.errorCode() != null, "why did it end?");
             case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED, RESUMING,
@@ -155,6 +153,12 @@ final class WorkLaws {
                 throw new Violation(
                         "not an end: " + state);
         }
+    }
+
+    private boolean didNothing(Saved.Agent agent) {
+        boolean own = agent.name() == null || !agent.name().startsWith(".");
+        return !own || agent.state() == AgentState.SKIPPED || agent.passedOver() || rows.tasksNow().stream().noneMatch(
+                task -> task.agentId().equals(agent.id()) && task.state() == TaskState.COMPLETED);
     }
 
     private void running() {

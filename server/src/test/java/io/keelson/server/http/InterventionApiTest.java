@@ -217,6 +217,61 @@ class InterventionApiTest {
     }
 
     @Test
+    void aTaskThatFailsIsReplacedByItsFallback() {
+        String run = api.create("""
+                {"name": "planned again", "start": true, "output": "${ .tasks.end.output.v }",
+                 "config": {"replan": {"planner": {"tool": "plan.fallback", "input": {"rules": [
+                   {"when_failed": "other", "tasks": []},
+                   {"when_failed": "bad", "tasks": [
+                     {"id": "end", "depends_on": ["first"],
+                      "steps": [{"name": "say", "tool": "echo", "input": {"v": "$${ .tasks.first.output.v }, again"}}]}]}
+                 ]}}}},
+                 "plan": {"tasks": [
+                   {"id": "first", "steps": [{"name": "say", "tool": "echo", "input": {"v": "once"}}]},
+                   {"id": "bad", "depends_on": ["first"],
+                    "steps": [{"name": "try", "tool": "fail", "input": {"class": "permanent"}}]},
+                   {"id": "end", "depends_on": ["bad"], "steps": [{"name": "say", "tool": "echo"}]}]}}""");
+
+        JsonNode ended = api.awaitState(run, "completed");
+
+        assertThat(ended.get("output").stringValue()).isEqualTo("once, again");
+        assertThat(ended.get("plan_version").asInt()).isEqualTo(2);
+        assertThat(ended.get("replans").asInt()).isEqualTo(1);
+        assertThat(ended.get("plan").get("tasks").valueStream().map(task -> task.get("temp_id").stringValue()))
+                .containsExactly("first", "end");
+    }
+
+    @Test
+    void aRejectedOutputIsDoneAgainWithTheFeedback() {
+        String run = api.create("""
+                {"name": "verified", "start": true, "config": {"retry": {"backoff_base_seconds": 0}},
+                 "output": "${ .tasks.draft.output.v }", "plan": {"tasks": [
+                  {"id": "draft", "verify": [{"kind": "jq", "expression": ".v != null", "feedback": "say something"}],
+                   "steps": [{"name": "say", "tool": "echo", "input": {"v": "${ .task.failure.message }"}}]}]}}""");
+
+        assertThat(api.awaitState(run, "completed").get("output").stringValue()).isEqualTo("say something");
+        JsonNode task = task(run, "draft");
+        assertThat(task.get("attempt_number").asInt()).isEqualTo(2);
+        assertThat(task.get("failures").asInt()).isEqualTo(1);
+        assertThat(task.get("verifier_score").asDouble()).isEqualTo(1);
+        assertThat(task.get("verified_by").stringValue()).isEqualTo("verify.jq");
+    }
+
+    @Test
+    void aResultIsAcceptedByAHuman() {
+        String run = api.create("""
+                {"name": "accepted", "start": true, "config": {"acceptance": "human"}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "say", "tool": "noop"}]}]}}""");
+        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(
+                () -> assertThat(api.run(run).get("gate").stringValue()).isEqualTo("acceptance"));
+        assertThat(api.run(run).get("state").stringValue()).isEqualTo("running");
+
+        api.post(API + "/runs/" + run + "/approve", "{\"comment\": \"as it should be\"}");
+
+        api.awaitState(run, "completed");
+    }
+
+    @Test
     void aForkTakesOverWhatCompletedBeforeItsTask() {
         String source = api.create("""
                 {"name": "source", "start": true, "inputs": {"who": {"type": "string"}, "n": {"default": null}},

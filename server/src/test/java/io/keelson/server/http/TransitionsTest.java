@@ -36,7 +36,7 @@ class TransitionsTest {
                     RunState.SKIPPED)),
             "replan", EnumSet.of(RunState.RUNNING),
             "approve", EnumSet.complementOf(EnumSet.of(RunState.CANCELLED, RunState.FAILED)),
-            "reject", EnumSet.complementOf(EnumSet.of(RunState.CANCELLED, RunState.FAILED)));
+            "reject", EnumSet.of(RunState.AWAITING_APPROVAL));
 
     private ApiServer api;
 
@@ -60,7 +60,7 @@ class TransitionsTest {
                 Arguments.of("pause", RunState.PAUSED), Arguments.of("resume", RunState.RUNNING),
                 Arguments.of("cancel", RunState.CANCELLED), Arguments.of("fail", RunState.FAILED),
                 Arguments.of("approve", RunState.RUNNING),
-                Arguments.of("approve", RunState.COMPLETED), Arguments.of("reject", RunState.RUNNING));
+                Arguments.of("approve", RunState.COMPLETED));
     }
 
     @ParameterizedTest(name = "{0} when {1}")
@@ -99,6 +99,11 @@ class TransitionsTest {
         api.sql("update orchestration_runs set state = '" + state.wire() + "', state_type = '" + state.type().wire()
                 + "', completed_at = " + (state.terminal() ? "now()" : "null")
                 + " where id = '" + run + "'");
+        if (state == RunState.ESCALATED) {
+            api.sql("insert into escalation_tickets (id, workspace_id, run_id, attempt, kind, severity, reason, message,"
+                    + " opened_at) select gen_random_uuid(), workspace_id, id, 1, 'failure', 'error', 'x', 'x', now()"
+                    + " from orchestration_runs where id = '" + run + "'");
+        }
         api.sql("update run_heads set version_id = version_id + 1 where run_id = '" + run + "'");
         return run;
     }

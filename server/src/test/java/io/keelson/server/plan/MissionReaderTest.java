@@ -363,6 +363,6 @@ class MissionReaderTest {
         List<String> missions = Pattern.compile("```yaml\n(name: .*?)```", Pattern.DOTALL).matcher(page).results()
                 .map(found -> found.group(1)).toList();
 
-        assertThat(missions).hasSize(3).allSatisfy(Missions::yaml);
+        assertThat(missions).hasSize(4).allSatisfy(Missions::yaml);
     }
 }

@@ -21,40 +21,41 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a message with a COMMIT at its end leaves behind when a statement in it touches other rows than it must. */
 class CommitMessageTest {
     private static final UUID RUN = new UUID(1, 1);
     private static final Actor TESTER = Actor.human("tester");
 
-    /** What somebody else has done since the decision, and the statement that must notice. */
-    private enum Overtaken {
-        VERSION("update run_heads set version_id = version_id + 1", Overtaken::head),
-        HEAD("delete from run_heads", Overtaken::head),
-        RUN("delete from orchestration_runs", view -> RunsTable.UPDATE.of(List.of(view.run()))),
-        TASK("delete from orchestration_tasks", view -> TasksTable.UPDATE
-                .of(view.tasks().stream().map(task -> new TasksTable.Changed(task, null, null)).toList())),
-        STEP("delete from orchestration_steps", view -> StepsTable.UPDATE.of(view.tasks().stream()
-                .flatMap(task -> task.steps().stream()).map(each -> new StepsTable.Changed(each, null, null))
-                .toList())),
-        PLAN("delete from orchestration_runs",
-                view -> RunsTable.UPDATE_PLAN.of(List.of(new Changes.NewPlan(view.run(), 2, "{}")))),
-        AGENT("delete from run_agents", view -> AgentsTable.UPDATE.of(view.agents()));
-
-        private final String by;
-        private final Function<RunView, Part<?>> part;
-
-        Overtaken(String by, Function<RunView, Part<?>> part) {
-            this.by = by;
-            this.part = part;
+    /**
+     * @param by what somebody else has done since the decision
+     * @param part the statement that must notice
+     */
+    private record Overtaken(String by, Function<RunView, Part<?>> part) {
+        @Override
+        public String toString() {
+            return by;
         }
+    }
 
-        private static Part<?> head(RunView view) {
-            return RunsTable.UPDATE_HEAD.of(List.of(view.run()));
-        }
+    static Stream<Overtaken> overtaken() {
+        Function<RunView, Part<?>> head = view -> RunsTable.UPDATE_HEAD.of(List.of(view.run()));
+        String noRun = "delete from orchestration_runs";
+        return Stream.of(new Overtaken("update run_heads set version_id = version_id + 1", head),
+                new Overtaken("delete from run_heads", head),
+                new Overtaken(noRun, view -> RunsTable.UPDATE.of(List.of(view.run()))),
+                new Overtaken(noRun,
+                        view -> RunsTable.UPDATE_PLAN.of(List.of(new Changes.NewPlan(view.run(), 2, "{}")))),
+                new Overtaken("delete from orchestration_tasks", view -> TasksTable.UPDATE.of(
+                        view.tasks().stream().map(task -> new TasksTable.Changed(task, null, null)).toList())),
+                new Overtaken("delete from orchestration_steps", view -> StepsTable.UPDATE.of(view.tasks().stream()
+                        .flatMap(task -> task.steps().stream())
+                        .map(each -> new StepsTable.Changed(each, null, null)).toList())),
+                new Overtaken("delete from run_agents", view -> AgentsTable.UPDATE.of(view.agents())));
     }
 
     private final World world = new World();
@@ -65,14 +66,14 @@ class CommitMessageTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("overtaken")
     void whatIsAsItMustBeIsCommitted(Overtaken overtaken) throws SQLException {
         send(overtaken.part.apply(paused()));
         assertThat(committedTimers()).isEqualTo(2);
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("overtaken")
     void whatWasOvertakenLeavesNothingBehind(Overtaken overtaken) throws SQLException {
         RunView view = paused();
         world.database.runInTransaction(c -> {
