@@ -24,7 +24,8 @@ final class Watch {
     /** After a decision: whether time counts, and when to look next. */
     static void after(Decision d, RunState before) {
         boolean counts = d.run.state == RunState.RUNNING && !d.view.onlyHumansCanMove();
-        if (counts && d.run.activeSince == null) {
+        boolean begins = counts && d.run.activeSince == null && !d.changes.events().isEmpty();
+        if (begins) {
             d.run.activeSince = d.now;
             d.changes.touch(d.run);
         } else if (!counts && d.run.activeSince != null) {
@@ -32,7 +33,7 @@ final class Watch {
             d.run.activeSince = null;
             d.changes.touch(d.run);
         }
-        if (!d.run.state.terminal() && (d.run.state != before || d.view.watchDue == null)) {
+        if (!d.run.state.terminal() && (d.run.state != before || begins)) {
             Duration first = firstLook(d);
             if (first != null) {
                 by(d, d.now.plus(first));
