@@ -31,6 +31,9 @@ final class Verdicts {
     }
 
     private static void passed(Decision d, TaskRow task) {
+        task.errorCode = null;
+        task.errorMessage = null;
+        task.errorClass = null;
         if (task.spec().policy().review() && !task.isGroup()) {
             ask(d, task, "the plan asks for a review", null);
         } else {
