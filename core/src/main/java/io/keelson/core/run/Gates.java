@@ -57,6 +57,9 @@ final class Gates {
 
     /** A decision that was made already is no error; what was decided otherwise cannot be decided again. */
     private static Reply nothingWaits(Decision d, boolean approve) {
+        if (d.run.state == RunState.ESCALATED) {
+            return Decider.forbidden(d.run.state, approve ? "approve" : "reject");
+        }
         boolean same = approve ? d.run.state != RunState.FAILED && d.run.state != RunState.CANCELLED
                 : d.run.state == RunState.FAILED && REJECTIONS.contains(String.valueOf(d.run.errorCode));
         return same ? Reply.UNCHANGED : Decider.forbidden(d.run.state, approve ? "approve" : "reject");

@@ -238,7 +238,7 @@ final class Steps {
     /** Null when the epoch's holder may report; otherwise the answer for it (races 4–6: the epoch decides). */
     private static @Nullable Reply fence(@Nullable StepRow step, int epoch) {
         if (step == null) {
-            return Reply.rejected("STEP_NOT_FOUND", "the run's current attempt has no such step");
+            return Reply.rejected("STALE_LEASE", "the step belongs to an attempt that is over");
         }
         if (epoch > 0 && step.resultEpoch == epoch) {
             return new Reply.Duplicate(null);

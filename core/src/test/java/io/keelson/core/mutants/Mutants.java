@@ -104,8 +104,6 @@ final class Mutants {
                 new Mutant("run/Verdicts.java", "d.move(task, TaskState.AWAITING_HUMAN, detail); Lanes.free(d, task);",
                         "d.move(task, TaskState.AWAITING_HUMAN, detail);",
                         "a task that waits for a human keeps its slot"),
-                new Mutant("run/Replanning.java", "if (d.view.evaluatingOutput) {", "if (false) {",
-                        "a run that is being planned anew is completed"),
                 new Mutant(ENDINGS, "d.view.tasksOpen > (hookWaits ? 1 : 0)", "d.view.tasksOpen > 1",
                         "a run ends while its last task is at work"),
                 new Mutant("run/RunView.java", "ended.state == TaskState.FAILED && !ended.passedOver",

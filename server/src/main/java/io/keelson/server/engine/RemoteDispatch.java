@@ -31,6 +31,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The way of remote workers to the same commands that this node's own executors use. */
@@ -109,16 +110,19 @@ final class RemoteDispatch implements RemoteWork {
         List<Heartbeats.Beat> signs = beats.stream().map(beat -> new Heartbeats.Beat(beat.stepId(), beat.leaseEpoch(),
                 beat.progress(), beat.message(), beat.details() == null ? null : beat.details().toString())).toList();
         List<UUID> ids = beats.stream().map(Beat::stepId).toList();
+        Map<UUID, Integer> newest = beats.stream()
+                .collect(Collectors.toMap(Beat::stepId, Beat::leaseEpoch, Math::max));
         var known = database.withConnection(c -> work.runsOf(c, workspaceId, ids));
         var accepted = database.inTransaction(c -> {
             fleet.seen(c, workspaceId, workerId);
             var extended = heartbeats.beat(c, workspaceId, workerId, signs);
-            heartbeats.log(c, beats.stream().filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId()))
+            heartbeats.log(c, beats.stream().filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId())
+                    && newest.get(b.stepId()) == b.leaseEpoch())
                     .map(b -> new Heartbeats.Log(b.stepId(), b.leaseEpoch(), 0, b.logs())).toList());
             return extended;
         });
         return beats.stream().map(beat -> {
-            if (accepted.containsKey(beat.stepId())) {
+            if (accepted.containsKey(beat.stepId()) && newest.get(beat.stepId()) == beat.leaseEpoch()) {
                 return new Answer(beat.stepId(), "ok", accepted.get(beat.stepId()), null, null, null);
             }
             return known.containsKey(beat.stepId())
@@ -131,7 +135,7 @@ final class RemoteDispatch implements RemoteWork {
     public List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items, @Nullable GoOn goOn) {
         Next next = goOn == null || database.withConnection(c -> fleet.draining(c, workspaceId, workerId)) ? null
                 : new Next(workerId, Set.copyOf(goOn.tools()), goOn.lease() == null ? lease : goOn.lease());
-        List<Reply> replies = send(workspaceId, items, Completion::stepId, (run, item) -> new Command.Complete(run,
+        List<Reply> replies = send(workspaceId, items, Completion::stepId, Completion::leaseEpoch, (run, item) -> new Command.Complete(run,
                 item.stepId(), item.leaseEpoch(), result(workspaceId, run, item), next, Actor.agent(workerId)));
         Map<UUID, Item> given = handover.items(workerId, replies);
         List<Answer> answers = new ArrayList<>();
@@ -144,13 +148,13 @@ final class RemoteDispatch implements RemoteWork {
 
     @Override
     public List<Answer> another(UUID workspaceId, String workerId, List<Completion> items) {
-        return report(workspaceId, items, Completion::stepId, (run, item) -> new Command.Continue(run, item.stepId(),
+        return report(workspaceId, items, Completion::stepId, Completion::leaseEpoch, (run, item) -> new Command.Continue(run, item.stepId(),
                 item.leaseEpoch(), result(workspaceId, run, item), Actor.agent(workerId)));
     }
 
     @Override
     public List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items) {
-        return report(workspaceId, items, Failure::stepId, (run, item) -> new Command.Fail(run, item.stepId(),
+        return report(workspaceId, items, Failure::stepId, Failure::leaseEpoch, (run, item) -> new Command.Fail(run, item.stepId(),
                 item.leaseEpoch(), new StepError(item.errorCode(), errorClass(item.errorClass()), item.message(),
                         item.retryAfter()),
                 new Result("null", item.tokens(), item.cost(), List.of()), Actor.agent(workerId)));
@@ -158,7 +162,7 @@ final class RemoteDispatch implements RemoteWork {
 
     @Override
     public List<Answer> release(UUID workspaceId, String workerId, List<Handback> items) {
-        return report(workspaceId, items, Handback::stepId, (run, item) -> new Command.Release(run, item.stepId(),
+        return report(workspaceId, items, Handback::stepId, Handback::leaseEpoch, (run, item) -> new Command.Release(run, item.stepId(),
                 item.leaseEpoch(), Actor.agent(workerId)));
     }
 
@@ -183,8 +187,9 @@ final class RemoteDispatch implements RemoteWork {
         Command of(UUID run, T item);
     }
 
-    private <T> List<Answer> report(UUID workspaceId, List<T> items, Function<T, UUID> idOf, Report<T> report) {
-        List<Reply> replies = send(workspaceId, items, idOf, report);
+    private <T> List<Answer> report(UUID workspaceId, List<T> items, Function<T, UUID> idOf,
+            Function<T, Integer> epochOf, Report<T> report) {
+        List<Reply> replies = send(workspaceId, items, idOf, epochOf, report);
         List<Answer> answers = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
             answers.add(answer(idOf.apply(items.get(i)), replies.get(i), null));
@@ -192,7 +197,8 @@ final class RemoteDispatch implements RemoteWork {
         return answers;
     }
 
-    private <T> List<Reply> send(UUID workspaceId, List<T> items, Function<T, UUID> idOf, Report<T> report) {
+    private <T> List<Reply> send(UUID workspaceId, List<T> items, Function<T, UUID> idOf,
+            Function<T, Integer> epochOf, Report<T> report) {
         Map<UUID, UUID> runs = database
                 .withConnection(c -> work.runsOf(c, workspaceId, items.stream().map(idOf).toList()));
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
@@ -200,7 +206,26 @@ final class RemoteDispatch implements RemoteWork {
             UUID run = runs.get(idOf.apply(item));
             replies.add(run == null ? CompletableFuture.completedFuture(NOT_FOUND) : send(run, item, report));
         }
-        return replies.stream().map(CompletableFuture::join).toList();
+        return recorded(items.stream().map(idOf).toList(), items.stream().map(epochOf).toList(),
+                replies.stream().map(CompletableFuture::join).toList());
+    }
+
+    /** A report that is too late may be one whose first answer was lost: its result is recorded all the same. */
+    private List<Reply> recorded(List<UUID> steps, List<Integer> epochs, List<Reply> replies) {
+        if (replies.stream().noneMatch(RemoteDispatch::late)) {
+            return replies;
+        }
+        Map<UUID, Set<Integer>> results = database.withConnection(c -> work.resultsOf(c, steps));
+        List<Reply> answers = new ArrayList<>();
+        for (int i = 0; i < replies.size(); i++) {
+            boolean known = results.getOrDefault(steps.get(i), Set.of()).contains(epochs.get(i));
+            answers.add(late(replies.get(i)) && known ? new Reply.Duplicate(null) : replies.get(i));
+        }
+        return answers;
+    }
+
+    private static boolean late(Reply reply) {
+        return reply instanceof Reply.Rejected refused && refused.code().equals("STALE_LEASE");
     }
 
     private <T> CompletableFuture<Reply> send(UUID run, T item, Report<T> report) {

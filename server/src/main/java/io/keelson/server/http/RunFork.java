@@ -70,6 +70,7 @@ final class RunFork {
             return Answer.created("/api/v1/runs/" + id, document);
         }
         if (!source.toString().equals(document.path("forked_from").asString(""))
+                || !task.equals(document.path("fork_task").asString(""))
                 || !IdempotencyKey.sameMission(document, mission)) {
             throw Refusal.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT, "the key was used for something else; it made run "
                     + id).with("run_id", id.toString());

@@ -10,7 +10,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -64,6 +66,14 @@ public final class StepWorkReader {
             }
             return runs;
         }
+    }
+
+    /** The epochs under which results of the steps are recorded. */
+    public Map<UUID, Set<Integer>> resultsOf(Connection c, Collection<UUID> stepIds) throws SQLException {
+        Map<UUID, Set<Integer>> epochs = new HashMap<>();
+        Loading.each(c, "select step_id, epoch from work_results where step_id = any (?)", stepIds, row -> epochs
+                .computeIfAbsent(Loading.uuid(row, "step_id"), id -> new HashSet<>()).add(row.getInt("epoch")));
+        return epochs;
     }
 
     /** Those of the steps that exist, by id. */

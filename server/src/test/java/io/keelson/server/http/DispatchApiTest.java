@@ -98,6 +98,39 @@ class DispatchApiTest {
         assertDownloads(run, content);
     }
 
+    @Test
+    void aRepeatedReportIsADuplicateAlsoWhenTheRunHasBegunAgain() throws Exception {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode item = claimOne("w");
+        String broken = ", \"error_code\": \"NO\", \"error_class\": \"permanent\", \"message\": \"no\"";
+        assertThat(report("fail", item, broken).get("status").stringValue()).isEqualTo("ok");
+        api.awaitState(run, "failed");
+        assertThat(api.post("/api/v1/runs/" + run + "/retry", "{\"from\": \"start\"}").status()).isEqualTo(200);
+
+        assertThat(report("fail", item, broken).get("status").stringValue()).isEqualTo("duplicate");
+        assertThat(report("release", item, "").get("status").stringValue()).as("whatever is said of that epoch")
+                .isEqualTo("duplicate");
+        api.post("/api/v1/runs/" + run + "/cancel", "{}");
+    }
+
+    @Test
+    void ofTwoSignsOfLifeInOneCallOnlyTheLiveLeasesCounts() {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode first = claimOne("w");
+        report("release", first, "");
+        JsonNode second = claimOne("w");
+        String step = first.get("step_id").stringValue();
+        List<JsonNode> answers = items(api.post("/api/v1/dispatch/heartbeat", """
+                {"worker_id": "w", "items": [{"step_id": "%s", "lease_epoch": 1, "logs": ["old"]},
+                 {"step_id": "%s", "lease_epoch": 2, "logs": ["new"]}]}""".formatted(step, step)));
+
+        assertThat(second.get("lease_epoch").intValue()).isEqualTo(2);
+        assertThat(answers).extracting(answer -> answer.get("status").stringValue()).containsExactly("stale_lease", "ok");
+        assertThat(items(api.get("/api/v1/steps/" + step + "/logs")))
+                .extracting(line -> line.get("message").stringValue()).containsExactly("new");
+        api.post("/api/v1/runs/" + run + "/cancel", "{}");
+    }
+
     private void assertDownloads(String run, byte[] content) throws Exception {
         JsonNode artifact = items(api.get("/api/v1/runs/" + run + "/artifacts")).getFirst();
         String sha256 = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
