@@ -135,8 +135,9 @@ final class RemoteDispatch implements RemoteWork {
     public List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items, @Nullable GoOn goOn) {
         Next next = goOn == null || database.withConnection(c -> fleet.draining(c, workspaceId, workerId)) ? null
                 : new Next(workerId, Set.copyOf(goOn.tools()), goOn.lease() == null ? lease : goOn.lease());
-        List<Reply> replies = send(workspaceId, items, Completion::stepId, Completion::leaseEpoch, (run, item) -> new Command.Complete(run,
-                item.stepId(), item.leaseEpoch(), result(workspaceId, run, item), next, Actor.agent(workerId)));
+        List<Reply> replies = send(workspaceId, items, Completion::stepId, Completion::leaseEpoch,
+                (run, item) -> new Command.Complete(run,
+                        item.stepId(), item.leaseEpoch(), result(workspaceId, run, item), next, Actor.agent(workerId)));
         Map<UUID, Item> given = handover.items(workerId, replies);
         List<Answer> answers = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
@@ -148,22 +149,26 @@ final class RemoteDispatch implements RemoteWork {
 
     @Override
     public List<Answer> another(UUID workspaceId, String workerId, List<Completion> items) {
-        return report(workspaceId, items, Completion::stepId, Completion::leaseEpoch, (run, item) -> new Command.Continue(run, item.stepId(),
-                item.leaseEpoch(), result(workspaceId, run, item), Actor.agent(workerId)));
+        return report(workspaceId, items, Completion::stepId, Completion::leaseEpoch,
+                (run, item) -> new Command.Continue(run, item.stepId(),
+                        item.leaseEpoch(), result(workspaceId, run, item), Actor.agent(workerId)));
     }
 
     @Override
     public List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items) {
-        return report(workspaceId, items, Failure::stepId, Failure::leaseEpoch, (run, item) -> new Command.Fail(run, item.stepId(),
-                item.leaseEpoch(), new StepError(item.errorCode(), errorClass(item.errorClass()), item.message(),
-                        item.retryAfter()),
-                new Result("null", item.tokens(), item.cost(), List.of()), Actor.agent(workerId)));
+        return report(workspaceId, items, Failure::stepId, Failure::leaseEpoch,
+                (run, item) -> new Command.Fail(run, item.stepId(),
+                        item.leaseEpoch(),
+                        new StepError(item.errorCode(), errorClass(item.errorClass()), item.message(),
+                                item.retryAfter()),
+                        new Result("null", item.tokens(), item.cost(), List.of()), Actor.agent(workerId)));
     }
 
     @Override
     public List<Answer> release(UUID workspaceId, String workerId, List<Handback> items) {
-        return report(workspaceId, items, Handback::stepId, Handback::leaseEpoch, (run, item) -> new Command.Release(run, item.stepId(),
-                item.leaseEpoch(), Actor.agent(workerId)));
+        return report(workspaceId, items, Handback::stepId, Handback::leaseEpoch,
+                (run, item) -> new Command.Release(run, item.stepId(),
+                        item.leaseEpoch(), Actor.agent(workerId)));
     }
 
     @Override

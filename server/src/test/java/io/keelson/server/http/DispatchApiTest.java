@@ -125,7 +125,8 @@ class DispatchApiTest {
                  {"step_id": "%s", "lease_epoch": 2, "logs": ["new"]}]}""".formatted(step, step)));
 
         assertThat(second.get("lease_epoch").intValue()).isEqualTo(2);
-        assertThat(answers).extracting(answer -> answer.get("status").stringValue()).containsExactly("stale_lease", "ok");
+        assertThat(answers).extracting(answer -> answer.get("status").stringValue()).containsExactly("stale_lease",
+                "ok");
         assertThat(items(api.get("/api/v1/steps/" + step + "/logs")))
                 .extracting(line -> line.get("message").stringValue()).containsExactly("new");
         api.post("/api/v1/runs/" + run + "/cancel", "{}");
