@@ -117,12 +117,12 @@ final class RemoteDispatch implements RemoteWork {
             fleet.seen(c, workspaceId, workerId);
             var extended = heartbeats.beat(c, workspaceId, workerId, signs);
             heartbeats.log(c, beats.stream().filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId())
-                    && newest.get(b.stepId()) == b.leaseEpoch())
+                    && newest.getOrDefault(b.stepId(), 0) == b.leaseEpoch())
                     .map(b -> new Heartbeats.Log(b.stepId(), b.leaseEpoch(), 0, b.logs())).toList());
             return extended;
         });
         return beats.stream().map(beat -> {
-            if (accepted.containsKey(beat.stepId()) && newest.get(beat.stepId()) == beat.leaseEpoch()) {
+            if (accepted.containsKey(beat.stepId()) && newest.getOrDefault(beat.stepId(), 0) == beat.leaseEpoch()) {
                 return new Answer(beat.stepId(), "ok", accepted.get(beat.stepId()), null, null, null);
             }
             return known.containsKey(beat.stepId())
