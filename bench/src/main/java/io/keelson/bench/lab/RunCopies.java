@@ -34,10 +34,11 @@ public final class RunCopies {
               join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any (k.conkey)
              where k.contype = 'f' and a.attname = 'run_id'""";
 
-    /** Columns that are copied: not those that number themselves. */
+    /** Columns that are copied: not those that number themselves or follow from others. */
     private static final String COLUMNS = """
             select column_name, data_type from information_schema.columns
              where table_schema = 'public' and table_name = ? and coalesce(column_default, '') not like 'nextval%'
+               and is_generated = 'NEVER'
              order by ordinal_position""";
 
     /** Indexes that only make reading faster; made anew, they cost a fraction of being kept up to date. */
