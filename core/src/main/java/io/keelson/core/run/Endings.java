@@ -5,19 +5,14 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.TriggerRule;
-import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
-import io.keelson.core.policy.RetryReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,155 +50,12 @@ final class Endings {
                 && task.steps.stream().allMatch(s -> s.state == StepState.SKIPPED || s.passedOver);
     }
 
-    static void failed(Decision d, TaskRow task, StepError error) {
-        failed(d, task, error, told(error));
-    }
-
-    /**
-     * A task has failed for good: it is passed over, its agent starts over, the run is planned anew, or agent and run
-     * fail with it (failure §4, §5).
-     *
-     * @param told what its event tells: the error, and the decision where a policy was asked
-     */
-    static void failed(Decision d, TaskRow task, StepError error, Map<String, Object> told) {
-        failed(d, task, error, told, d.run.policy().failures().agent());
-    }
-
-    private static void failed(Decision d, TaskRow task, StepError error, Map<String, Object> told, FailureMode mode) {
-        TaskRow group = task.group() == null || task.group().terminal() ? null : task.group();
-        boolean over = task == d.view.afterHook
-                || group != null && group.spec().policy().failureMode() == FailureMode.CONTINUE;
-        List<TaskRow> ended = new ArrayList<>();
-        task.children.stream().filter(child -> !child.terminal()).forEach(child -> cancel(d, child, ended));
-        fail(d, task, error, told, over || !task.system() && mode == FailureMode.CONTINUE, ended);
-        if (over) {
-            ended(d, ended);
-            return;
-        }
-        if (group != null) {
-            group.children.stream().filter(child -> !child.terminal()).forEach(child -> cancel(d, child, ended));
-            fail(d, group, error, told(error), mode == FailureMode.CONTINUE, ended);
-        }
-        if (task.spec().taskType().equals(SystemTasks.PLANNING) && task.system()) {
-            task.passedOver = true;
-            ended(d, ended);
-        } else if (task.system()) {
-            failFast(d, task, error, true, ended);
-        } else if (mode == FailureMode.CONTINUE) {
-            ended(d, ended);
-        } else if (d.run.failing || task.agent().failing) {
-            ended(d, ended);
-        } else if (mode == FailureMode.RETRY && Levels.agentMay(d, task.agent(), error)) {
-            ended.forEach(each -> uncount(d, each));
-            Levels.startOver(d, task.agent(), error);
-            settle(d);
-        } else if (Replanning.underWay(d) || Replanning.wanted(d, task.agent())) {
-            task.agent().failing = true;
-            d.changes.touch(task.agent());
-            if (!Replanning.underWay(d)) {
-                Replanning.begin(d, "task '" + task.key() + "' failed: " + error.code());
-            }
-            ended(d, ended);
-        } else {
-            failFast(d, group == null ? task : group, error, d.run.policy().failures().run() != FailureMode.CONTINUE,
-                    ended);
-        }
-    }
-
-    /** Cancels what is open beside the failed task, in its agent or in the whole run, but for what exists for this case. */
-    private static void failFast(Decision d, TaskRow failed, StepError error, boolean whole, List<TaskRow> ended) {
-        AgentRow agent = failed.agent();
-        agent.failing = true;
-        d.changes.touch(agent);
-        if (whole) {
-            d.run.failing = true;
-            remember(d, failed, error);
-        }
-        Set<TaskRow> kept = keptAfter(d, failed);
-        for (TaskRow other : List.copyOf(d.view.tasks.values())) {
-            if (!other.terminal() && !kept.contains(other) && (whole || other.agent() == agent)) {
-                cancel(d, other, ended);
-            }
-        }
-        ended(d, ended);
-    }
-
-    private static void remember(Decision d, TaskRow failed, StepError error) {
-        d.run.errorCode = error.code();
-        d.run.errorMessage = "task '" + failed.key() + "' failed: " + error.message();
-    }
-
-    /** No new plan came of it: the failures that called for one take their course. */
-    static void failWhatFailed(Decision d, StepError error) {
-        Set<AgentRow> seen = new HashSet<>();
-        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
-            if (task.state == TaskState.FAILED && !task.passedOver && task.agent().failing && !task.system()
-                    && !d.run.failing && seen.add(task.agent())) {
-                failFast(d, task, new StepError(Objects.requireNonNullElse(task.errorCode, error.code()),
-                        error.errorClass(), Objects.requireNonNullElse(task.errorMessage, error.message())),
-                        d.run.policy().failures().run() != FailureMode.CONTINUE, new ArrayList<>());
-            }
-        }
-        judgeAll(d);
-        settle(d);
-    }
-
-    /** An agent has been at work for too long: it fails itself, even where it would pass over a task that fails. */
-    static void timedOut(Decision d, AgentRow agent) {
-        StepError error = new StepError("AGENT_TIMEOUT", ErrorClass.INFRASTRUCTURE,
-                "the agent was at work for longer than " + d.run.policy().timeouts().agent().toSeconds() + " s");
-        FailureMode mode = d.run.policy().failures().agent() == FailureMode.RETRY ? FailureMode.RETRY
-                : FailureMode.FAIL_FAST;
-        d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task)).findFirst()
-                .ifPresent(begun -> {
-                    TaskRow task = begun.group() == null ? begun : begun.group();
-                    if (task.state == TaskState.QUEUED) {
-                        d.move(task, TaskState.ASSIGNED, Map.of());
-                    }
-                    failed(d, task, error, told(error), mode);
-                });
-    }
-
     /** The whole run is cancelled. */
     static void cancelRun(Decision d, @Nullable String reason) {
         d.run.errorCode = "RUN_CANCELLED";
         d.run.errorMessage = reason == null ? "cancelled" : reason;
         abandon(d, RunState.CANCELLED, Map.of("cancelled_by", String.valueOf(d.actor.id()), "reason",
                 d.run.errorMessage, "tasks_remaining", d.view.tasksOpen));
-    }
-
-    private static void fail(Decision d, TaskRow task, StepError error, Map<String, Object> told, boolean over,
-            List<TaskRow> ended) {
-        task.errorCode = error.code();
-        task.errorMessage = error.message();
-        task.errorClass = error.errorClass().wire();
-        task.passedOver = over;
-        cancelSteps(d, task);
-        forget(d, task);
-        Map<String, Object> detail = new LinkedHashMap<>(told);
-        if (over) {
-            detail.put("passed_over", true);
-        }
-        d.move(task, TaskState.FAILED, detail);
-        ended.add(task);
-    }
-
-    private static Map<String, Object> told(StepError error) {
-        Map<String, Object> told = new LinkedHashMap<>(Map.of("error_code", error.code(), "error_class",
-                error.errorClass().wire(), "error_message", error.message()));
-        if (!error.errorClass().retryable()) {
-            told.put("reason", RetryReason.NON_RETRYABLE_ERROR.wire());
-        }
-        return told;
-    }
-
-    /** What has just ended will be begun anew: it stands for nothing that waits. */
-    private static void uncount(Decision d, TaskRow task) {
-        d.view.tasksOpen--;
-        task.agent().tasksOpen--;
-        RunView.count(task.agent(), task);
-        d.run.tasksFailed += task.state == TaskState.FAILED ? 1 : 0;
-        Lanes.leave(task);
     }
 
     /** Takes a task out of the run's present: what is open of it is cancelled, and it is counted no longer. */
@@ -244,7 +96,7 @@ final class Endings {
     }
 
     /** Disarms what waits on behalf of a task that will not go on. */
-    private static void forget(Decision d, TaskRow task) {
+    static void forget(Decision d, TaskRow task) {
         switch (task.state) {
             case CONTINUING -> d.disarm(TimerKind.TASK_CONTINUE, task.id());
             case AWAITING_RETRY -> d.disarm(TimerKind.TASK_RETRY, task.id());
@@ -254,30 +106,7 @@ final class Endings {
         }
     }
 
-    /** Open tasks that exist for the case of a failure: {@code always}, and {@code all_done} downstream of it. */
-    private static Set<TaskRow> keptAfter(Decision d, TaskRow failed) {
-        Set<TaskRow> kept = new HashSet<>();
-        for (TaskRow task : d.view.tasks.values()) {
-            if (task.spec().triggerRule() == TriggerRule.ALWAYS || task == d.view.afterHook) {
-                kept.add(task);
-            }
-        }
-        Deque<TaskRow> todo = new ArrayDeque<>(List.of(failed));
-        Set<TaskRow> seen = new HashSet<>();
-        while (!todo.isEmpty()) {
-            for (TaskRow down : todo.poll().downstreams) {
-                if (seen.add(down)) {
-                    todo.add(down);
-                    if (down.spec().triggerRule() == TriggerRule.ALL_DONE) {
-                        kept.add(down);
-                    }
-                }
-            }
-        }
-        return kept;
-    }
-
-    private static void cancel(Decision d, TaskRow task, List<TaskRow> ended) {
+    static void cancel(Decision d, TaskRow task, List<TaskRow> ended) {
         cancel(d, task, Map.of(), ended);
     }
 
@@ -318,12 +147,12 @@ final class Endings {
     }
 
     /** Counts tasks that have just become terminal, judges what waited for them and settles what that brings to an end. */
-    private static void ended(Decision d, Collection<TaskRow> first) {
+    static void ended(Decision d, Collection<TaskRow> first) {
         Deque<TaskRow> todo = new ArrayDeque<>(first);
         while (!todo.isEmpty()) {
             TaskRow task = todo.poll();
             count(d, task);
-            if (task.system() && task.spec().taskType().equals(SystemTasks.PLANNING)) {
+            if (SystemTasks.plans(task)) {
                 Replanning.ended(d, task);
             }
             TaskRow group = task.group();

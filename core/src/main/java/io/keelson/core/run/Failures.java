@@ -111,7 +111,7 @@ final class Failures {
                 if (ownPolicy && !task.system()) {
                     task(d, task, error);
                 } else {
-                    Endings.failed(d, task, error);
+                    Propagation.failed(d, task, error);
                 }
             }
         }
@@ -135,7 +135,7 @@ final class Failures {
                 again(d, task, error, null, detail(error, decision));
                 Tickets.failure(d, task, null, error, decision.reason().wire());
             }
-            case FAIL -> Endings.failed(d, task, error, detail(error, decision));
+            case FAIL -> Propagation.failed(d, task, error, detail(error, decision));
             case ABORT -> abort(d, decision.reason().wire(), error);
         }
     }

@@ -192,7 +192,7 @@ final class Gates {
     private static void breakGate(Decision d, TaskRow task, StepError error) {
         d.move(task, TaskState.QUEUED, Map.of());
         d.move(task, TaskState.ASSIGNED, Map.of());
-        Endings.failed(d, task, error);
+        Propagation.failed(d, task, error);
     }
 
     private static Reply opened(Decision d, @Nullable StepRow step, Evaluation evaluation) {
@@ -232,7 +232,7 @@ final class Gates {
             d.changes.output(task, json);
             Verdicts.submit(d, task);
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
-            Endings.failed(d, task, error);
+            Propagation.failed(d, task, error);
         } else {
             throw new IllegalArgumentException(evaluation.toString());
         }

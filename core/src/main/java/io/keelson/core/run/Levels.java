@@ -59,8 +59,8 @@ final class Levels {
     }
 
     /**
-     * Starts an agent over: all its tasks anew, those that had ended in this attempt of the run included. Others' tasks that have not begun wait
-     * for the new ones; what has begun on the old ones' outputs goes on.
+     * Starts an agent over: all its tasks anew, those that had ended in this attempt of the run included. Others' tasks
+     * that have not begun wait for the new ones; what has begun on the old ones' outputs goes on.
      */
     static void startOver(Decision d, AgentRow agent, StepError error) {
         Lanes.start(d, agent);

@@ -150,15 +150,14 @@ final class Replanning {
             begin(d, "the last plan was no plan: " + error.message());
             return;
         }
-        Endings.failWhatFailed(d, error);
+        Propagation.failWhatFailed(d, error);
     }
 
     /** True when the planner's answer is there and nobody is looking at it. */
     static boolean plannerIsDone(Decision d) {
         return underWay(d) && !d.view.evaluatingPlan
                 && d.view.tickets.isEmpty() && d.run.state == RunState.RUNNING
-                && d.view.tasks.values().stream().noneMatch(task -> task.system() && !task.terminal()
-                        && task.spec().taskType().equals(SystemTasks.PLANNING));
+                && d.view.tasks.values().stream().noneMatch(task -> SystemTasks.plans(task) && !task.terminal());
     }
 
     /** True while nothing of the present plan may be begun. */

@@ -94,7 +94,7 @@ final class Steps {
         d.move(task, TaskState.CONTINUING, Map.of("continuation_count", task.continuations + 1, "tokens_this_turn",
                 command.result().tokens()));
         if (task.continuations >= d.run.policy().maxContinuations()) {
-            Endings.failed(d, task, new StepError("CONTINUATION_LIMIT", ErrorClass.PERMANENT,
+            Propagation.failed(d, task, new StepError("CONTINUATION_LIMIT", ErrorClass.PERMANENT,
                     "the task wanted more than " + d.run.policy().maxContinuations() + " further turns"));
             return Reply.CHANGED;
         }

@@ -9,7 +9,7 @@ import java.util.List;
 final class SystemTasks {
     static final String BEFORE = "hook_before";
     static final String AFTER = "hook_after";
-    static final String PLANNING = "planning";
+    private static final String PLANNING = "planning";
     /** Name of the agent that does them; no plan can have it, for names of agents do not begin with a dot. */
     static final String AGENT = ".engine";
 
@@ -17,6 +17,11 @@ final class SystemTasks {
 
     static boolean is(TaskSpec spec) {
         return AGENT.equals(spec.agent());
+    }
+
+    /** True for a planner's work. */
+    static boolean plans(TaskRow task) {
+        return is(task.spec()) && task.spec().taskType().equals(PLANNING);
     }
 
     static TaskSpec before(StepSpec step) {

@@ -107,7 +107,7 @@ final class Verdicts {
                 task.errorMessage = null;
                 Endings.completed(d, task, Gates.said("approved_by", d.actor, comment));
             }
-            case REJECT -> Endings.failed(d, task, new StepError("OUTPUT_REJECTED", ErrorClass.HUMAN_REJECTION,
+            case REJECT -> Propagation.failed(d, task, new StepError("OUTPUT_REJECTED", ErrorClass.HUMAN_REJECTION,
                     comment == null ? "a human rejected the output" : comment));
             case RETRY -> {
                 StepError why = new StepError("OUTPUT_REJECTED", ErrorClass.QUALITY,

@@ -153,7 +153,7 @@ final class Watch {
         for (AgentRow agent : List.copyOf(d.view.agents)) {
             if (d.run.state == RunState.RUNNING && agent.state == AgentState.RUNNING
                     && !agent.failing && !spared(d, agent) && passed(d, agent.begunAt, t.agent())) {
-                Endings.timedOut(d, agent);
+                Propagation.timedOut(d, agent);
             }
         }
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {

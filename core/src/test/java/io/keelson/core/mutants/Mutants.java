@@ -66,7 +66,7 @@ final class Mutants {
                 new Mutant(ENDINGS, "if (!step.state.terminal()) { Steps.cancel(d, step); }",
                         "if (!step.state.terminal() && step.state != io.keelson.core.lifecycle.StepState.AWAITING_RETRY) { Steps.cancel(d, step); }",
                         "a cancelled task leaves a step that awaits its retry"),
-                new Mutant(ENDINGS, "if (!other.terminal() && !kept.contains(other) && (whole",
+                new Mutant("run/Propagation.java", "if (!other.terminal() && !kept.contains(other) && (whole",
                         "if (!other.terminal() && other.state != TaskState.PENDING && !kept.contains(other) && (whole",
                         "a failed run begins further tasks"),
                 new Mutant(ENDINGS, "case SKIPPED -> d.run.tasksSkipped++;", "case SKIPPED -> { }",
