@@ -12,11 +12,13 @@ final class Sender {
     private static final Logger LOG = LoggerFactory.getLogger(Sender.class);
     private static final int BUFFER = 8 << 10;
     private static final int MOST_DRAINED = 1 << 20;
+    private static final int MOST_LINGERED = 64 << 20;
 
     private Sender() {}
 
     static void send(Context context, Answer answer) throws IOException {
-        if (!drained(context)) {
+        boolean whole = drained(context, MOST_DRAINED);
+        if (!whole) {
             context.header("Connection", "close");
         }
         answer.headers().forEach(context::header);
@@ -26,17 +28,36 @@ final class Sender {
             case Answer.Content.Document document -> send(context, answer, document);
             case Answer.Content.Stream stream -> send(context, answer.status(), stream);
         }
+        if (!whole) {
+            linger(context);
+        }
+    }
+
+    /**
+     * Sends the answer now and reads on for a while: to close a connection on which bytes are still coming is to reset it,
+     * and a client whose connection is reset may never see the answer that it was sent.
+     */
+    private static void linger(Context context) throws IOException {
+        InputStream pending = context.resultInputStream();
+        if (pending != null) {
+            byte[] bytes = pending.readAllBytes();
+            context.result(InputStream.nullInputStream());
+            context.res().setContentLength(bytes.length);
+            context.res().getOutputStream().write(bytes);
+        }
+        context.res().flushBuffer();
+        drained(context, MOST_LINGERED);
     }
 
     /**
      * Reads what is left of the request's body, within reason: the next request on the connection stands behind it. False
      * when there is more, so that the connection can serve no further request and its client must be told.
      */
-    private static boolean drained(Context context) {
+    private static boolean drained(Context context, int most) {
         byte[] buffer = new byte[BUFFER];
         try {
             InputStream body = context.req().getInputStream();
-            for (int left = MOST_DRAINED; left > 0;) {
+            for (int left = most; left > 0;) {
                 int read = body.read(buffer);
                 if (read < 0) {
                     return true;

@@ -74,6 +74,18 @@ class HttpServerTest {
                 .doesNotContain("Jetty").doesNotContain("\tat ");
     }
 
+    /** A client that first sends all it has and then looks for the answer finds it. */
+    @Test
+    void aClientThatSendsFarTooMuchStillGetsItsAnswer() throws IOException {
+        int length = 48 << 20;
+        String answer =
+                raw("POST /api/v1/runs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer "
+                        + api.key() + "\r\nContent-Length: " + length + "\r\n\r\n" + " ".repeat(length));
+
+        assertThat(answer).startsWith("HTTP/1.1 413 ").contains("\"code\":\"BODY_TOO_LARGE\"")
+                .containsIgnoringCase("connection: close");
+    }
+
     @Test
     void aMethodThatIsNotAllowedIsToldWhichAre() {
         assertThat(api.send("DELETE", "/api/v1/runs", null).header("Allow")).isEqualTo("GET, POST");
