@@ -29,6 +29,7 @@ import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.Fleet;
+import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.tool.ToolCatalog;
@@ -109,7 +110,8 @@ public final class Server implements AutoCloseable {
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
                                     tool -> tools.find(tool).isPresent()),
                             new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
-                            UuidCreator::getTimeOrderedEpoch, () -> answers(database))));
+                            UuidCreator::getTimeOrderedEpoch, new IdempotencyKeys(DbClock.DATABASE),
+                            () -> answers(database))));
             http.start();
             baseUrl = http.url();
             files.writeUrl(baseUrl);

@@ -3,8 +3,10 @@ package io.keelson.server.engine;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import io.keelson.server.run.KeyUse;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** The way in for everything that changes a run. */
 public interface Commands {
@@ -16,7 +18,17 @@ public interface Commands {
      *         is no such run, with {@link Overloaded} when too much is queued (nothing was changed), with another
      *         exception when the database could not be reached (the outcome is then unknown; commands are idempotent)
      */
-    CompletableFuture<Reply> submit(Command command);
+    default CompletableFuture<Reply> submit(Command command) {
+        return submit(command, null);
+    }
+
+    /**
+     * The same under an idempotency key, which is used by the transaction that does what the command says, unless the
+     * command is refused. Completes exceptionally with {@link KeyUsed} when the key was used before; nothing was changed.
+     *
+     * @param key null for none
+     */
+    CompletableFuture<Reply> submit(Command command, @Nullable KeyUse key);
 
     /**
      * Waits for the run to end. Who wants to know of an end that may have come already asks for this first and looks at
@@ -29,6 +41,11 @@ public interface Commands {
 
     /** There is no run of that id. */
     final class RunNotFound extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** The idempotency key was used within the last 24 hours. */
+    final class KeyUsed extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }
 

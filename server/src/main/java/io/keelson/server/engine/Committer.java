@@ -4,10 +4,12 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.Reply;
 import io.keelson.server.db.Database;
+import io.keelson.server.run.KeyUse;
 import io.keelson.server.run.RunStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** Group commit: all commands of a run go through the same loop, in the order in which they came. */
 final class Committer implements AutoCloseable {
@@ -30,8 +32,8 @@ final class Committer implements AutoCloseable {
     }
 
     /** As {@link Commands#submit}. */
-    CompletableFuture<Reply> submit(Command command) {
-        Pending pending = new Pending(command);
+    CompletableFuture<Reply> submit(Command command, @Nullable KeyUse key) {
+        Pending pending = new Pending(command, key);
         boolean room = loopOf(command).offer(pending, MAX_WAITING / loops.size(), MAX_WAITING_TEXT / loops.size());
         return room ? pending.answer : CompletableFuture.failedFuture(new Commands.Overloaded());
     }

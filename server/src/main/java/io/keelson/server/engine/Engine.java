@@ -8,12 +8,14 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.db.Database;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.run.KeyUse;
 import io.keelson.server.tool.ToolCatalog;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One node at work: takes commands, commits them in groups, runs what its executors can, and looks after what nobody
@@ -65,8 +67,8 @@ public final class Engine implements Commands, AutoCloseable {
     }
 
     @Override
-    public CompletableFuture<Reply> submit(Command command) {
-        return committer.submit(command);
+    public CompletableFuture<Reply> submit(Command command, @Nullable KeyUse key) {
+        return committer.submit(command, key);
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.keelson.core.run.Ids;
 import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunView;
+import io.keelson.server.run.KeyUse;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Locked;
 import io.keelson.server.run.StaleViewException;
@@ -58,7 +59,8 @@ final class Flush {
             Locked locked = store.lock(connection, runs);
             time.set(locked.now());
             refresh(connection, locked);
-            commit(connection, batch, runs, locked.now(), locked.versions().keySet(), true);
+            commit(connection, batch, runs, locked.now(), locked.versions().keySet(),
+                    store.used(connection, keys(batch)), true);
         }
         views.trim();
     }
@@ -84,7 +86,7 @@ final class Flush {
         Set<UUID> existing = new HashSet<>(runs);
         existing.removeIf(run -> views.get(run) == null);
         try {
-            commit(connection, batch, runs, now, existing, false);
+            commit(connection, batch, runs, now, existing, new HashSet<>(), false);
             return true;
         } catch (StaleViewException e) {
             connection.rollback();
@@ -94,21 +96,28 @@ final class Flush {
     }
 
     private void commit(Connection connection, List<Pending> batch, Set<UUID> runs, Instant now, Set<UUID> existing,
-            boolean locked) throws SQLException {
+            Set<KeyUse.Id> used, boolean locked) throws SQLException {
         Offer offer = node.offer();
         Changes changes = new Changes();
+        List<KeyUse> keys = new ArrayList<>();
         boolean committed = false;
         try {
             for (Pending pending : batch) {
-                decide(pending, existing, changes, now, offer);
+                if (pending.key != null && used.contains(pending.key.id())) {
+                    pending.failure = new Commands.KeyUsed();
+                } else {
+                    decide(pending, existing, changes, now, offer);
+                    use(pending, used, keys);
+                }
             }
             if (!locked) {
                 store.prove(connection, untouched(runs, changes));
             }
-            if (changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty()) {
+            if (changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty()
+                    && keys.isEmpty()) {
                 connection.rollback();
             } else {
-                store.commit(connection, changes, now);
+                store.commit(connection, changes, keys, now);
             }
             committed = true;
             node.committed(changes, now);
@@ -119,6 +128,19 @@ final class Flush {
             }
         }
         dropEnded(changes);
+    }
+
+    /** The idempotency keys in the batch. */
+    private static List<KeyUse.Id> keys(List<Pending> batch) {
+        return batch.stream().map(pending -> pending.key).filter(Objects::nonNull).map(KeyUse::id).distinct().toList();
+    }
+
+    /** What is refused uses no key: the client may mend it and ask again. */
+    private static void use(Pending pending, Set<KeyUse.Id> used, List<KeyUse> keys) {
+        if (pending.key != null && pending.reply != null && !(pending.reply instanceof Reply.Rejected)) {
+            used.add(pending.key.id());
+            keys.add(pending.key);
+        }
     }
 
     /** Views on which commands were answered without any change: no write proves them. */

@@ -3,12 +3,15 @@ package io.keelson.server.engine;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.Reply;
+import io.keelson.server.run.KeyUse;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A command on its way to a commit, and who waits for its answer. */
 final class Pending {
     final Command command;
+    /** The idempotency key that it is submitted under; null for none. */
+    final @Nullable KeyUse key;
     /** The text that comes with the command, in characters: nearly all of its memory when it is large. */
     final long text;
     final CompletableFuture<Reply> answer = new CompletableFuture<>();
@@ -16,7 +19,12 @@ final class Pending {
     @Nullable Throwable failure;
 
     Pending(Command command) {
+        this(command, null);
+    }
+
+    Pending(Command command, @Nullable KeyUse key) {
         this.command = command;
+        this.key = key;
         this.text = text(command);
     }
 

@@ -15,6 +15,8 @@ final class Upkeep implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Upkeep.class);
     private static final Duration TICK = Duration.ofSeconds(1);
     private static final Duration RARELY = Duration.ofSeconds(20);
+    private static final Duration NOW_AND_THEN = Duration.ofMinutes(1);
+    private static final int KEYS_AT_ONCE = 1_000;
     /** So much later than it should a node's sign of life may come. */
     private static final Duration TOLERANCE = Duration.ofSeconds(5);
 
@@ -48,6 +50,7 @@ final class Upkeep implements AutoCloseable {
         every(beat, this::keepLeases);
         every(TICK, this::endsElsewhere);
         every(RARELY, reconciler::stuckJoins);
+        every(NOW_AND_THEN, this::dropExpiredKeys);
         lookAfter(TICK);
     }
 
@@ -77,6 +80,13 @@ final class Upkeep implements AutoCloseable {
         if (!awaited.isEmpty()) {
             database.withConnection(c -> store.runs().ended(c, awaited)).forEach(ends::ended);
         }
+    }
+
+    private void dropExpiredKeys() {
+        int dropped;
+        do {
+            dropped = database.inTransaction(c -> store.keys().purge(c, KEYS_AT_ONCE));
+        } while (dropped == KEYS_AT_ONCE);
     }
 
     private void every(Duration period, Runnable duty) {

@@ -31,7 +31,7 @@ final class AgentActions {
         UUID run = call.id("id", IdKind.RUN);
         int number = number(call.pathText("number"));
         reads.requireRun(call.workspace(), run);
-        submission.submit(new Command.CancelAgent(run, number, reason, call.actor()));
+        submission.submit(call, new Command.CancelAgent(run, number, reason, call.actor()));
         return Answer.ok(agent(call.workspace(), run, number));
     }
 

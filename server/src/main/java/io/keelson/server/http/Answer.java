@@ -37,6 +37,10 @@ record Answer(int status, @Nullable Content content, Map<String, String> headers
         return new Answer(200, new Content.Document(JSON, json), Map.of(), false);
     }
 
+    static Answer json(int status, JsonNode json) {
+        return new Answer(status, new Content.Document(JSON, json), Map.of(), false);
+    }
+
     /** One resource. */
     static Answer resource(JsonNode json) {
         return new Answer(200, new Content.Document(JSON, json), Map.of(), true);
@@ -57,6 +61,11 @@ record Answer(int status, @Nullable Content content, Map<String, String> headers
     /** Status and headers only. */
     static Answer empty(int status) {
         return new Answer(status, null, Map.of(), false);
+    }
+
+    /** The same under another status. */
+    Answer as(int other) {
+        return new Answer(other, content, headers, tagged);
     }
 
     Answer header(String name, String value) {

@@ -14,6 +14,7 @@ final class Call {
     private final @Nullable Caller caller;
     private final Body body;
     private final Query query;
+    private Idempotency.@Nullable Keyed keyed;
 
     Call(Context context, @Nullable Caller caller, Body body) {
         this.context = context;
@@ -64,6 +65,29 @@ final class Call {
     /** The body's members; those of an empty object when there is no body. */
     Fields fields() throws IOException {
         return Fields.of(body.json());
+    }
+
+    String method() {
+        return context.req().getMethod();
+    }
+
+    String path() {
+        return context.path();
+    }
+
+    /** The query as it was sent; empty for none. */
+    String queryText() {
+        String text = context.queryString();
+        return text == null ? "" : text;
+    }
+
+    /** The idempotency key that it bears; null for none. */
+    Idempotency.@Nullable Keyed keyed() {
+        return keyed;
+    }
+
+    void keyed(Idempotency.Keyed key) {
+        keyed = key;
     }
 
     @Nullable String header(String name) {

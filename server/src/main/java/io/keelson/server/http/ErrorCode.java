@@ -40,6 +40,7 @@ enum ErrorCode {
     BODY_TOO_LARGE(413, "The body is too large"),
     URI_TOO_LONG(414, "The address is too long"),
     UNSUPPORTED_MEDIA_TYPE(415, "The body's type is not supported"),
+    IDEMPOTENCY_IN_FLIGHT(409, "The first request under the idempotency key is under way"),
     IDEMPOTENCY_KEY_CONFLICT(422, "The idempotency key was used for something else"),
     INVALID_BODY(422, "The body cannot be accepted"),
     HEADERS_TOO_LARGE(431, "The headers are too large"),

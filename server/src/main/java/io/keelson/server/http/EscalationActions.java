@@ -69,7 +69,7 @@ final class EscalationActions {
         ObjectNode ticket = reads.escalation(call.workspace(), id);
         if (!answered(ticket, answer)) {
             UUID run = UUID.fromString(ticket.get("run_id").stringValue());
-            submission.submit(new Command.Resolve(run, id, Resolution.valueOf(answer.toUpperCase(Locale.ROOT)),
+            submission.submit(call, new Command.Resolve(run, id, Resolution.valueOf(answer.toUpperCase(Locale.ROOT)),
                     comment, call.actor()));
         }
         return Answer.ok(shown(reads.escalation(call.workspace(), id)));

@@ -33,12 +33,14 @@ public final class HttpServer implements AutoCloseable {
     private final Stopping stopping = new Stopping();
     private final Door door;
     private final BodyRoom room;
+    private final Idempotency idempotency;
     private final List<Route> routes;
     private final Javalin javalin;
 
     public HttpServer(HttpOptions options, Rooms rooms) {
         this.options = options;
         this.room = new BodyRoom((long) LARGEST_BODIES * options.maxBodyBytes());
+        this.idempotency = new Idempotency(rooms.database(), rooms.keys());
         this.door = new Door(rooms.apiKeys());
         this.routes = Routes.of(rooms, new LongPoll(options.longestPoll(), stopping));
         this.javalin = Javalin.create(this::configure);
@@ -119,11 +121,15 @@ public final class HttpServer implements AutoCloseable {
         Answer answer;
         try (Body body = new Body(context.req(), options.maxBodyBytes(), room)) {
             Caller caller = route.open() ? null : door.enter(context);
-            answer = route.action().answer(new Call(context, caller, body));
+            answer = answer(route, new Call(context, caller, body));
         } catch (Throwable failure) {
             answer = Failures.refusal(failure, route.method() + " " + route.path()).answer();
         }
         Sender.send(context, answer);
+    }
+
+    private Answer answer(Route route, Call call) throws IOException, InterruptedException {
+        return route.keyed() ? idempotency.answer(call, route.action()) : route.action().answer(call);
     }
 
     /** What the router refuses: an unknown path, or a method that the path does not know. */

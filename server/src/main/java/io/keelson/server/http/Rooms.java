@@ -8,6 +8,7 @@ import io.keelson.server.engine.Commands;
 import io.keelson.server.engine.RemoteWork;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.run.Explainer;
+import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.tool.ToolCatalog;
 import java.util.function.BooleanSupplier;
@@ -20,4 +21,5 @@ import java.util.function.BooleanSupplier;
  */
 public record Rooms(Database database, ApiKeys apiKeys, Commands commands, RemoteWork remoteWork, RunReader runs,
         Explainer explainer, MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Ids ids,
+        IdempotencyKeys keys,
         BooleanSupplier ready) {}

@@ -14,6 +14,16 @@ record Route(HandlerType method, String path, boolean open, Action action) {
 
     private static final String API = "/api/v1";
 
+    /** Whether an idempotency key counts there. What workers report is told apart by its lease's epoch. */
+    boolean keyed() {
+        return method == HandlerType.POST && keyed(path);
+    }
+
+    /** Whether it counts for a POST to this path. */
+    static boolean keyed(String path) {
+        return !path.startsWith(API + "/dispatch/");
+    }
+
     /** Whether the path of a request is this route's. */
     boolean matches(String requested) {
         String[] wanted = path.split("/", -1);

@@ -68,7 +68,7 @@ final class RunActions {
         call.query().done();
         UUID id = call.id("id", IdKind.RUN);
         reads.requireRun(call.workspace(), id);
-        submission.submit(command.of(id));
+        submission.submit(call, command.of(id));
         return Answer.ok(reads.run(call.workspace(), id));
     }
 }

@@ -42,20 +42,11 @@ final class RunCreation {
 
     private Answer create(Call call) throws IOException, InterruptedException {
         call.query().done();
-        String key = IdempotencyKey.of(call);
         Mission mission = mission(call.body());
-        UUID id = key == null ? ids.next() : IdempotencyKey.runId(call.workspace(), key);
+        UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         refuseTakenExternalId(call.workspace(), id, mission.externalId());
-        boolean created = submit(call, id, mission);
-        ObjectNode run = reads.run(call.workspace(), id);
-        if (created) {
-            return Answer.created("/api/v1/runs/" + id, run);
-        }
-        if (!IdempotencyKey.sameMission(run, mission)) {
-            throw Refusal.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT, "the key was used for another mission; it made run "
-                    + id).with("run_id", id.toString());
-        }
-        return Answer.ok(run);
+        submit(call, id, mission);
+        return Answer.created("/api/v1/runs/" + id, reads.run(call.workspace(), id));
     }
 
     private Mission mission(Body body) throws IOException {
@@ -67,18 +58,17 @@ final class RunCreation {
         };
     }
 
-    private boolean submit(Call call, UUID id, Mission mission) throws InterruptedException {
+    private void submit(Call call, UUID id, Mission mission) throws InterruptedException {
         NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()));
         Command.Create create = new Command.Create(run, mission.start(), call.actor());
         try {
-            return submission.submit(create);
+            submission.submit(call, create);
         } catch (CompletionException e) {
             if (!(e.getCause() instanceof SQLException sql) || !UNIQUE_VIOLATION.equals(sql.getSQLState())) {
                 throw e;
             }
             refuseTakenExternalId(call.workspace(), id, mission.externalId());
-            // Another server made this very run at the same moment: this time it is found.
-            return submission.submit(create);
+            throw e;
         }
     }
 

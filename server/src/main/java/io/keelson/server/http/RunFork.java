@@ -60,22 +60,11 @@ final class RunFork {
                     "the run's plan has no task '" + Shown.piece(task) + "'")));
         }
         Map<String, UUID> completed = reads.read((runs, c) -> runs.completed(c, call.workspace(), source));
-        String key = IdempotencyKey.of(call);
-        UUID id = key == null ? ids.next() : IdempotencyKey.runId(call.workspace(), key);
+        UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()),
                 new NewRun.Fork(source, task, carried(mission.plan(), task, completed)));
-        boolean created = submission.submit(new Command.Create(run, true, call.actor()));
-        ObjectNode document = reads.run(call.workspace(), id);
-        if (created) {
-            return Answer.created("/api/v1/runs/" + id, document);
-        }
-        if (!source.toString().equals(document.path("forked_from").asString(""))
-                || !task.equals(document.path("fork_task").asString(""))
-                || !IdempotencyKey.sameMission(document, mission)) {
-            throw Refusal.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT, "the key was used for something else; it made run "
-                    + id).with("run_id", id.toString());
-        }
-        return Answer.ok(document);
+        submission.submit(call, new Command.Create(run, true, call.actor()));
+        return Answer.created("/api/v1/runs/" + id, reads.run(call.workspace(), id));
     }
 
     private Mission mission(UUID workspace, UUID source, @Nullable String name, @Nullable JsonNode inputs) {

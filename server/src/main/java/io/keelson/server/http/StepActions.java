@@ -29,7 +29,7 @@ final class StepActions {
         fields.done();
         UUID id = call.id("id", IdKind.STEP);
         UUID run = UUID.fromString(reads.step(call.workspace(), id).get("run_id").stringValue());
-        submission.submit(new Command.DecideStep(run, id, approve, comment, call.actor()));
+        submission.submit(call, new Command.DecideStep(run, id, approve, comment, call.actor()));
         return Answer.ok(reads.step(call.workspace(), id));
     }
 }

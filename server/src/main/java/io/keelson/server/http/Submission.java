@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.engine.Commands;
+import io.keelson.server.run.KeyUse;
 import java.util.Arrays;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -21,14 +22,19 @@ final class Submission {
     }
 
     /**
-     * Returns when the command is committed.
+     * Returns when the command is committed. Under an idempotency key that was used nothing is submitted.
      *
      * @return whether it changed anything
      * @throws Refusal when it was refused; nothing has changed then
      */
-    boolean submit(Command command) throws InterruptedException {
+    boolean submit(Call call, Command command) throws InterruptedException {
+        Idempotency.Keyed keyed = call.keyed();
+        if (keyed != null && keyed.repeated()) {
+            return false;
+        }
+        KeyUse use = keyed == null ? null : keyed.use().of(command.runId());
         try {
-            Reply reply = commands.submit(command).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            Reply reply = commands.submit(command, use).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             if (reply instanceof Reply.Rejected rejected) {
                 throw refusal(rejected);
             }

@@ -64,7 +64,7 @@ final class TaskActions {
         call.query().done();
         UUID id = call.id("id", IdKind.TASK);
         UUID run = UUID.fromString(reads.task(call.workspace(), id).get("run_id").stringValue());
-        submission.submit(command.task(run, id));
+        submission.submit(call, command.task(run, id));
         return Answer.ok(reads.task(call.workspace(), id));
     }
 }

@@ -12,6 +12,7 @@ import io.keelson.server.run.SetStatement.Part;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -41,20 +42,23 @@ final class ChangesWriter {
 
     private final Connection c;
     private final Changes changes;
+    private final Collection<KeyUse> keys;
     private final Instant now;
     /** In the order of their ids. */
     private final Map<UUID, RunRow> runs = new LinkedHashMap<>();
 
-    ChangesWriter(Connection c, Changes changes, Instant now) {
+    ChangesWriter(Connection c, Changes changes, Collection<KeyUse> keys, Instant now) {
         this.c = c;
         this.changes = changes;
+        this.keys = keys;
         this.now = now;
         changes.runs().stream().sorted(BY_ID).forEach(run -> runs.put(run.id(), run));
     }
 
     void commit() throws SQLException {
         try {
-            new CommitMessage(List.of(born(), moves(), turns(), rare())).send(c, now);
+            new CommitMessage(List.of(born(), moves(), turns(), rare(), List.of(IdempotencyKeys.USE.of(keys)))).send(c,
+                    now);
             changes.runs().forEach(RunRow::saved);
         } catch (SQLException e) {
             if (overtaken(e)) {

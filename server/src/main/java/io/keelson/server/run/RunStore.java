@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -118,16 +119,22 @@ public final class RunStore {
         RunsTable.prove(c, views);
     }
 
+    /** Those of the idempotency keys that were used within the last 24 hours. */
+    public Set<KeyUse.Id> used(Connection c, Collection<KeyUse.Id> keys) throws SQLException {
+        return new IdempotencyKeys(clock).used(c, keys);
+    }
+
     /**
      * Writes everything that a batch of decisions changed, and commits it, in one message.
      *
+     * @param keys idempotency keys that are used by this
      * @param now the time that the decisions were given
-     * @throws StaleViewException when a view was not current; nothing is committed
+     * @throws StaleViewException when a view was not current or a key is in use; nothing is committed
      * @throws SQLException when the database refused, and nothing is committed; or when the connection was lost, and
      *             nobody knows
      */
-    public void commit(Connection c, Changes changes, Instant now) throws SQLException {
-        new ChangesWriter(c, changes, now).commit();
+    public void commit(Connection c, Changes changes, Collection<KeyUse> keys, Instant now) throws SQLException {
+        new ChangesWriter(c, changes, keys, now).commit();
     }
 
     /** What executors that serve any workspace may claim, in order of dispatch. */

@@ -15,6 +15,7 @@ import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.run.Explainer;
+import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.tool.ToolCatalog;
@@ -79,7 +80,8 @@ class OpenApiTest {
             HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
                     new ApiKeys(database), engine, engine.remoteWork(), new RunReader(),
                     new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read), tool -> false),
-                    new MissionReader(knowledge, knowledge::timeout), tools, artifacts, UUID::randomUUID, () -> true));
+                    new MissionReader(knowledge, knowledge::timeout), tools, artifacts, UUID::randomUUID,
+                    new IdempotencyKeys(DbClock.DATABASE), () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());
         }

@@ -256,53 +256,6 @@ class RunApiTest {
     }
 
     @Test
-    void aRequestRepeatedWithItsIdempotencyKeyMeetsItsRun() {
-        ApiServer.Answer first = api.post(RUNS, ApiServer.WAITS, "Idempotency-Key", "k-1");
-        ApiServer.Answer second = api.post(RUNS, ApiServer.WAITS, "Idempotency-Key", "k-1");
-        ApiServer.Answer other = api.post(RUNS, ApiServer.WAITS.replace("Ask", "Other"), "Idempotency-Key", "k-1");
-
-        ApiServer.Answer urgent = api.post(RUNS, ApiServer.WAITS.replaceFirst("\\{", "{\"priority\": 1,"),
-                "Idempotency-Key", "k-1");
-
-        assertThat(urgent.status()).as(urgent.text()).isEqualTo(422);
-        assertThat(first.status()).isEqualTo(201);
-        assertThat(second.status()).isEqualTo(200);
-        assertThat(second.json().get("id")).isEqualTo(first.json().get("id"));
-        assertThat(other.status()).isEqualTo(422);
-        assertThat(other.json().get("code").stringValue()).isEqualTo("IDEMPOTENCY_KEY_CONFLICT");
-    }
-
-    @Test
-    void aRequestThatMeetsItselfHalfDoneOnAnotherServerMeetsItsRun() {
-        String twin = api.create(ApiServer.WAITS);
-        ApiServer.Answer answer = api.database().inTransaction(c -> {
-            UUID id = IdempotencyKey.runId(Bootstrap.DEFAULT_WORKSPACE, "k-race");
-            try (Statement other = c.createStatement()) {
-                other.execute("create temporary table other on commit drop as select * from orchestration_runs"
-                        + " where id = '" + twin + "'; update other set id = '" + id + "';"
-                        + " insert into orchestration_runs select * from other;"
-                        + " insert into run_heads select '" + id
-                        + "', version_id, last_seq, steps_completed, total_tokens,"
-                        + " total_cost, updated_at"
-                        + " from run_heads where run_id = '" + twin + "'");
-                CompletableFuture<ApiServer.Answer> asked = CompletableFuture
-                        .supplyAsync(() -> api.post(RUNS, ApiServer.WAITS, "Idempotency-Key", "k-race"));
-                Awaitility.await().until(() -> waitsForALock(other));
-                return asked;
-            }
-        }).join();
-
-        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-    }
-
-    private static boolean waitsForALock(Statement statement) throws SQLException {
-        try (ResultSet row = statement.executeQuery("select 1 from pg_stat_activity"
-                + " where datname = current_database() and wait_event_type = 'Lock'")) {
-            return row.next();
-        }
-    }
-
-    @Test
     void aListIsPagedInAStableOrderAndFiltered() {
         List<String> made = new ArrayList<>();
         for (int i = 0; i < 5; i++) {

@@ -91,7 +91,7 @@ final class World implements AutoCloseable {
                 replies.add(Decider.decide(views.get(command.runId()), command, changes, locked.now(), ids, offer));
             }
         }
-        store.commit(connection, changes, locked.now());
+        store.commit(connection, changes, List.of(), locked.now());
         Map<UUID, RunView> loaded = store.load(connection, runs);
         connection.commit();
         for (UUID run : runs) {

@@ -99,7 +99,8 @@ class WriteTest {
         Changes changes = new Changes();
         Decider.decide(stale, new Command.Cancel(run, null, TESTER), changes, world.now, world.ids, Offer.none());
         Connection c = world.connection();
-        assertThatThrownBy(() -> world.store.commit(c, changes, world.now)).isInstanceOf(StaleViewException.class);
+        assertThatThrownBy(() -> world.store.commit(c, changes, List.of(), world.now))
+                .isInstanceOf(StaleViewException.class);
         List<String> committed = world.database.withConnection(other -> RunFixtures.query(other,
                 "select state from orchestration_runs"));
         assertThat(committed).containsExactly("paused");
@@ -160,7 +161,7 @@ class WriteTest {
             Decider.create(new Command.Create(made, true, TESTER), changes, world.now, world.ids, Offer.none());
         }
         CountingConnection counting = new CountingConnection(world.connection());
-        world.store.commit(counting.connection(), changes, Instant.parse("2026-01-01T00:00:00Z"));
+        world.store.commit(counting.connection(), changes, List.of(), Instant.parse("2026-01-01T00:00:00Z"));
         return counting.statements();
     }
 

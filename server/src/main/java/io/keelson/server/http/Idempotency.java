@@ -1,0 +1,143 @@
+package io.keelson.server.http;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.engine.Commands;
+import io.keelson.server.run.IdempotencyKeys;
+import io.keelson.server.run.IdempotencyKeys.StoredAnswer;
+import io.keelson.server.run.IdempotencyKeys.Used;
+import io.keelson.server.run.KeyUse;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The header {@code Idempotency-Key} (specification: money §2, layer 1): for 24 hours, a request that comes again under
+ * its key is answered as it was the first time, and nothing is done again. The key is used by the transaction that does
+ * what was asked, so that no crash comes between. What was refused uses no key.
+ */
+final class Idempotency {
+
+    static final String HEADER = "Idempotency-Key";
+    static final String REPLAYED = "Idempotent-Replayed";
+
+    private static final int MAX_LENGTH = 255;
+    private static final String API = "/api/v1";
+
+    /**
+     * The key that a call bears.
+     *
+     * @param repeated true when what was asked is done already: only its answer is wanted
+     */
+    record Keyed(KeyUse use, boolean repeated) {
+
+        /** The run that the call is to make: under a key that was used, the one that was made then. */
+        UUID runOr(UUID fresh) {
+            UUID made = repeated ? use.run() : null;
+            return made == null ? fresh : made;
+        }
+    }
+
+    private final Database database;
+    private final IdempotencyKeys keys;
+    private final Set<KeyUse.Id> inFlight = ConcurrentHashMap.newKeySet();
+
+    Idempotency(Database database, IdempotencyKeys keys) {
+        this.database = database;
+        this.keys = keys;
+    }
+
+    /** Does what is asked, once; a call without a key is answered as it is. */
+    Answer answer(Call call, Action action) throws IOException, InterruptedException {
+        String key = call.header(HEADER);
+        if (key == null) {
+            return action.answer(call);
+        }
+        if (key.isBlank() || key.length() > MAX_LENGTH) {
+            throw Refusal.of(ErrorCode.INVALID_PARAMETER, HEADER + " must have 1 to " + MAX_LENGTH + " characters")
+                    .with("parameter", HEADER);
+        }
+        KeyUse use = new KeyUse(new KeyUse.Id(call.workspace(), endpoint(call), key), RequestHash.of(call), null);
+        if (!inFlight.add(use.id())) {
+            throw Refusal.of(ErrorCode.IDEMPOTENCY_IN_FLIGHT, "the first request under this key is not answered yet")
+                    .header("Retry-After", "1");
+        }
+        try {
+            return once(call, action, use);
+        } finally {
+            inFlight.remove(use.id());
+        }
+    }
+
+    private Answer once(Call call, Action action, KeyUse use) throws IOException, InterruptedException {
+        Optional<Used> known = known(use);
+        if (known.isEmpty()) {
+            try {
+                call.keyed(new Keyed(use, false));
+                return noted(use, action.answer(call));
+            } catch (CompletionException e) {
+                if (!(e.getCause() instanceof Commands.KeyUsed)) {
+                    throw e;
+                }
+                known = known(use);
+            }
+        }
+        return again(call, action, use, known.orElseThrow());
+    }
+
+    private Answer again(Call call, Action action, KeyUse use, Used known) throws IOException, InterruptedException {
+        if (!known.requestHash().equals(use.requestHash())) {
+            Refusal refusal = Refusal.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT,
+                    "within the last 24 hours the key was used for another request");
+            throw known.run() == null ? refusal : refusal.with("run_id", known.run().toString());
+        }
+        StoredAnswer stored = known.answer();
+        if (stored != null) {
+            return replayed(stored);
+        }
+        call.keyed(new Keyed(new KeyUse(use.id(), use.requestHash(), known.run()), true));
+        Answer answer = noted(use, action.answer(call));
+        return answer.as(again(answer.status())).header(REPLAYED, "true");
+    }
+
+    private Optional<Used> known(KeyUse use) {
+        return database.withConnection(c -> keys.find(c, use.id()));
+    }
+
+    private Answer noted(KeyUse use, Answer answer) {
+        if (answer.status() / 100 == 2) {
+            StoredAnswer stored = new StoredAnswer(answer.status(), answer.headers().get("Location"), body(answer));
+            database.runInTransaction(c -> keys.answered(c, use, stored));
+        }
+        return answer;
+    }
+
+    private static @Nullable String body(Answer answer) {
+        return answer.content() instanceof Answer.Content.Document document
+                ? new String(Json.write(document.json()), StandardCharsets.UTF_8)
+                : null;
+    }
+
+    private static Answer replayed(StoredAnswer stored) {
+        String body = stored.body();
+        int status = again(stored.status());
+        Answer answer = body == null ? Answer.empty(status)
+                : Answer.json(status, Json.read(body.getBytes(StandardCharsets.UTF_8)));
+        answer = answer.header(REPLAYED, "true");
+        return stored.location() == null ? answer : answer.header("Location", stored.location());
+    }
+
+    /** Nothing is created by a repetition. */
+    private static int again(int status) {
+        return status == 201 ? 200 : status;
+    }
+
+    private static String endpoint(Call call) {
+        String path = call.path();
+        return call.method() + " " + (path.startsWith(API + "/") ? path.substring(API.length()) : path);
+    }
+}

@@ -1,0 +1,69 @@
+package io.keelson.server.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.run.IdempotencyKeys.StoredAnswer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** When keys expire, by a clock that stands. */
+class IdempotencyKeysTest {
+
+    private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+
+    private Instant now = NOON;
+    private final IdempotencyKeys keys = new IdempotencyKeys(() -> now);
+
+    private static KeyUse use(String key) {
+        return new KeyUse(new KeyUse.Id(new UUID(0, 1), "POST /runs", key), "h", new UUID(0, 2));
+    }
+
+    private Optional<IdempotencyKeys.Used> find(Database database, String key) {
+        return database.inTransaction(c -> keys.find(c, use(key).id()));
+    }
+
+    @Test
+    void aKeyIsKnownForADayToTheMicrosecond() {
+        try (Database database = TestDatabase.create()) {
+            database.runInTransaction(c -> keys.answered(c, use("k"), new StoredAnswer(201, "/x", "{}")));
+
+            now = NOON.plus(Duration.ofDays(1)).minusNanos(1_000);
+            assertThat(find(database, "k")).isPresent();
+            now = NOON.plus(Duration.ofDays(1));
+            assertThat(find(database, "k")).isEmpty();
+        }
+    }
+
+    @Test
+    void theFirstAnswerStands() {
+        try (Database database = TestDatabase.create()) {
+            database.runInTransaction(c -> keys.answered(c, use("k"), new StoredAnswer(201, "/x", "{\"a\": 1}")));
+            database.runInTransaction(c -> keys.answered(c, use("k"), new StoredAnswer(200, null, null)));
+
+            assertThat(find(database, "k")).hasValue(
+                    new IdempotencyKeys.Used("h", new UUID(0, 2), new StoredAnswer(201, "/x", "{\"a\": 1}")));
+        }
+    }
+
+    @Test
+    void expiredKeysGoALimitedNumberAtATime() {
+        try (Database database = TestDatabase.create()) {
+            for (String key : new String[] {"a", "b", "c"}) {
+                database.runInTransaction(c -> keys.answered(c, use(key), new StoredAnswer(200, null, null)));
+            }
+            now = NOON.plus(Duration.ofHours(1));
+            database.runInTransaction(c -> keys.answered(c, use("young"), new StoredAnswer(200, null, null)));
+            now = NOON.plus(Duration.ofDays(1));
+
+            assertThat(database.<Integer>inTransaction(c -> keys.purge(c, 2))).isEqualTo(2);
+            assertThat(database.<Integer>inTransaction(c -> keys.purge(c, 2))).isEqualTo(1);
+            assertThat(database.<Integer>inTransaction(c -> keys.purge(c, 2))).isZero();
+            assertThat(find(database, "young")).isPresent();
+        }
+    }
+}
