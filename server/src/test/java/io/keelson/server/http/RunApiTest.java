@@ -3,18 +3,13 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.auth.ApiKeys;
-import io.keelson.server.auth.Bootstrap;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
