@@ -26,7 +26,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ArchitectureTest {
 
     private static final JavaClasses HOUSE = new ClassFileImporter()
-            .withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("io.keelson");
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .withImportOption(location -> !location.contains("-tests.jar")).importPackages("io.keelson");
 
     /** Room | the rooms that it may know. Packages below {@code io.keelson}; a room includes its sub-packages. */
     @ParameterizedTest(name = "{0} may know {1}")

@@ -32,7 +32,7 @@ final class Endings {
     static void completed(Decision d, TaskRow task, Map<String, Object> detail) {
         Map<String, Object> all = new LinkedHashMap<>(detail);
         all.put("tokens", task.tokens);
-        all.put("cost", task.cost.toPlainString());
+        all.put("cost", task.cost.stripTrailingZeros().toPlainString());
         d.move(task, allSkipped(task) ? TaskState.SKIPPED : TaskState.COMPLETED, all);
         ended(d, List.of(task));
     }
@@ -302,7 +302,8 @@ final class Endings {
                         || agent.state == AgentState.CANCELLED
                                 && agent.tasksCancelled + agent.tasksSkipped == agent.tasks);
         end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED,
-                Map.of("total_tokens", d.run.tokens, "total_cost", d.run.cost.toPlainString(), "tasks_completed",
+                Map.of("total_tokens", d.run.tokens, "total_cost",
+                        d.run.cost.stripTrailingZeros().toPlainString(), "tasks_completed",
                         d.run.tasksCompleted, "tasks_failed", d.run.tasksFailed));
     }
 

@@ -26,12 +26,19 @@ final class Flush {
     final boolean decided;
     private final Node node;
     private final Instant now;
+    private final Set<UUID> loaded;
+    private final int slots;
+    private final List<UUID> ids = new ArrayList<>();
 
-    Flush(Node node, List<Pending> batch, Instant now, boolean locked, Offer offer) {
+    /** @param loaded runs whose views have just been loaded */
+    Flush(Node node, List<Pending> batch, Instant now, boolean locked, Set<UUID> loaded) {
         this.node = node;
         this.batch = batch;
         this.now = now;
         this.locked = locked;
+        this.loaded = loaded;
+        this.slots = node.slots();
+        Offer offer = Node.offer(node.name(), slots);
         this.decided = batch.stream().allMatch(pending -> decide(pending, offer));
     }
 
@@ -43,14 +50,14 @@ final class Flush {
         if (command instanceof Command.Create create) {
             pending.reply = view == null ? Reply.CHANGED : Reply.UNCHANGED;
             if (view == null) {
-                node.views.put(command.runId(), Decider.create(create, changes, now, sim::nextId, offer));
+                node.views.put(command.runId(), Decider.create(create, changes, now, this::nextId, offer));
             }
         } else if (view == null) {
             pending.reply = null;
         } else if (command instanceof Command.Retry && batch.size() > 1 && !ViewDiff.hasPlan(view)) {
             return false;
         } else {
-            pending.reply = Decider.decide(view, command, changes, now, sim::nextId, offer);
+            pending.reply = Decider.decide(view, command, changes, now, this::nextId, offer);
         }
         pending.events = new ArrayList<>(changes.events().subList(seen, changes.events().size()));
         Promises.fenced(command, pending.events);
@@ -59,6 +66,11 @@ final class Flush {
         Violation.unless(pending.events.isEmpty() || !(silent(pending.reply)), "%s was answered %s and yet %s",
                 command, pending.reply, pending.events);
         return true;
+    }
+
+    private UUID nextId() {
+        ids.add(node.sim.nextId());
+        return ids.getLast();
     }
 
     /** A refusal and an answer that nothing changed leave no event; but some results that are refused fail the step. */
@@ -95,8 +107,11 @@ final class Flush {
     /** False when a view was not current. */
     boolean write() {
         boolean nothing = changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty();
-        boolean written = nothing && locked || node.sim.store.commit(changes, untouched(), node.sim.now());
+        boolean written = nothing && locked || node.sim.store.commit(changes, untouched(), now, node.sim.now());
         if (written) {
+            node.sim.mirror.committed(new Mirror.Batch(node.name(), batch.stream().map(each -> each.command).toList(),
+                    loaded, locked, now, slots, ids, batch.stream().map(each -> each.reply).toList(),
+                    changes.events()));
             batch.forEach(pending -> node.sim.coverage.committed(pending.events));
             node.sim.tell(node.name(), "committed", changes.events().size());
         }

@@ -21,17 +21,20 @@ final class Humans {
 
     private final Simulation sim;
     private final List<NewRun> runs;
+    private final Duration within;
     /** Some leave their runs in peace most of the time. */
     private final int restlessness;
 
-    Humans(Simulation sim, List<NewRun> runs) {
+    /** @param within by then all of the runs are submitted */
+    Humans(Simulation sim, List<NewRun> runs, Duration within) {
         this.sim = sim;
         this.runs = runs;
+        this.within = within;
         this.restlessness = 5 + sim.random.nextInt(60);
     }
 
     void start() {
-        runs.forEach(run -> sim.in(sim.between(0, 200_000), () -> ask(
+        runs.forEach(run -> sim.in(sim.between(0, (int) within.toMillis()), () -> ask(
                 new Command.Create(run, sim.chance(80), ANN), 1_000)));
         sim.in(sim.between(500, 3_000), this::look);
     }

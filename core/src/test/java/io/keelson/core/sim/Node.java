@@ -174,7 +174,7 @@ final class Node {
             locked(batch, tried);
             return;
         }
-        Flush flush = new Flush(this, batch, sim.now().plus(skew), false, offer());
+        Flush flush = new Flush(this, batch, sim.now().plus(skew), false, Set.of());
         if (!flush.decided) {
             refused(flush, Fault.COMMIT_ABORTED, tried);
             return;
@@ -187,14 +187,16 @@ final class Node {
 
     /** Under the runs' locks: by the store's time, and nobody comes between. */
     private void locked(List<Pending> batch, int tried) {
+        Set<UUID> loaded = new HashSet<>();
         batch.forEach(pending -> {
             RunRows rows = sim.store.run(pending.command.runId());
             RunView view = views.get(pending.command.runId());
             if (rows != null && (view == null || view.run().version() != rows.head.version())) {
                 views.put(rows.id(), rows.load(sim.now()));
+                loaded.add(rows.id());
             }
         });
-        Flush flush = new Flush(this, batch, sim.now(), true, offer());
+        Flush flush = new Flush(this, batch, sim.now(), true, loaded);
         if (flush.decided) {
             conclude(flush, tried);
         } else {
@@ -216,9 +218,13 @@ final class Node {
         return true;
     }
 
-    private Offer offer() {
-        int slots = sim.chance(30) ? 0 : Math.max(0, LANES - executor.size());
-        return new Offer(name(), tool -> tool.startsWith(RandomPlans.LOCAL), Simulation.LEASE, slots);
+    /** How many lanes it can take at once; now and then it lets others go first. */
+    int slots() {
+        return sim.chance(30) ? 0 : free();
+    }
+
+    static Offer offer(String name, int slots) {
+        return new Offer(name, tool -> tool.startsWith(RandomPlans.LOCAL), Simulation.LEASE, slots);
     }
 
     int free() {

@@ -55,7 +55,8 @@ final class RandomPlans {
         for (int i = random.nextInt(7); i > 0; i--) {
             tasks.add(task("t" + tasks.size(), tasks.size()));
         }
-        return new NewRun(id, workspace, "r", null, "goal", new Plan(1, tasks), "{}", "{}", policy, "{}", "[]",
+        return new NewRun(id, workspace, "r", null, "goal", new Plan(1, tasks), '"' + id.toString() + '"', "{}", policy,
+                "{}", "[]",
                 chance(30) ? "{}" : null, random.nextInt(3), "manual", null, null, "ann");
     }
 
@@ -104,14 +105,14 @@ final class RandomPlans {
         for (int i = rows.run.planVersion() % 2; i >= 0; i--) {
             all.add("v" + rows.run.planVersion() + "-" + i + (kept.isEmpty() ? "" : "<" + kept.getFirst()));
         }
-        String json = String.join(" ", all);
+        String json = '"' + String.join(" ", all) + '"';
         return new Evaluation.Planned(read(json), json);
     }
 
-    /** A plan as it was stored: names of tasks, each with the one that it depends on behind a {@code <}. */
+    /** A plan as it was stored, JSON text: names of tasks, each with the one that it depends on behind a {@code <}. */
     static Plan read(String json) {
         List<TaskSpec> tasks = new ArrayList<>();
-        for (String each : json.split(" ")) {
+        for (String each : json.replace("\"", "").split(" ")) {
             String[] parts = each.split("<");
             List<Dependency> on = parts.length == 1 ? List.of() : List.of(new Dependency(parts[1], true));
             tasks.add(new TaskSpec(parts[0], parts[0], null, "other", null, on, TriggerRule.ALL_SUCCESS, null, null,

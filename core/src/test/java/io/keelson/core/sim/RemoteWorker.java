@@ -112,7 +112,7 @@ final class RemoteWorker {
                 Saved.Step step = rows.steps.get(lease.stepId());
                 Held now = Held.read(rows, lease.stepId(), name);
                 if (step.state() == StepState.RUNNING && lease.equals(now)) {
-                    sim.store.extend(lease.runId(), lease.lane(), sim.now());
+                    sim.extend(lease.runId(), lease.lane());
                 } else {
                     sim.carry(back -> held.remove(lease.stepId(), lease));
                 }

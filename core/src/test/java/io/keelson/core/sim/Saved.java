@@ -168,16 +168,18 @@ final class Saved {
      *
      * @param expiresAt by the store's clock; null when nobody holds it
      * @param deadline when the execution has taken too long; null for none
+     * @param given when it was given by the clock of the node, which the server's database goes by
+     * @param extended whether the lease has been extended since
      */
-    record Place(QueueItem item, Instant expiresAt, Instant deadline) {
+    record Place(QueueItem item, Instant expiresAt, Instant deadline, Instant given, boolean extended) {
 
-        static Place of(QueueItem item, Instant now) {
+        static Place of(QueueItem item, Instant given, Instant now) {
             return new Place(item, item.lease() == null ? null : now.plus(item.lease()),
-                    item.timeout() == null ? null : now.plus(item.timeout()));
+                    item.timeout() == null ? null : now.plus(item.timeout()), given, false);
         }
 
         Place extended(Instant now) {
-            return new Place(item, now.plus(item.lease()), deadline);
+            return new Place(item, now.plus(item.lease()), deadline, given, true);
         }
     }
 

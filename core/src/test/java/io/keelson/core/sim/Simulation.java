@@ -1,8 +1,11 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.plan.Plan;
+import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
+import io.keelson.core.run.RunView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -13,18 +16,19 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * A whole installation on one thread under virtual time: nodes, remote workers and humans around one store, and all that
  * may go wrong between them. Everything that happens follows from the seed.
  */
-final class Simulation {
+public final class Simulation {
     static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration TICK = Duration.ofSeconds(1);
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
-    private static final Duration DISTURBED = Duration.ofMinutes(5);
     /** Once nothing goes wrong any more: poison takes some leases, a retry some backoffs. */
     private static final int TICKS_TO_END = 1_500;
 
@@ -45,7 +49,10 @@ final class Simulation {
     final Weather weather;
     final Store store = new Store();
     final Coverage coverage = new Coverage();
+    final Mirror mirror;
     final List<Node> nodes = new ArrayList<>();
+    private final Size size;
+    private final long space;
     private final Trace trace = new Trace(START);
     private final PriorityQueue<Due> agenda = new PriorityQueue<>();
     private final Map<Grant, String> grants = new HashMap<>();
@@ -55,7 +62,15 @@ final class Simulation {
     private long ids;
 
     Simulation(long seed) {
+        this(seed, Size.FULL, 0, Mirror.NONE);
+    }
+
+    /** @param space another one for simulations whose rows are to stand in one database */
+    public Simulation(long seed, Size size, long space, Mirror mirror) {
         this.seed = seed;
+        this.size = size;
+        this.space = 2 * space;
+        this.mirror = mirror;
         this.random = new Random(seed);
         this.weather = new Weather(random);
     }
@@ -65,7 +80,7 @@ final class Simulation {
      *
      * @throws Violation with the seed and the last lines of the trace
      */
-    Simulation run() {
+    public Simulation run() {
         try {
             for (int i = 1 + random.nextInt(3); i >= 0; i--) {
                 nodes.add(new Node(this, nodes.size() + 1));
@@ -73,9 +88,9 @@ final class Simulation {
             for (int i = 1 + random.nextInt(2); i >= 0; i--) {
                 new RemoteWorker(this, "w" + i).start();
             }
-            Humans humans = new Humans(this, submitted());
+            Humans humans = new Humans(this, submitted(), size.disturbed().dividedBy(3).multipliedBy(2));
             humans.start();
-            until(START.plus(DISTURBED), false);
+            until(START.plus(size.disturbed()), false);
             weather.clear();
             nodes.forEach(Node::recover);
             Instant limit = now.plus(TICK.multipliedBy(TICKS_TO_END));
@@ -84,7 +99,7 @@ final class Simulation {
                     store.runs().stream().filter(rows -> !rows.run.state().terminal()).map(Simulation::open).toList());
             answered.forEach(a -> Promises.keep(a.command, a.reply, store.run(a.command.runId())));
             return this;
-        } catch (RuntimeException | StackOverflowError e) {
+        } catch (RuntimeException | AssertionError | StackOverflowError e) {
             throw new SimulationFailure(this, e);
         }
     }
@@ -97,8 +112,8 @@ final class Simulation {
     private List<NewRun> submitted() {
         RandomPlans plans = new RandomPlans(random);
         List<NewRun> runs = new ArrayList<>();
-        for (int i = 4 + random.nextInt(6); i >= 0; i--) {
-            runs.add(plans.run(new UUID(0, i + 1), new UUID(9, random.nextInt(2))));
+        for (int i = size.fewest() + random.nextInt(size.more() + 1); i > 0; i--) {
+            runs.add(plans.run(new UUID(space, i + 1), new UUID(9, random.nextInt(2))));
         }
         return runs;
     }
@@ -136,7 +151,11 @@ final class Simulation {
     }
 
     UUID nextId() {
-        return new UUID(1, ++ids);
+        return new UUID(space + 1, ++ids);
+    }
+
+    void extend(UUID run, Lane lane) {
+        mirror.extended(store.extend(run, lane, now), lane, now);
     }
 
     void tell(String who, Object... what) {
@@ -182,6 +201,27 @@ final class Simulation {
         String other = grants.putIfAbsent(new Grant(step, epoch), holder);
         Violation.unless(other == null || other.equals(holder), "lease %s of %s held by %s and %s", epoch, step, other,
                 holder);
+    }
+
+    /** All runs that there are at this moment. */
+    public Set<UUID> runs() {
+        return store.runs().stream().map(RunRows::id).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** A view built from a run's rows as they are now. */
+    public RunView view(UUID run) {
+        return store.run(run).load(now);
+    }
+
+    /** All rows of a run as they are now, by table. */
+    public Map<String, List<Map<String, Object>>> rows(UUID run) {
+        return new Columns(store.run(run)).tables();
+    }
+
+    /** The plan that was stored as this text. */
+    public Plan plan(String json) {
+        return store.runs().stream().map(rows -> rows.accepted).filter(run -> run.planJson().equals(json))
+                .map(NewRun::plan).findFirst().orElseGet(() -> RandomPlans.read(json));
     }
 
     long hash() {

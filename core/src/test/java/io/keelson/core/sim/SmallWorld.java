@@ -73,7 +73,7 @@ final class SmallWorld {
         Changes changes = new Changes();
         Decider.create(new Command.Create(run, true, Actor.SYSTEM), changes, NOW, ids(0), Offer.none());
         Store store = new Store();
-        store.commit(changes, List.of(), NOW);
+        store.commit(changes, List.of(), NOW, NOW);
         return new SmallWorld(store.run(run.id()), Map.of(), new Mishaps(1, 1, 1, 1, 1));
     }
 
@@ -226,7 +226,7 @@ final class SmallWorld {
         Changes changes = new Changes();
         Reply reply = Decider.decide(view, command, changes, now,
                 ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size()), Offer.none());
-        boolean written = store.commit(changes, List.of(), now);
+        boolean written = store.commit(changes, List.of(), now, now);
         Violation.unless(written, "nobody else writes");
         return new Decided(reply, store.run(rows.id()));
     }

@@ -46,22 +46,27 @@ final class Store {
         rows.steps.keySet().forEach(id -> runOf.put(id, rows.id()));
     }
 
-    /** Extends a lease: no commit, and no proof of anything. */
-    void extend(UUID runId, Lane lane, Instant now) {
-        runs.get(runId).queue.computeIfPresent(lane, (key, place) -> place.extended(now));
+    /**
+     * Extends a lease: no commit, and no proof of anything.
+     *
+     * @return its holder
+     */
+    String extend(UUID runId, Lane lane, Instant now) {
+        return runs.get(runId).queue.computeIfPresent(lane, (key, place) -> place.extended(now)).item().holder();
     }
 
     /**
      * Writes everything or nothing.
      *
      * @param untouched views on which something was answered without a change
+     * @param decided the time that the decisions were given
      * @return false when a view was not current
      */
-    boolean commit(Changes changes, Collection<RunView> untouched, Instant now) {
+    boolean commit(Changes changes, Collection<RunView> untouched, Instant decided, Instant now) {
         if (!current(changes, untouched)) {
             return false;
         }
-        Map<UUID, RunRows> drafts = new Drafts().of(changes, now);
+        Map<UUID, RunRows> drafts = new Drafts().of(changes, decided, now);
         drafts.forEach((id, after) -> {
             List<Event> events = changes.events().stream().filter(event -> event.runId().equals(id)).toList();
             new Laws(runs.get(id), after, events).check();
@@ -101,12 +106,12 @@ final class Store {
             return draft(run);
         }
 
-        private Map<UUID, RunRows> of(Changes changes, Instant now) {
+        private Map<UUID, RunRows> of(Changes changes, Instant decided, Instant now) {
             runs(changes, now);
             inserts(changes);
             updates(changes);
             rare(changes);
-            work(changes, now);
+            work(changes, decided, now);
             return drafts;
         }
 
@@ -166,19 +171,19 @@ final class Store {
             table.computeIfPresent(id, (key, old) -> change.apply(old));
         }
 
-        private void work(Changes changes, Instant now) {
+        private void work(Changes changes, Instant decided, Instant now) {
             changes.clearedRuns().forEach(run -> {
                 draft(run).queue.clear();
                 draft(run).timers.clear();
             });
             changes.queue().forEach((lane, item) -> item.ifPresentOrElse(
-                    i -> draft(i.runId()).queue.put(lane, Saved.Place.of(i, now)),
+                    i -> draft(i.runId()).queue.put(lane, Saved.Place.of(i, decided, now)),
                     () -> owner(lane.taskId()).queue.remove(lane)));
             changes.timers().forEach((key, timer) -> timer.ifPresentOrElse(t -> draft(t.runId()).timers.put(key, t),
                     () -> armedIn(key).ifPresent(run -> draft(run).timers.remove(key))));
             for (StepResult result : changes.results()) {
                 Saved.Call earlier = draft(result.runId()).calls.putIfAbsent(
-                        new RunRows.ResultKey(result.stepId(), result.epoch()), new Saved.Call(result, now));
+                        new RunRows.ResultKey(result.stepId(), result.epoch()), new Saved.Call(result, decided));
                 Violation.unless(earlier == null, "two results of one lease: %s and %s", earlier, result);
             }
             for (Artifact artifact : changes.artifacts()) {

@@ -55,12 +55,11 @@ final class Upkeep {
     }
 
     private void keepLeases() {
-        Instant now = node.sim.now();
         for (RunRows rows : node.sim.store.runs()) {
             executor.lanes().stream().filter(lane -> {
                 Saved.Place place = rows.queue.get(lane);
                 return place != null && node.name().equals(place.item().holder());
-            }).forEach(lane -> node.sim.store.extend(rows.id(), lane, now));
+            }).forEach(lane -> node.sim.extend(rows.id(), lane));
         }
     }
 

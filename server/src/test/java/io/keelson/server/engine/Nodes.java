@@ -7,6 +7,7 @@ import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
+import io.keelson.server.Invariants;
 import io.keelson.server.Replans;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.Bootstrap;
@@ -125,43 +126,9 @@ final class Nodes implements AutoCloseable {
         return Long.parseLong(text(sql));
     }
 
-    /** What must hold in the database at rest (specification, reliability §2). */
+    /** What must hold in the database at rest. */
     void assertSound() {
-        assertThat(count("""
-                SELECT count(*) FROM (SELECT run_id FROM orchestration_events GROUP BY run_id
-                HAVING count(*) <> max(seq) OR min(seq) <> 1) gaps""")).as("I3: gapless").isZero();
-        assertThat(count("""
-                SELECT (SELECT count(*) FROM orchestration_events e LEFT JOIN orchestration_runs r ON r.id = e.run_id
-                    LEFT JOIN orchestration_tasks t ON t.id = e.task_id
-                    WHERE r.id IS NULL OR e.task_id IS NOT NULL AND t.id IS NULL)
-                + (SELECT count(*) FROM orchestration_steps s LEFT JOIN orchestration_tasks t ON t.id = s.task_id
-                    AND t.run_id = s.run_id WHERE t.id IS NULL)
-                + (SELECT count(*) FROM work_results w LEFT JOIN orchestration_steps s ON s.id = w.step_id
-                    WHERE s.id IS NULL)""")).as("nothing belongs to what is not there").isZero();
-        assertThat(count("""
-                SELECT count(*) FROM orchestration_runs r WHERE r.state_type = 'terminal' AND (
-                EXISTS (SELECT 1 FROM orchestration_tasks t WHERE t.run_id = r.id AND t.state_type <> 'terminal')
-                OR EXISTS (SELECT 1 FROM orchestration_steps s WHERE s.run_id = r.id AND s.state_type <> 'terminal')
-                OR EXISTS (SELECT 1 FROM work_queue q WHERE q.run_id = r.id)
-                OR EXISTS (SELECT 1 FROM escalation_tickets e WHERE e.run_id = r.id AND e.state = 'open')
-                OR EXISTS (SELECT 1 FROM timers m WHERE m.run_id = r.id))""")).as("I5: no zombies").isZero();
-        assertThat(count("""
-                SELECT count(*) FROM orchestration_steps s WHERE s.state = 'completed' AND s.kind IN ('tool', 'turn', 'verify')
-                AND (SELECT count(*) FROM work_results w WHERE w.step_id = s.id AND w.outcome <> 'failed') <> 1
-                """)).as("I2: every completed step has one result").isZero();
-        assertThat(
-                count("""
-                SELECT count(*) FROM orchestration_runs r WHERE r.attempt_number > 0 AND (
-                r.tasks_completed <> (SELECT count(*) FROM orchestration_tasks t WHERE t.run_id = r.id
-                    AND t.attempt = r.attempt_number AND NOT t.superseded AND t.state = 'completed')
-                OR r.tasks_failed <> (SELECT count(*) FROM orchestration_tasks t WHERE t.run_id = r.id
-                    AND t.attempt = r.attempt_number AND NOT t.superseded AND t.state = 'failed')
-                OR r.task_count <> (SELECT count(*) FROM orchestration_tasks t WHERE t.run_id = r.id
-                    AND t.attempt = r.attempt_number AND NOT t.superseded)
-                OR (SELECT h.steps_completed FROM run_heads h WHERE h.run_id = r.id) <> (SELECT count(*) FROM orchestration_steps s JOIN orchestration_tasks t
-                    ON t.id = s.task_id AND s.task_attempt = t.attempt_number
-                    WHERE t.run_id = r.id AND t.attempt = r.attempt_number AND NOT t.superseded AND s.state = 'completed'))"""))
-                .as("I8: counters").isZero();
+        Invariants.hold(database);
     }
 
     @Override

@@ -1,0 +1,144 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.lifecycle.State;
+import io.keelson.core.run.Changes.QueueItem;
+import io.keelson.core.run.Changes.StepResult;
+import io.keelson.core.run.Changes.Timer;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.RunRow;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/**
+ * A run's rows as the columns in which the server's database keeps them, by table. Values are UUID, String, Number,
+ * Boolean, Instant or null. What follows from other columns, and when a row was written, is left out.
+ */
+final class Columns {
+    private final RunRows rows;
+
+    Columns(RunRows rows) {
+        this.rows = rows;
+    }
+
+    Map<String, List<Map<String, Object>>> tables() {
+        Map<String, List<Map<String, Object>>> tables = new LinkedHashMap<>();
+        tables.put("orchestration_runs", List.of(run(rows.run)));
+        tables.put("run_heads", List.of(head(rows.head)));
+        tables.put("run_agents", all(rows.agents.values(), Columns::agent));
+        tables.put("orchestration_tasks", all(rows.tasks.values(), Columns::task));
+        tables.put("orchestration_task_dependencies", rows.tasks.values().stream().flatMap(task -> task.upstreams()
+                .stream().map(up -> columns("task_id", task.id(), "depends_on_id", up))).toList());
+        tables.put("orchestration_steps", all(rows.steps.values(), Columns::step));
+        tables.put("work_queue", all(rows.queue.values(), Columns::place));
+        tables.put("timers", all(rows.timers.values(), Columns::timer));
+        tables.put("work_results", all(rows.calls.values(), Columns::call));
+        tables.put("escalation_tickets", all(rows.tickets.values(), Columns::ticket));
+        tables.put("artifacts", rows.artifacts.entrySet().stream().map(each -> columns("attempt",
+                each.getKey().attempt(), "name", each.getKey().name(), "step_id", each.getValue())).toList());
+        return tables;
+    }
+
+    private static <R> List<Map<String, Object>> all(Collection<R> rows, Function<R, Map<String, Object>> columns) {
+        return rows.stream().map(columns).toList();
+    }
+
+    private static Map<String, Object> columns(Object... namesAndValues) {
+        Map<String, Object> columns = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            columns.put((String) namesAndValues[i], namesAndValues[i + 1]);
+        }
+        return columns;
+    }
+
+    private static Map<String, Object> with(State state, Object... namesAndValues) {
+        return columns(Stream.concat(Stream.of("state", state.wire(), "state_type", state.type().wire()),
+                Stream.of(namesAndValues)).toArray());
+    }
+
+    private Map<String, Object> run(Saved.Run r) {
+        NewRun accepted = rows.accepted;
+        RunRow.Counts counts = r.counts();
+        return with(r.state(), "workspace_id", accepted.workspaceId(), "title", accepted.name(), "priority",
+                accepted.priority(), "attempt_number", r.attempt(), "effect_generation", r.effectGeneration(),
+                "failing",
+                r.failing(), "agent_count", counts.agents(), "task_count", counts.tasks(), "tasks_completed",
+                counts.tasksCompleted(), "tasks_failed", counts.tasksFailed(), "tasks_skipped", counts.tasksSkipped(),
+                "steps_total", counts.steps(), "plan_version", r.planVersion(), "replans", r.replans(), "gate",
+                r.gate().wire(), "state_since", r.stateSince(), "active_ms", r.active().toMillis(), "active_since",
+                r.activeSince(), "quiet_since", r.quietSince(), "started_at", r.startedAt(), "completed_at",
+                r.completedAt(), "error_code", r.errorCode(), "error_message", r.errorMessage());
+    }
+
+    private static Map<String, Object> head(Saved.Head h) {
+        return columns("version_id", h.version(), "last_seq", h.seq(), "steps_completed", h.stepsCompleted(),
+                "total_tokens", h.tokens(), "total_cost", h.cost());
+    }
+
+    private static Map<String, Object> agent(Saved.Agent a) {
+        return with(a.state(), "id", a.id(), "attempt", a.ofAttempt(), "number", a.number(), "name", a.name(),
+                "started_at", a.startedAt(), "completed_at", a.completedAt(), "attempt_number", a.attempt(), "failing",
+                a.failing(), "passed_over", a.passedOver(), "next_run_at", a.nextRunAt(), "begun_at", a.begunAt());
+    }
+
+    private static Map<String, Object> task(Saved.Task t) {
+        return with(t.state(), "id", t.id(), "attempt", t.ofAttempt(), "key", t.key(), "sequence_number", t.sequence(),
+                "title", t.spec().title(), "trigger_rule", t.spec().triggerRule().wire(), "parallel_steps",
+                t.spec().parallelSteps(), "run_agent_id", t.agentId(), "group_id", t.groupId(), "item_index",
+                t.groupId() == null ? null : t.itemIndex(), "attempt_number", t.attempt(), "continuation_count",
+                t.continuations(), "tokens_used", t.tokens(), "cost", t.cost(), "queued_at", t.queuedAt(), "started_at",
+                t.startedAt(), "completed_at", t.completedAt(), "error_code", t.errorCode(), "error_message",
+                t.errorMessage(), "carried_from", t.carriedFrom(), "failures", t.failures(), "forgiven", t.forgiven(),
+                "effect_generation", t.effectGeneration(), "passed_over", t.passedOver(), "superseded", t.superseded(),
+                "next_run_at", t.nextRunAt(), "state_since", t.stateSince(), "begun_at", t.begunAt(), "error_class",
+                t.errorClass(), "verifier_score", t.verifierScore(), "verified_by", t.verifiedBy());
+    }
+
+    private static Map<String, Object> step(Saved.Step s) {
+        return with(s.state(), "id", s.id(), "attempt_of_run", s.ofAttempt(), "task_id", s.taskId(), "task_attempt",
+                s.taskAttempt(), "name", s.spec().name(), "kind", s.spec().kind().wire(), "tool", s.spec().tool(),
+                "position", s.position(), "turn", s.turn(), "attempt", s.attempt(), "failures", s.failures(),
+                "deliveries", s.deliveries(), "lease_epoch", s.leaseEpoch(), "result_epoch", s.resultEpoch(), "tokens",
+                s.tokens(), "cost", s.cost(), "next_run_at", s.nextRunAt(), "started_at", s.startedAt(), "completed_at",
+                s.completedAt(), "error_code", s.errorCode(), "error_message", s.errorMessage(), "error_class",
+                s.errorClass(), "forgiven", s.forgiven(), "passed_over", s.passedOver());
+    }
+
+    /** The server's database reckons from the time that the node was given, until the holder is heard of. */
+    private static Map<String, Object> place(Saved.Place place) {
+        QueueItem item = place.item();
+        Instant expires =
+                item.lease() == null || place.extended() ? place.expiresAt() : place.given().plus(item.lease());
+        return columns("task_id", item.key().taskId(), "lane", item.key().lane(), "tool", item.tool(), "priority",
+                item.priority(), "queued_at", item.queuedAt(), "holder", item.holder(), "lease_ms",
+                millis(item.lease()),
+                "lease_expires_at", expires, "deadline_at",
+                item.timeout() == null ? null : place.given().plus(item.timeout()));
+    }
+
+    private static Long millis(Duration duration) {
+        return duration == null ? null : duration.toMillis();
+    }
+
+    private static Map<String, Object> timer(Timer timer) {
+        return columns("kind", timer.key().kind().wire(), "subject", timer.key().subject(), "due_at", timer.dueAt());
+    }
+
+    private static Map<String, Object> call(Saved.Call call) {
+        StepResult result = call.result();
+        return columns("step_id", result.stepId(), "epoch", result.epoch(), "outcome", result.outcome(), "error_code",
+                result.errorCode(), "tokens", result.tokens(), "cost", result.cost(), "holder", result.holder(),
+                "recorded_at", call.at());
+    }
+
+    private static Map<String, Object> ticket(Saved.Ticket t) {
+        return columns("id", t.id(), "kind", t.kind().wire(), "attempt", t.attempt(), "task_id", t.taskId(), "step_id",
+                t.stepId(), "severity", t.severity().wire(), "reason", t.reason(), "error_code", t.errorCode(),
+                "message", t.message(), "opened_at", t.openedAt(), "resolution", t.resolution());
+    }
+}

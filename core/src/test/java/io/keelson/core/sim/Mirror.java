@@ -1,0 +1,48 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.Offer;
+import io.keelson.core.run.Reply;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+/** Is told of all that a simulation writes, in its order, so that the same can be done to another store. */
+public interface Mirror {
+
+    /** What mirrors nothing. */
+    Mirror NONE = new Mirror() {
+        @Override
+        public void committed(Batch batch) {}
+
+        @Override
+        public void extended(String holder, Lane lane, Instant now) {}
+    };
+
+    /**
+     * A batch that a node has committed.
+     *
+     * @param node with the number of its life: a node that was started again has another name and knows nothing
+     * @param loaded runs whose views it had to load for it
+     * @param locked whether the runs were locked first
+     * @param now the time that the decisions were given
+     * @param ids those that the decisions have used, in order
+     * @param replies to each of the commands; null where there was no such run
+     */
+    record Batch(String node, List<Command> commands, Set<UUID> loaded, boolean locked, Instant now, int slots,
+            List<UUID> ids, List<Reply> replies, List<Event> events) {
+
+        /** What the node could take at once; used up by the decisions. */
+        public Offer offer() {
+            return Node.offer(node, slots);
+        }
+    }
+
+    void committed(Batch batch);
+
+    /** A holder's lease goes on from now. */
+    void extended(String holder, Lane lane, Instant now);
+}

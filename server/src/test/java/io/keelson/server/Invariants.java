@@ -1,0 +1,172 @@
+package io.keelson.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.lifecycle.Lifecycle;
+import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.State;
+import io.keelson.server.db.Database;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * What must hold in any database at rest, whatever has gone wrong before (specification, reliability §2): queries none of
+ * which may find a row. What clients were promised (I6) and what readers saw (I9) only their journals know.
+ */
+public final class Invariants {
+    /** Every transition that events tell of, and the state that its entity was born with. */
+    private static final String MOVES = """
+            with moves as (
+                select e.run_id, e.seq, e.event_type, e.payload ->> 'from' as was, e.payload ->> 'to' as became,
+                    coalesce(e.step_id, e.task_id, e.agent_id, e.run_id) as entity,
+                    case when e.step_id is not null then 'step' when e.task_id is not null then 'task'
+                        when e.agent_id is not null then 'agent' else 'run' end as kind
+                  from orchestration_events e
+                 where e.payload ->> 'to' is not null),
+            entities as (
+                select id, state, 'created' as born from orchestration_runs
+                union all select id, state, 'pending' from run_agents
+                union all select id, state, case when carried_from is null then 'pending' else 'completed' end
+                  from orchestration_tasks
+                union all select id, state, 'pending' from orchestration_steps)
+            """;
+    private static final String PRESENT = "t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded";
+    private static final Map<String, String> QUERIES = queries();
+
+    private Invariants() {}
+
+    private static Map<String, String> queries() {
+        Map<String, String> queries = new LinkedHashMap<>();
+        effects(queries);
+        audit(queries);
+        zombies(queries);
+        queries.put("I7 tenancy: a row belongs to its run's workspace", List.of("orchestration_tasks",
+                "orchestration_steps", "run_agents", "work_queue", "escalation_tickets", "artifacts").stream()
+                .map(table -> "select '" + table + "', c.run_id from " + table
+                        + " c join orchestration_runs r on r.id = c.run_id where c.workspace_id <> r.workspace_id")
+                .collect(Collectors.joining(" union all ")));
+        counters(queries);
+        return queries;
+    }
+
+    private static void effects(Map<String, String> queries) {
+        queries.put("I2 effects: a completed step has exactly one result that is none of failure, any other none", """
+                select s.id, s.state, count(w.step_id)
+                  from orchestration_steps s
+                  left join work_results w on w.step_id = s.id and w.outcome <> 'failed'
+                 where s.kind in ('tool', 'turn', 'verify')
+                 group by s.id
+                having count(w.step_id) <> case when s.state = 'completed' then 1 else 0 end""");
+        queries.put("I2 effects: a result belongs to a lease that was given", """
+                select w.step_id, w.epoch from work_results w left join orchestration_steps s on s.id = w.step_id
+                 where s.id is null or w.epoch > s.lease_epoch or w.epoch > s.result_epoch""");
+    }
+
+    private static void audit(Map<String, String> queries) {
+        queries.put("I3 audit: events are numbered without a gap, as the head counts them", """
+                select h.run_id, h.last_seq, count(e.seq), min(e.seq), max(e.seq)
+                  from run_heads h left join orchestration_events e on e.run_id = h.run_id
+                 group by h.run_id
+                having count(e.seq) <> h.last_seq or min(e.seq) <> 1 or max(e.seq) <> h.last_seq""");
+        queries.put("I3 audit: events fold to the rows' states", MOVES + """
+                , last as (select distinct on (entity) entity, became from moves order by entity, seq desc)
+                select n.id, n.state, l.became from entities n left join last l on l.entity = n.id
+                 where n.state <> coalesce(l.became, n.born)""");
+        queries.put("I4 legality: each event leaves the state that the one before it entered", MOVES + """
+                , follow as (select m.*, n.born,
+                    lag(m.became) over (partition by m.entity order by m.seq) as before
+                      from moves m left join entities n on n.id = m.entity)
+                select entity, seq, was, before from follow where was is distinct from coalesce(before, born)""");
+        queries.put("I4 legality: every transition is in its lifecycle, under its name", MOVES + """
+                select entity, kind, was, became, event_type from moves
+                 where (kind, was, became, event_type) not in (values %s)""".formatted(edges()));
+    }
+
+    private static String edges() {
+        List<String> edges = new ArrayList<>();
+        for (Lifecycle<?> lifecycle : Lifecycles.all()) {
+            lifecycle.edges().forEach(edge -> edges.add("('" + lifecycle.entity() + "', '" + wire(edge.from()) + "', '"
+                    + wire(edge.to()) + "', '" + edge.event() + "')"));
+        }
+        return String.join(", ", edges);
+    }
+
+    private static String wire(Enum<?> state) {
+        return ((State) state).wire();
+    }
+
+    private static void zombies(Map<String, String> queries) {
+        queries.put("I5 no zombies: an ended run holds nothing that is open", """
+                select r.id, r.state from orchestration_runs r
+                 where r.state_type = 'terminal'
+                   and (exists (select from run_agents a where a.run_id = r.id and a.state_type <> 'terminal')
+                     or exists (select from orchestration_tasks t where t.run_id = r.id and t.state_type <> 'terminal')
+                     or exists (select from orchestration_steps s where s.run_id = r.id and s.state_type <> 'terminal')
+                     or exists (select from work_queue q where q.run_id = r.id)
+                     or exists (select from timers t where t.run_id = r.id)
+                     or exists (select from escalation_tickets t where t.run_id = r.id and t.resolution is null))""");
+        queries.put("I5 no zombies: an open run that waits for no human has something that can move it", """
+                select r.id, r.state from orchestration_runs r
+                 where r.state_type in ('pending', 'running') and r.state not in ('created', 'awaiting_approval')
+                   and r.gate = 'none'
+                   and not exists (select from work_queue q where q.run_id = r.id)
+                   and not exists (select from timers t where t.run_id = r.id and t.kind <> 'watch')
+                   and not exists (select from orchestration_steps s where s.run_id = r.id and s.state_type = 'paused')
+                   and not exists (select from orchestration_tasks t where t.run_id = r.id
+                        and t.state = 'awaiting_human')""");
+        queries.put("I5 no zombies: what is queued is work of a run that is not over and of a step that is open", """
+                select q.run_id, q.task_id, q.lane from work_queue q
+                 where not exists (select from orchestration_steps s where s.task_id = q.task_id
+                    and q.lane in (0, s.position) and s.state_type in ('pending', 'running')
+                    and (q.holder is not null) = (s.state = 'running'))""");
+    }
+
+    private static void counters(Map<String, String> queries) {
+        queries.put("I8 counters equal a recount", """
+                select r.id from orchestration_runs r join run_heads h on h.run_id = r.id
+                 cross join lateral (
+                    select count(*) as tasks, count(*) filter (where t.state = 'completed') as completed,
+                        count(*) filter (where t.state = 'failed') as failed,
+                        count(*) filter (where t.state = 'skipped') as skipped
+                      from orchestration_tasks t where %1$s) t
+                 cross join lateral (
+                    select count(*) as steps, count(*) filter (where s.state = 'completed') as completed
+                      from orchestration_tasks t join orchestration_steps s on s.task_id = t.id
+                       and s.task_attempt >= t.attempt_number where %1$s) s
+                 where (r.task_count, r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
+                        h.steps_completed)
+                    is distinct from (t.tasks, t.completed, t.failed, t.skipped, s.steps, s.completed)"""
+                .formatted(PRESENT));
+        queries.put("I8 counters: tokens and cost are those of the results", """
+                select h.run_id, h.total_tokens, sum(w.tokens), h.total_cost, sum(w.cost)
+                  from run_heads h left join work_results w on w.run_id = h.run_id
+                 group by h.run_id
+                having h.total_tokens <> coalesce(sum(w.tokens), 0) or h.total_cost <> coalesce(sum(w.cost), 0)""");
+    }
+
+    /** Fails with the first rows that break an invariant. */
+    public static void hold(Database database) {
+        QUERIES.forEach((name, query) -> {
+            List<String> found = database.withConnection(c -> found(c, query));
+            assertThat(found).as(name).isEmpty();
+        });
+    }
+
+    private static List<String> found(Connection connection, String query) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("select found::text from (" + query + ") found limit 10")) {
+            List<String> rows = new ArrayList<>();
+            while (row.next()) {
+                rows.add(row.getString(1));
+            }
+            return rows;
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package io.keelson.server.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.run.Command;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The simulations that prove the rules commit to a store made of maps. Here the same stories are told to PostgreSQL by
+ * the code that the server commits with, and its tables must hold what the maps hold.
+ */
+class ReplayTest {
+    private static final long FIRST = Long.getLong("keelson.replay.seed", 1);
+    private static final long SEEDS = Long.getLong("keelson.replay.seeds", 200);
+
+    @Test
+    void theDatabaseHoldsWhatTheSimulationHolds() throws Exception {
+        try (Replica replica = new Replica()) {
+            for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
+                follow(replica, seed);
+            }
+            System.out.printf("replay: %,d stories, %,d batches, %,d times compared%n", SEEDS, replica.batches,
+                    replica.looks);
+            if (SEEDS >= 200) {
+                assertThat(replica.commands).containsExactlyInAnyOrder(Command.class.getPermittedSubclasses());
+            }
+        }
+    }
+
+    private static void follow(Replica replica, long seed) throws Exception {
+        try {
+            replica.follow(seed);
+        } catch (RuntimeException | AssertionError e) {
+            throw new AssertionError("story " + seed + ", to be told again by -Dkeelson.replay.seed=" + seed
+                    + " -Dkeelson.replay.seeds=1", e);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package io.keelson.server.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.Offer;
+import io.keelson.core.run.RunView;
+import io.keelson.core.run.ViewDiff;
+import io.keelson.core.sim.Mirror;
+import io.keelson.core.sim.Simulation;
+import io.keelson.core.sim.Size;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.run.RunStore;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Does to a real PostgreSQL whatever simulations do to their store: the same batches at the same times with the same ids,
+ * by the code that the server commits with. Now and then, and in the end, everything must be equal.
+ */
+final class Replica implements Mirror, AutoCloseable {
+    /** Every so many batches the runs that one has concerned are looked at. */
+    private static final int LOOK_EVERY = 25;
+
+    final Set<Class<?>> commands = new HashSet<>();
+    int batches;
+    int looks;
+
+    private final Database database = TestDatabase.create();
+    private final Connection connection = database.committerConnection();
+    private final Tables tables = new Tables(connection);
+    private final RunStore store = new RunStore(() -> this.now, json -> this.story.plan(json));
+    private final Map<String, Node> nodes = new HashMap<>();
+    private final Map<UUID, List<Event>> events = new HashMap<>();
+    private Simulation story;
+    private Instant now;
+
+    /** A node's life: what it remembers goes with it. */
+    private final class Node implements Aftermath {
+        private final ViewCache views = new ViewCache(Integer.MAX_VALUE);
+        private final DatabaseTime time = new DatabaseTime(() -> this.nanos);
+        private final Flush flush = new Flush(store, views, () -> this.ids.next(), this, time);
+        private Batch batch;
+        private Iterator<UUID> ids;
+        private long nanos;
+
+        private List<Pending> commit(Batch told) throws SQLException {
+            batch = told;
+            told.loaded().forEach(views::drop);
+            if (told.locked()) {
+                nanos += Duration.ofMinutes(1).toNanos();
+            } else {
+                time.set(told.now());
+            }
+            List<Pending> pending = told.commands().stream().map(Pending::new).toList();
+            flush.run(connection, pending);
+            assertThat(ids).as("ids left over").isExhausted();
+            return pending;
+        }
+
+        /** Whatever is decided once more is decided with the same. */
+        @Override
+        public Offer offer() {
+            ids = batch.ids().iterator();
+            return batch.offer();
+        }
+
+        @Override
+        public void settled(Offer offer) {}
+
+        @Override
+        public void committed(Changes changes, Instant at) {
+            assertThat(at).isEqualTo(batch.now());
+        }
+    }
+
+    Replica() throws SQLException {
+        tables.insertWorkspaces(new UUID(9, 0), new UUID(9, 1));
+    }
+
+    /** Plays one simulation to its end. */
+    void follow(long seed) throws SQLException {
+        nodes.clear();
+        events.clear();
+        story = new Simulation(seed, Size.SHORT, seed, this);
+        story.run();
+        for (UUID run : story.runs()) {
+            compare(run);
+            assertThat(tables.events(run)).as("events of %s", run).isEqualTo(Tables.written(events.get(run)));
+        }
+    }
+
+    @Override
+    public void committed(Batch batch) {
+        try {
+            now = batch.now();
+            List<Pending> done = nodes.computeIfAbsent(batch.node(), name -> new Node()).commit(batch);
+            for (int i = 0; i < done.size(); i++) {
+                commands.add(done.get(i).command.getClass());
+                assertThat(done.get(i).reply).as("reply to %s", done.get(i).command).isEqualTo(batch.replies().get(i));
+                assertThat(done.get(i).failure instanceof Commands.RunNotFound).isEqualTo(done.get(i).reply == null);
+            }
+            batch.events().forEach(event -> events.computeIfAbsent(event.runId(), id -> new ArrayList<>()).add(event));
+            if (++batches % LOOK_EVERY == 0) {
+                Set<UUID> runs = new HashSet<>(story.runs());
+                runs.retainAll(batch.commands().stream().map(Command::runId).toList());
+                for (UUID run : runs) {
+                    compare(run);
+                }
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException(batch.toString(), e);
+        }
+    }
+
+    @Override
+    public void extended(String holder, Lane lane, Instant at) {
+        try {
+            now = at;
+            assertThat(store.extendLeases(connection, holder, List.of(lane))).isEqualTo(1);
+            connection.commit();
+        } catch (SQLException e) {
+            throw new IllegalStateException(lane.toString(), e);
+        }
+    }
+
+    private void compare(UUID run) throws SQLException {
+        looks++;
+        for (Map.Entry<String, List<Map<String, Object>>> table : story.rows(run).entrySet()) {
+            assertThat(tables.read(table.getKey(), run, table.getValue())).as("%s of %s", table.getKey(), run)
+                    .isEqualTo(Tables.comparable(table.getValue()));
+        }
+        RunView loaded = store.load(connection, List.of(run)).get(run);
+        connection.commit();
+        assertThat(ViewDiff.between(loaded, story.view(run))).as("the loaded view of %s", run).isNull();
+    }
+
+    @Override
+    public void close() throws SQLException {
+        connection.close();
+        database.close();
+    }
+}
