@@ -1,5 +1,6 @@
 package io.keelson.server.db;
 
+import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -9,11 +10,10 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -31,11 +31,15 @@ public final class CountingProxy implements AutoCloseable {
         REQUEST, ANSWER
     }
 
-    private record Trap(Loss loss, String statement) {}
+    /**
+     * @param passed so many messages like the one that is waited for are let through first
+     * @param then what happens when it springs, before anybody learns of the loss
+     */
+    private record Trap(Loss loss, String statement, AtomicInteger passed, Runnable then) {}
 
     private final DatabaseUrl target;
     private final ServerSocket door;
-    private final List<String> executed = new CopyOnWriteArrayList<>();
+    private final List<String> executed = Collections.synchronizedList(new ArrayList<>());
     private final AtomicInteger messages = new AtomicInteger();
     private final AtomicReference<@Nullable Trap> trap = new AtomicReference<>();
 
@@ -53,7 +57,9 @@ public final class CountingProxy implements AutoCloseable {
 
     /** The text of each statement executed so far, in order. */
     public List<String> executed() {
-        return List.copyOf(executed);
+        synchronized (executed) {
+            return List.copyOf(executed);
+        }
     }
 
     /**
@@ -66,7 +72,22 @@ public final class CountingProxy implements AutoCloseable {
 
     /** Loses, once, the connection that commits in the same message as it executes a statement with that text. */
     public void lose(Loss loss, String statement) {
-        trap.set(new Trap(loss, statement));
+        lose(loss, statement, 0, () -> {
+        });
+    }
+
+    /**
+     * The same after having let some such messages through.
+     *
+     * @param then is done when the request is at hand and nobody has it, or when the answer is and nobody has that
+     */
+    public void lose(Loss loss, String statement, int letThrough, Runnable then) {
+        trap.set(new Trap(loss, statement, new AtomicInteger(letThrough), then));
+    }
+
+    /** Nothing is to be lost any more. */
+    public void spare() {
+        trap.set(null);
     }
 
     /** Whether a connection has been lost as asked for. */
@@ -80,7 +101,9 @@ public final class CountingProxy implements AutoCloseable {
             while (true) {
                 Socket client = door.accept();
                 Socket server = new Socket(address[0], Integer.parseInt(address[1]));
-                AtomicBoolean mute = new AtomicBoolean();
+                client.setTcpNoDelay(true);
+                server.setTcpNoDelay(true);
+                AtomicReference<@Nullable Trap> mute = new AtomicReference<>();
                 Thread.ofVirtual().start(() -> carry(client, server, (from, to) -> requests(from, to, mute)));
                 Thread.ofVirtual().start(() -> carry(server, client, (from, to) -> answers(from, to, mute)));
             }
@@ -95,21 +118,28 @@ public final class CountingProxy implements AutoCloseable {
 
     private static void carry(Socket from, Socket to, Way way) {
         try (from; to) {
-            way.go(new DataInputStream(from.getInputStream()), new DataOutputStream(to.getOutputStream()));
+            way.go(new DataInputStream(new BufferedInputStream(from.getInputStream())),
+                    new DataOutputStream(to.getOutputStream()));
         } catch (IOException e) {
             // one of the two has hung up
         }
     }
 
-    private static void answers(DataInputStream from, DataOutputStream to, AtomicBoolean mute) throws IOException {
+    private static void answers(DataInputStream from, DataOutputStream to, AtomicReference<@Nullable Trap> mute)
+            throws IOException {
         byte[] bytes = new byte[8192];
-        for (int read = from.read(bytes); read >= 0 && !mute.get(); read = from.read(bytes)) {
+        for (int read = from.read(bytes); read >= 0 && mute.get() == null; read = from.read(bytes)) {
             to.write(bytes, 0, read);
+        }
+        Trap sprung = mute.get();
+        if (sprung != null) {
+            sprung.then.run();
         }
     }
 
     /** What a client says: first messages without a type, then those that PostgreSQL's protocol lists. */
-    private void requests(DataInputStream from, DataOutputStream to, AtomicBoolean mute) throws IOException {
+    private void requests(DataInputStream from, DataOutputStream to, AtomicReference<@Nullable Trap> mute)
+            throws IOException {
         int code;
         do {
             byte[] body = body(from);
@@ -132,9 +162,10 @@ public final class CountingProxy implements AutoCloseable {
                     executed.add(together.getLast());
                     Trap sprung = sprung(together);
                     if (sprung != null && sprung.loss == Loss.REQUEST) {
+                        sprung.then.run();
                         return;
                     }
-                    mute.compareAndSet(false, sprung != null);
+                    mute.compareAndSet(null, sprung);
                 }
                 case 'Q' -> {
                     executed.add(texts[0]);
@@ -148,8 +179,8 @@ public final class CountingProxy implements AutoCloseable {
                 }
             }
             asked = type != 'S' && type != 'Q' && (asked || type != 'C');
-            to.writeByte(type);
-            pass(body, to);
+            to.write(ByteBuffer.allocate(1 + Integer.BYTES + body.length).put((byte) type)
+                    .putInt(body.length + Integer.BYTES).put(body).array());
         }
     }
 
@@ -158,7 +189,7 @@ public final class CountingProxy implements AutoCloseable {
         Trap set = trap.get();
         boolean springs = set != null && together.getLast().strip().equalsIgnoreCase("commit")
                 && together.stream().anyMatch(statement -> statement.contains(set.statement));
-        return springs && trap.compareAndSet(set, null) ? set : null;
+        return springs && set.passed.getAndDecrement() <= 0 && trap.compareAndSet(set, null) ? set : null;
     }
 
     private static byte[] body(DataInputStream from) throws IOException {
@@ -166,8 +197,8 @@ public final class CountingProxy implements AutoCloseable {
     }
 
     private static void pass(byte[] body, DataOutputStream to) throws IOException {
-        to.writeInt(body.length + Integer.BYTES);
-        to.write(body);
+        to.write(ByteBuffer.allocate(Integer.BYTES + body.length).putInt(body.length + Integer.BYTES).put(body)
+                .array());
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.keelson.server.process;
 
 import io.keelson.client.Keelson;
+import io.keelson.server.db.DatabaseUrl;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,7 +55,8 @@ final class ServerProcess implements AutoCloseable {
         return new ServerProcess(builder.start(), dataDir);
     }
 
-    private void awaitReady() {
+    /** Waits until it takes runs. */
+    void awaitReady() {
         Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(50)).until(() -> {
             if (!process.isAlive()) {
                 throw new IllegalStateException("it ended with " + process.exitValue());
@@ -64,8 +66,18 @@ final class ServerProcess implements AutoCloseable {
     }
 
     Keelson client() throws IOException {
-        return Keelson.builder().url(Files.readString(dataDir.resolve("url")).strip())
-                .apiKey(Files.readString(dataDir.resolve("api-key")).strip()).build();
+        return client(Files.readString(dataDir.resolve("url")).strip(), Duration.ofSeconds(30));
+    }
+
+    /** By another way. */
+    Keelson client(String url, Duration timeout) throws IOException {
+        return Keelson.builder().url(url).apiKey(Files.readString(dataDir.resolve("api-key")).strip())
+                .timeout(timeout).build();
+    }
+
+    /** With the password, as settings take it. */
+    static String text(DatabaseUrl url) {
+        return "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/" + url.database();
     }
 
     /** What it has said so far. */
@@ -80,6 +92,11 @@ final class ServerProcess implements AutoCloseable {
 
     long pid() {
         return process.pid();
+    }
+
+    /** SIGKILL; no further instruction of it is executed. */
+    void killNow() {
+        process.destroyForcibly().onExit().join();
     }
 
     /** SIGKILL, at whatever instruction it is. */

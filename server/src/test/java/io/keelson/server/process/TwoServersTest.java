@@ -6,7 +6,6 @@ import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.client.plan.Mission;
-import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,7 +27,7 @@ class TwoServersTest {
 
     @Test
     void theOtherServerFinishesTheWorkOfAKilledOne() throws Exception {
-        Map<String, String> shared = Map.of("KEELSON_DATABASE_URL", text(TestDatabase.createUrl()),
+        Map<String, String> shared = Map.of("KEELSON_DATABASE_URL", ServerProcess.text(TestDatabase.createUrl()),
                 "KEELSON_LEASE_SECONDS", Long.toString(LEASE.toSeconds()), "KEELSON_ALLOWED_COMMANDS", "sleep");
         try (ServerProcess doomed = ServerProcess.start(folder.resolve("one"), shared);
                 ServerProcess other = ServerProcess.start(folder.resolve("two"), shared)) {
@@ -43,10 +42,6 @@ class TwoServersTest {
             assertThat(client.runs().steps(run)).hasSize(TASKS)
                     .allMatch(step -> step.leaseEpoch() == 2 && step.attempt() == 1);
         }
-    }
-
-    private static String text(DatabaseUrl url) {
-        return "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/" + url.database();
     }
 
     private static void awaitRunning(Keelson client, String run) {

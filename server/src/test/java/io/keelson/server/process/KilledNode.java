@@ -1,0 +1,82 @@
+package io.keelson.server.process;
+
+import io.keelson.client.Keelson;
+import io.keelson.server.db.CountingProxy;
+import io.keelson.server.db.CountingProxy.Loss;
+import io.keelson.server.db.DatabaseUrl;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** A server process that can be killed at the very moment when it commits or answers, and started again. */
+final class KilledNode implements AutoCloseable {
+
+    /** Where a node is when it is killed. */
+    enum Point {
+        /** It has sent what is to be committed; PostgreSQL has not got it. */
+        BEFORE_COMMIT,
+        /** PostgreSQL has committed and said so; the node does not know. */
+        AFTER_COMMIT,
+        /** The node has begun to answer its client; the client does not know. */
+        BEFORE_REPLY
+    }
+
+    private final Path folder;
+    private final CountingProxy toDatabase;
+    private final ReplyGate gate = new ReplyGate();
+    private final Map<String, String> settings;
+    private ServerProcess process;
+
+    KilledNode(Path folder, DatabaseUrl database, Map<String, String> settings) throws IOException {
+        this.folder = folder;
+        this.toDatabase = new CountingProxy(database);
+        this.settings = new HashMap<>(settings);
+        this.settings.put("KEELSON_DATABASE_URL", ServerProcess.text(toDatabase.url()));
+        this.process = ServerProcess.launch(folder, this.settings);
+    }
+
+    /** Waits until it takes runs. */
+    void awaitReady() throws IOException {
+        process.awaitReady();
+        gate.lead(process.client().url());
+    }
+
+    /** By way of the gate. */
+    Keelson client() throws IOException {
+        return process.client(gate.url(), Duration.ofSeconds(10));
+    }
+
+    /** Kills it when it gets there, after it has got past so many times, and returns once it is dead. */
+    void killAt(Point point, int past) throws IOException, InterruptedException {
+        CountDownLatch dead = new CountDownLatch(1);
+        Runnable kill = () -> {
+            process.killNow();
+            dead.countDown();
+        };
+        switch (point) {
+            case BEFORE_COMMIT -> toDatabase.lose(Loss.REQUEST, "run_heads", past, kill);
+            case AFTER_COMMIT -> toDatabase.lose(Loss.ANSWER, "run_heads", past, kill);
+            case BEFORE_REPLY -> gate.withhold(kill);
+        }
+        if (!dead.await(60, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("it did not get to " + point + ":\n" + process.log());
+        }
+    }
+
+    /** Starts it again; {@link #awaitReady} tells when it is there. */
+    void restart() throws IOException {
+        process = ServerProcess.launch(folder, settings);
+    }
+
+    @Override
+    public void close() throws IOException {
+        toDatabase.spare();
+        process.close();
+        toDatabase.close();
+        gate.close();
+    }
+}

@@ -1,0 +1,114 @@
+package io.keelson.server.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
+import io.keelson.client.RunRequest;
+import io.keelson.client.plan.Mission;
+import io.keelson.server.db.Database;
+import java.sql.ResultSet;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import org.awaitility.Awaitility;
+
+/** Starts runs at a steady rate and keeps a journal of what it was told, for there may be nobody to ask later. */
+final class Load implements AutoCloseable {
+    private static final int PER_SECOND = 20;
+
+    private enum Told {
+        /** It is there. */
+        YES,
+        /** It is not there. */
+        NO,
+        /** No answer came, or one that leaves it open. */
+        UNKNOWN
+    }
+
+    private final IntFunction<Keelson> clients;
+    private final Map<String, Told> journal = new ConcurrentHashMap<>();
+    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+    private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
+    private int asked;
+
+    /** @param clients who is to take the n-th run */
+    Load(IntFunction<Keelson> clients) {
+        this.clients = clients;
+        clock.scheduleAtFixedRate(this::ask, 0, 1_000 / PER_SECOND, TimeUnit.MILLISECONDS);
+    }
+
+    private void ask() {
+        int number = asked++;
+        String name = "load-" + number;
+        journal.put(name, Told.UNKNOWN);
+        callers.execute(() -> journal.put(name, create(number, name)));
+    }
+
+    private Told create(int number, String name) {
+        try {
+            clients.apply(number).runs().create(RunRequest.of(mission(name).toJson()).start());
+            return Told.YES;
+        } catch (KeelsonException e) {
+            return e.status() >= 400 && e.status() < 500 ? Told.NO : Told.UNKNOWN;
+        }
+    }
+
+    private static Mission mission(String name) {
+        return Mission.named(name).goal("survive")
+                .task("a", t -> t.step("work", "noop", Map.of("tokens", 3, "cost", 0.01)))
+                .task("b", t -> t.step("nap", "wait", Map.of("seconds", 0.2)).step("more", "echo", Map.of("n", 1))
+                        .dependsOn("a"))
+                .task("c", t -> t.step("work", "noop", Map.of()).dependsOn("a"));
+    }
+
+    /** Stops and waits until all that was asked is answered or given up. */
+    void stop() throws InterruptedException {
+        clock.shutdownNow();
+        callers.shutdown();
+        assertThat(callers.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+    }
+
+    /** I6 of the specification: what was answered exists, what was left open exists at most once; and all of it ends. */
+    String assertKept(Database database) {
+        Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(100)).untilAsserted(
+                () -> assertThat(counts(database, "state <> 'completed'")).isEmpty());
+        Map<String, Integer> there = counts(database, "true");
+        journal.forEach((name, told) -> {
+            int found = there.getOrDefault(name, 0);
+            switch (told) {
+                case YES -> assertThat(found).as("I6: %s was answered", name).isEqualTo(1);
+                case NO -> assertThat(found).as("I6: %s was refused", name).isZero();
+                case UNKNOWN -> assertThat(found).as("I6: %s is unknown", name).isBetween(0, 1);
+            }
+        });
+        return String.format("%d runs asked for, %d answered, %d exist", journal.size(),
+                journal.values().stream().filter(Told.YES::equals).count(), there.size());
+    }
+
+    private static Map<String, Integer> counts(Database database, String where) {
+        return database.withConnection(c -> {
+            try (var statement = c.createStatement();
+                    ResultSet row = statement.executeQuery("select title, count(*) from orchestration_runs where "
+                            + where + " group by title")) {
+                Map<String, Integer> found = new HashMap<>();
+                while (row.next()) {
+                    found.put(row.getString(1), row.getInt(2));
+                }
+                return found;
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        clock.shutdownNow();
+        callers.shutdownNow();
+    }
+}

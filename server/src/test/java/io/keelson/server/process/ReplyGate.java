@@ -1,0 +1,81 @@
+package io.keelson.server.process;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** Stands between clients and one server: an answer may be withheld when the server has just begun to give it. */
+final class ReplyGate implements AutoCloseable {
+    private final ServerSocket door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    private final AtomicReference<@Nullable Runnable> trap = new AtomicReference<>();
+    private volatile @Nullable URI server;
+
+    ReplyGate() throws IOException {
+        Thread.ofVirtual().start(this::accept);
+    }
+
+    /** Where the server is from now on. */
+    void lead(URI to) {
+        server = to;
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + door.getLocalPort();
+    }
+
+    /** The next answer is withheld, and this is done instead. */
+    void withhold(Runnable instead) {
+        trap.set(instead);
+    }
+
+    private void accept() {
+        try {
+            while (true) {
+                Socket client = door.accept();
+                Thread.ofVirtual().start(() -> join(client));
+            }
+        } catch (IOException e) {
+            // closed
+        }
+    }
+
+    private void join(Socket client) {
+        URI to = server;
+        try (client; Socket node = new Socket(to == null ? "" : to.getHost(), to == null ? 0 : to.getPort())) {
+            Thread asking = Thread.ofVirtual().start(() -> pump(client, node));
+            InputStream answers = node.getInputStream();
+            OutputStream out = client.getOutputStream();
+            byte[] bytes = new byte[8192];
+            for (int read = answers.read(bytes); read >= 0; read = answers.read(bytes)) {
+                Runnable instead = trap.getAndSet(null);
+                if (instead != null) {
+                    instead.run();
+                    return;
+                }
+                out.write(bytes, 0, read);
+            }
+            asking.interrupt();
+        } catch (IOException e) {
+            // no such server, or one of the two has hung up
+        }
+    }
+
+    private static void pump(Socket from, Socket to) {
+        try (from; to) {
+            from.getInputStream().transferTo(to.getOutputStream());
+        } catch (IOException e) {
+            // one of the two has hung up
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        door.close();
+    }
+}
