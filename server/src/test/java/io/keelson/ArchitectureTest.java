@@ -46,9 +46,10 @@ class ArchitectureTest {
             "server.plan     | core server.expr server.json server.tool",
             "server.run      | core server.db server.json",
             "server.auth     | server.db server.json",
+            "server.money    | core.run server.db",
             "server.engine   | core server.run server.db server.expr server.tool server.artifact server.json",
             "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
-                    + " server.db server.expr server.json",
+                    + " server.money server.db server.expr server.json",
             "cli             | client core.lifecycle core.plan server.plan server.tool server.db",
     })
     void aRoomKnowsOnlyTheRoomsBelowIt(String room, String known) {

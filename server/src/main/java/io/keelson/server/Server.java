@@ -22,6 +22,7 @@ import io.keelson.server.http.HttpOptions;
 import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.HttpStartException;
 import io.keelson.server.http.Rooms;
+import io.keelson.server.money.Money;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
@@ -100,6 +101,7 @@ public final class Server implements AutoCloseable {
             ArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"));
             ApiKeys keys = new ApiKeys(database);
             DataFiles files = new DataFiles(settings.dataDir());
+            Money money = new Money(database, DbClock.DATABASE);
             Bootstrap.LocalKey key = Bootstrap.ensureKey(database, keys, files);
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
                     expressions, new Replans(new NewPlans(knowledge, knowledge::timeout)), artifacts, clock,
@@ -109,7 +111,7 @@ public final class Server implements AutoCloseable {
                     new Rooms(database, keys, engine, engine.remoteWork(), new RunReader(),
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
                                     tool -> tools.find(tool).isPresent()),
-                            new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
+                            new MissionReader(knowledge, knowledge::timeout), tools, artifacts, money,
                             UuidCreator::getTimeOrderedEpoch, new IdempotencyKeys(DbClock.DATABASE),
                             () -> answers(database))));
             http.start();

@@ -22,7 +22,7 @@ record Answer(int status, @Nullable Content content, Map<String, String> headers
         /** A JSON document. */
         record Document(String type, JsonNode json) implements Content {}
 
-        /** Bytes that are read while they are sent. The sender closes the stream. */
+        /** Bytes that are read while they are sent, -1 when nobody knows how many. The sender closes the stream. */
         record Stream(String type, long length, InputStream bytes) implements Content {}
     }
 

@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import io.keelson.core.plan.Problem;
 import io.keelson.server.json.SafeText;
+import io.keelson.server.money.Amounts;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -9,6 +10,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -63,6 +65,10 @@ final class Fields {
             }
         }
         children.forEach(Fields::refuseUnknown);
+    }
+
+    boolean has(String key) {
+        return value(key) != null;
     }
 
     /** Required text of 1 to {@code max} characters. */
@@ -176,6 +182,44 @@ final class Fields {
             return BigDecimal.ZERO;
         }
         return amount;
+    }
+
+    /**
+     * Credits or a price, as a number or as a text of digits: exact, from 0, with at most 6 decimal places. Null where
+     * there is none or it cannot be used.
+     */
+    @Nullable BigDecimal credits(String key) {
+        JsonNode value = value(key);
+        if (value == null) {
+            return null;
+        }
+        if (!value.isNumber() && !value.isString()) {
+            wrongType(key, "an amount", value);
+            return null;
+        }
+        Optional<BigDecimal> amount =
+                value.isNumber() ? Optional.of(value.decimalValue()) : Amounts.parse(value.stringValue());
+        if (amount.isEmpty()) {
+            problem("INVALID_VALUE", key, "must be a decimal number such as 12.5");
+        } else if (!Amounts.possible(amount.get())) {
+            problem("OUT_OF_RANGE", key, "must be from 0 to " + Amounts.MOST + " with at most " + Amounts.SCALE
+                    + " decimal places");
+        } else {
+            return amount.get();
+        }
+        return null;
+    }
+
+    /** As {@link #credits}, but it must be there and more than 0; a harmless 1 where it is not. */
+    BigDecimal requiredCredits(String key) {
+        if (value(key) == null) {
+            missing(key);
+        }
+        BigDecimal amount = credits(key);
+        if (amount != null && amount.signum() == 0) {
+            problem("OUT_OF_RANGE", key, "must be more than 0");
+        }
+        return amount == null || amount.signum() == 0 ? BigDecimal.ONE : amount;
     }
 
     /** A number from 0 to 1; null where there is none. */

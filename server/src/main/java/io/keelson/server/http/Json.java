@@ -1,5 +1,6 @@
 package io.keelson.server.http;
 
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -60,6 +61,12 @@ final class Json {
         ArrayNode array = JsonNodeFactory.instance.arrayNode();
         texts.forEach(array::add);
         return array;
+    }
+
+    /** The same value without trailing zeros and without an exponent. */
+    static BigDecimal plain(BigDecimal number) {
+        BigDecimal stripped = number.stripTrailingZeros();
+        return stripped.scale() < 0 ? stripped.setScale(0) : stripped;
     }
 
     /** RFC 3339 in UTC with milliseconds; null stays null. */

@@ -1,10 +1,16 @@
 package io.keelson.server.http;
 
 import io.keelson.server.json.SafeText;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The query parameters of a request. {@link #done} refuses those that nobody asked for. */
@@ -13,6 +19,8 @@ final class Query {
     static final int DEFAULT_LIMIT = 50;
     static final int MAX_LIMIT = 500;
     private static final int MAX_LENGTH = 500;
+    private static final Pattern DAY = Pattern.compile("\\d{4}-\\d\\d-\\d\\d");
+    private static final Pattern TIME = Pattern.compile(DAY + "[Tt].{1,40}");
 
     private final Map<String, List<String>> values;
     private final Set<String> known = new HashSet<>();
@@ -79,7 +87,26 @@ final class Query {
         throw invalid(name, "must be a whole number from " + min + " to " + max);
     }
 
-    private static Refusal invalid(String name, String what) {
+    /** A time (RFC 3339), or a day, which stands for its beginning in UTC; null where the parameter is absent. */
+    @Nullable Instant time(String name) {
+        String value = text(name);
+        if (value == null) {
+            return null;
+        }
+        try {
+            if (DAY.matcher(value).matches()) {
+                return LocalDate.parse(value).atStartOfDay(ZoneOffset.UTC).toInstant();
+            }
+            if (TIME.matcher(value).matches()) {
+                return OffsetDateTime.parse(value).toInstant();
+            }
+        } catch (DateTimeException e) {
+            // refused below, as what has another form
+        }
+        throw invalid(name, "must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z");
+    }
+
+    static Refusal invalid(String name, String what) {
         return refused(ErrorCode.INVALID_PARAMETER, name, "'" + name + "' " + what);
     }
 

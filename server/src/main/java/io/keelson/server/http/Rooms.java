@@ -6,6 +6,7 @@ import io.keelson.server.auth.ApiKeys;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.Commands;
 import io.keelson.server.engine.RemoteWork;
+import io.keelson.server.money.Money;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.IdempotencyKeys;
@@ -20,6 +21,5 @@ import java.util.function.BooleanSupplier;
  * @param ready whether runs can be taken at the moment
  */
 public record Rooms(Database database, ApiKeys apiKeys, Commands commands, RemoteWork remoteWork, RunReader runs,
-        Explainer explainer, MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Ids ids,
-        IdempotencyKeys keys,
-        BooleanSupplier ready) {}
+        Explainer explainer, MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Money money,
+        Ids ids, IdempotencyKeys keys, BooleanSupplier ready) {}

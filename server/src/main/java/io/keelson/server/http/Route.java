@@ -49,6 +49,10 @@ record Route(HandlerType method, String path, boolean open, Action action) {
             return add(HandlerType.POST, API + path, false, action);
         }
 
+        Table put(String path, Action action) {
+            return add(HandlerType.PUT, API + path, false, action);
+        }
+
         /** Under {@code /api/v1}, and where a published contract has it. */
         Table getAlso(String path, Action action) {
             return get(path, action).add(HandlerType.GET, path, false, action);

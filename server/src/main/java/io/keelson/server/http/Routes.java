@@ -23,6 +23,9 @@ final class Routes {
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(rooms.remoteWork(), poll).addTo(table);
         new WorkerActions(reads, rooms.remoteWork(), rooms.tools()).addTo(table);
+        new CreditActions(rooms.money()).addTo(table);
+        new LedgerActions(reads, rooms.money()).addTo(table);
+        new PriceActions(rooms.money().prices()).addTo(table);
         new EngineActions(rooms.ready(), reads, OpenApi.document()).addTo(table);
         return table.routes();
     }

@@ -87,7 +87,9 @@ final class Sender {
     private static void send(Context context, int status, Answer.Content.Stream stream) throws IOException {
         try (InputStream bytes = stream.bytes()) {
             context.status(status).contentType(stream.type());
-            context.res().setContentLengthLong(stream.length());
+            if (stream.length() >= 0) {
+                context.res().setContentLengthLong(stream.length());
+            }
             bytes.transferTo(context.outputStream());
         }
     }

@@ -55,12 +55,14 @@ class BadInputTest {
     }
 
     @ParameterizedTest
-    @MethodSource({"paths", "actions", "missions", "work"})
+    @MethodSource({"paths", "actions", "missions", "work", "money"})
     void isRefusedAndChangesNothing(Case bad) {
         Map<String, Long> before = api.rowCounts();
         String path = bad.path.replace("{run}", run);
 
-        ApiServer.Answer answer = bad.method.equals("GET") ? api.get(path) : api.post(path, bad.body);
+        ApiServer.Answer answer = bad.method.equals("GET") ? api.get(path)
+                : api.send(bad.method, path, bad.body.getBytes(StandardCharsets.UTF_8), "Content-Type",
+                        "application/json");
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(bad.status);
         assertThat(answer.header("Content-Type")).isEqualTo("application/problem+json");
@@ -222,6 +224,85 @@ class BadInputTest {
                         "/items/0/progress/fraction"),
                 post(BEAT, leased("\"logs\": [1]"), 422, "WRONG_TYPE", "/items/0/logs/0")));
         return cases.stream();
+    }
+
+    static Stream<Case> money() {
+        String ledger = "/api/v1/ledger";
+        String prices = "/api/v1/prices";
+        return Stream.of(
+                grant("", 422, "REQUIRED", "/amount"),
+                grant("\"amount\": 0", 422, "OUT_OF_RANGE", "/amount"),
+                grant("\"amount\": -0.0", 422, "OUT_OF_RANGE", "/amount"),
+                grant("\"amount\": -1", 422, "OUT_OF_RANGE", "/amount"),
+                grant("\"amount\": 0.0000001", 422, "OUT_OF_RANGE", "/amount"),
+                grant("\"amount\": \"1.0000001\"", 422, "OUT_OF_RANGE", "/amount"),
+                grant("\"amount\": 1000000000.000001", 422, "OUT_OF_RANGE", "/amount"),
+                grant("\"amount\": 1e999999999", 422, "OUT_OF_RANGE", "/amount"),
+                grant("\"amount\": 1e-999999999", 422, "OUT_OF_RANGE", "/amount"),
+                grant("\"amount\": NaN", 400, "MALFORMED_JSON", null),
+                grant("\"amount\": Infinity", 400, "MALFORMED_JSON", null),
+                grant("\"amount\": \"NaN\"", 422, "INVALID_VALUE", "/amount"),
+                grant("\"amount\": \"1e3\"", 422, "INVALID_VALUE", "/amount"),
+                grant("\"amount\": \"-5\"", 422, "INVALID_VALUE", "/amount"),
+                grant("\"amount\": \"\"", 422, "INVALID_VALUE", "/amount"),
+                grant("\"amount\": \"１２\"", 422, "INVALID_VALUE", "/amount"),
+                grant("\"amount\": true", 422, "WRONG_TYPE", "/amount"),
+                grant("\"amount\": [1]", 422, "WRONG_TYPE", "/amount"),
+                grant("\"amount\": 1, \"reason\": \"a\\u0000\"", 422, "INVALID_TEXT", "/reason"),
+                grant("\"amount\": 1, \"reason\": \"" + "x".repeat(2001) + "\"", 422, "TOO_LONG", "/reason"),
+                grant("\"amount\": 1, \"to\": \"me\"", 422, "UNKNOWN_KEY", "/to"),
+                post("/api/v1/credits/grants?x=1", "{}", 400, "UNKNOWN_PARAMETER", null),
+                adjust("\"debit_account\": \"funding\", \"credit_account\": \"available\"", "REQUIRED", "/reason"),
+                adjust("\"reason\": \" \", \"debit_account\": \"funding\", \"credit_account\": \"available\"",
+                        "EMPTY", "/reason"),
+                adjust("\"reason\": \"r\", \"credit_account\": \"available\"", "REQUIRED", "/debit_account"),
+                adjust("\"reason\": \"r\", \"debit_account\": \"reserved\", \"credit_account\": \"available\"",
+                        "INVALID_VALUE", "/debit_account"),
+                adjust("\"reason\": \"r\", \"debit_account\": \"spent\", \"credit_account\": \"spent\"",
+                        "INVALID_VALUE", "/credit_account"),
+                get(ledger + "?type=gift", 400, "INVALID_PARAMETER"),
+                get(ledger + "?format=xml", 400, "INVALID_PARAMETER"),
+                get(ledger + "?from=yesterday", 400, "INVALID_PARAMETER"),
+                get(ledger + "?from=2026-02-30", 400, "INVALID_PARAMETER"),
+                get(ledger + "?to=2026-02-01T00:00:00", 400, "INVALID_PARAMETER"),
+                get(ledger + "?to=999999999-01-01T00:00:00Z", 400, "INVALID_PARAMETER"),
+                get(ledger + "?cursor=YWJj", 400, "INVALID_CURSOR"),
+                get(ledger + "?format=csv&cursor=YWJj", 400, "UNKNOWN_PARAMETER"),
+                get(RUNS + "/" + NOBODY + "/ledger", 404, "RUN_NOT_FOUND"),
+                get(RUNS + "/" + NOBODY + "/ledger?format=csv", 404, "RUN_NOT_FOUND"),
+                get("/api/v1/usage?by=hour", 400, "INVALID_PARAMETER"),
+                get("/api/v1/usage?from=2026-02-01&to=2026-01-01", 400, "INVALID_PARAMETER"),
+                get("/api/v1/usage?from=2020-01-01&to=2026-01-01", 400, "INVALID_PARAMETER"),
+                get(prices + "?version=-1", 400, "INVALID_PARAMETER"),
+                prices("", "REQUIRED", "/items"),
+                prices("\"items\": []", "EMPTY", "/items"),
+                prices("\"items\": [{\"kind\": \"agent\", \"name\": \"a\", \"usd_per_call\": 1}]",
+                        "INVALID_VALUE", "/items/0/kind"),
+                prices("\"items\": [{\"kind\": \"tool\", \"name\": \" \", \"usd_per_call\": 1}]", "EMPTY",
+                        "/items/0/name"),
+                prices("\"items\": [{\"kind\": \"tool\", \"name\": \"a\"}]", "REQUIRED", "/items/0/usd_per_call"),
+                prices("\"items\": [{\"kind\": \"tool\", \"name\": \"a\", \"usd_per_call\": 1,"
+                        + " \"withdrawn\": true}]", "REQUIRED", "/items/0/usd_per_call"),
+                prices("\"items\": [{\"kind\": \"tool\", \"name\": \"a\", \"usd_per_million_tokens\": 1}]",
+                        "INVALID_VALUE", "/items/0/usd_per_million_tokens"),
+                prices("\"items\": [{\"kind\": \"model\", \"name\": \"a\", \"usd_per_million_tokens\": -1}]",
+                        "OUT_OF_RANGE", "/items/0/usd_per_million_tokens"),
+                prices("\"items\": [{\"kind\": \"tool\", \"name\": \"a\", \"usd_per_call\": 1},"
+                        + "{\"kind\": \"tool\", \"name\": \"a\", \"usd_per_call\": 2}]", "DUPLICATE_NAME",
+                        "/items/1/name"));
+    }
+
+    private static Case grant(String members, int status, String code, String pointer) {
+        return post("/api/v1/credits/grants", "{" + members + "}", status, code, pointer);
+    }
+
+    private static Case adjust(String members, String code, String pointer) {
+        return post("/api/v1/ledger/adjustments", "{\"amount\": 1, " + members + "}", 422, code, pointer);
+    }
+
+    private static Case prices(String members, String code, String pointer) {
+        return new Case("PUT /api/v1/prices " + members, "PUT", "/api/v1/prices", "{" + members + "}", 422, code,
+                pointer);
     }
 
     private static String claim(String members) {

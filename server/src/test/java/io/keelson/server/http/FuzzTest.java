@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,9 +47,11 @@ class FuzzTest {
     }
 
     private void send(ApiServer api, JsonNode document, String path, JsonNode item, String run) {
-        String method = item.has("post") && (!item.has("get") || random.nextBoolean()) ? "POST" : "GET";
+        String writes = item.has("put") ? "put" : "post";
+        String method = item.has(writes) && (!item.has("get") || random.nextBoolean()) ? writes.toUpperCase(Locale.ROOT)
+                : "GET";
         String target = path.replaceAll("\\{\\w+}", random.nextInt(3) == 0 ? encoded(text()) : run) + query();
-        byte[] body = method.equals("POST") ? body(document, item.get("post")) : null;
+        byte[] body = method.equals("GET") ? null : body(document, item.get(writes));
 
         ApiServer.Answer answer =
                 api.send(method, target, body, "Content-Type", body == null ? "" : "application/json");
@@ -64,7 +67,9 @@ class FuzzTest {
     }
 
     private String query() {
-        List<String> names = List.of("limit", "cursor", "after", "state", "attempt", "tag", "other");
+        List<String> names =
+                List.of("limit", "cursor", "after", "state", "attempt", "tag", "from", "to", "by", "format", "type",
+                        "version", "other");
         return random.nextInt(3) > 0 ? ""
                 : "?" + names.get(random.nextInt(names.size())) + "=" + encoded(random.nextBoolean() ? text()
                         : NUMBERS.get(random.nextInt(NUMBERS.size())));
@@ -102,6 +107,10 @@ class FuzzTest {
                 }
             });
             return all;
+        }
+        if (schema.has("anyOf")) {
+            JsonNode choices = schema.get("anyOf");
+            return value(document, choices.get(random.nextInt(choices.size())), depth + 1);
         }
         if (schema.has("properties")) {
             ObjectNode object = nodes.objectNode();

@@ -10,6 +10,7 @@ import io.keelson.server.db.DbClock;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.Store;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.money.Money;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
@@ -80,7 +81,8 @@ class OpenApiTest {
             HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
                     new ApiKeys(database), engine, engine.remoteWork(), new RunReader(),
                     new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read), tool -> false),
-                    new MissionReader(knowledge, knowledge::timeout), tools, artifacts, UUID::randomUUID,
+                    new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
+                    new Money(database, DbClock.DATABASE), UUID::randomUUID,
                     new IdempotencyKeys(DbClock.DATABASE), () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());

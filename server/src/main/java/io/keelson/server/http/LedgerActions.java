@@ -1,0 +1,85 @@
+package io.keelson.server.http;
+
+import io.keelson.server.money.LedgerEntry;
+import io.keelson.server.money.LedgerReader;
+import io.keelson.server.money.Money;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The ledger: read in pages, or whole as CSV. */
+final class LedgerActions {
+
+    private static final List<String> TYPES = List.of("grant", "reserve", "charge", "refund", "adjustment");
+    private static final List<String> FORMATS = List.of("json", "csv");
+    private static final String CSV = "text/csv";
+
+    private final Reads reads;
+    private final Money money;
+
+    LedgerActions(Reads reads, Money money) {
+        this.reads = reads;
+        this.money = money;
+    }
+
+    void addTo(Route.Table table) {
+        table.get("/ledger", this::list);
+        table.getAlso("/runs/{id}/ledger", this::ofRun);
+    }
+
+    private Answer list(Call call) {
+        Query query = call.query();
+        LedgerReader.Filter filter = new LedgerReader.Filter(query.word("type", TYPES), query.time("from"),
+                query.time("to"));
+        UUID workspace = call.workspace();
+        if (csv(call)) {
+            query.done();
+            return csv("ledger", (after, limit) -> money.entries().oldestFirst(workspace, filter, after, limit));
+        }
+        Cursor cursor = new Cursor("ledger");
+        Long before = cursor.read(query, Long::valueOf);
+        int limit = query.limit();
+        query.done();
+        return page(money.entries().newestFirst(workspace, filter, before, limit + 1), limit, cursor);
+    }
+
+    private Answer ofRun(Call call) {
+        UUID run = call.id("id", IdKind.RUN);
+        UUID workspace = call.workspace();
+        Query query = call.query();
+        if (csv(call)) {
+            query.done();
+            reads.requireRun(workspace, run);
+            return csv("ledger-" + run, (after, limit) -> money.entries().ofRun(workspace, run, after, limit));
+        }
+        Cursor cursor = new Cursor("ledger " + run);
+        Long after = cursor.read(query, Long::valueOf);
+        int limit = query.limit();
+        query.done();
+        reads.requireRun(workspace, run);
+        return page(money.entries().ofRun(workspace, run, after == null ? 0 : after, limit + 1), limit, cursor);
+    }
+
+    /** As the query says; where it says nothing, as the request accepts. */
+    private static boolean csv(Call call) {
+        String format = call.query().word("format", FORMATS);
+        return format == null ? accepts(call.header("Accept")) : format.equals("csv");
+    }
+
+    private static boolean accepts(@Nullable String header) {
+        return header != null && header.toLowerCase(Locale.ROOT).strip().startsWith(CSV);
+    }
+
+    private static Answer page(List<LedgerEntry> found, int limit, Cursor cursor) {
+        List<LedgerEntry> shown = found.subList(0, Math.min(limit, found.size()));
+        return Answer.ok(Lists.page(shown.stream().map(LedgerDocuments::of).toList(),
+                found.size() <= limit ? null : cursor.write(Long.toString(shown.getLast().id()))));
+    }
+
+    private static Answer csv(String name, LedgerCsv.Source source) {
+        return Answer.stream(CSV + "; charset=utf-8", -1, LedgerCsv.stream(source))
+                .header("Content-Disposition", "attachment; filename=\"" + name + ".csv\"")
+                .header("Cache-Control", "private, no-cache");
+    }
+}

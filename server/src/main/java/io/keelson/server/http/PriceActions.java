@@ -1,0 +1,85 @@
+package io.keelson.server.http;
+
+import io.keelson.server.money.Price;
+import io.keelson.server.money.PriceChange;
+import io.keelson.server.money.PriceKind;
+import io.keelson.server.money.PriceList;
+import io.keelson.server.money.PriceTable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The price list of this installation. */
+final class PriceActions {
+
+    private static final int MOST_CHANGES = 1_000;
+    private static final int MAX_NAME = 200;
+    private static final List<String> KINDS = Arrays.stream(PriceKind.values()).map(PriceKind::wire).toList();
+
+    private final PriceTable prices;
+
+    PriceActions(PriceTable prices) {
+        this.prices = prices;
+    }
+
+    void addTo(Route.Table table) {
+        table.get("/prices", this::list);
+        table.put("/prices", this::change);
+    }
+
+    private Answer list(Call call) {
+        int version = (int) call.query().integer("version", 0, Integer.MAX_VALUE, Integer.MAX_VALUE);
+        call.query().done();
+        return Answer.resource(document(prices.at(version)));
+    }
+
+    private Answer change(Call call) throws IOException {
+        call.query().done();
+        Fields fields = call.fields();
+        List<PriceChange> changes = new ArrayList<>();
+        Set<String> named = new HashSet<>();
+        for (Fields each : fields.objects("items", 1, MOST_CHANGES)) {
+            PriceChange change = change(each);
+            if (!named.add(change.kind() + " " + change.name())) {
+                each.problem("DUPLICATE_NAME", "name", "the list sets this price twice");
+            }
+            changes.add(change);
+        }
+        fields.done();
+        return Answer.ok(document(prices.change(changes, String.valueOf(call.actor().id()))));
+    }
+
+    /** A price or {@code "withdrawn": true}: what takes a price away is said, not left out. */
+    private static PriceChange change(Fields fields) {
+        PriceKind kind = fields.requiredWord("kind", KINDS).equals(PriceKind.MODEL.wire()) ? PriceKind.MODEL
+                : PriceKind.TOOL;
+        PriceKind other = kind == PriceKind.TOOL ? PriceKind.MODEL : PriceKind.TOOL;
+        String name = fields.text("name", MAX_NAME);
+        boolean withdrawn = fields.flag("withdrawn", false);
+        if (fields.has(member(other))) {
+            fields.problem("INVALID_VALUE", member(other), "the price of a " + kind.wire() + " is " + member(kind));
+        } else if (withdrawn == fields.has(member(kind))) {
+            fields.problem("REQUIRED", member(kind), "either a price or withdrawn must be given");
+        }
+        return new PriceChange(kind, name, fields.credits(member(kind)));
+    }
+
+    private static String member(PriceKind kind) {
+        return kind == PriceKind.TOOL ? "usd_per_call" : "usd_per_million_tokens";
+    }
+
+    private static ObjectNode document(PriceList list) {
+        return Lists.page(list.prices().stream().map(PriceActions::document).toList(), null)
+                .put("version", list.version());
+    }
+
+    private static ObjectNode document(Price price) {
+        return Json.object().put("kind", price.kind().wire()).put("name", price.name())
+                .put(member(price.kind()), Json.plain(price.usd())).put("version", price.version())
+                .put("created_at", Json.time(price.createdAt())).put("created_by", price.createdBy());
+    }
+}

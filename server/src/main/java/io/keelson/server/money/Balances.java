@@ -1,0 +1,57 @@
+package io.keelson.server.money;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.UUID;
+
+/** What workspaces have. */
+final class Balances {
+
+    private static final String READ = "select available, reserved, spent from credit_balances where workspace_id = ?";
+
+    /** Who commits for runs locks heads of runs before balances and takes nothing after them. */
+    private static final String LOCK = READ + " for no key update";
+
+    private static final String WRITE =
+            "update credit_balances set available = ?, reserved = ?, spent = ? where workspace_id = ?";
+
+    private Balances() {}
+
+    /** Nothing on every account when there is no such workspace. */
+    static Balance read(Connection c, UUID workspace) throws SQLException {
+        return read(c, READ, workspace);
+    }
+
+    /** As {@link #read}, and nobody else changes it before the transaction ends. */
+    static Balance lock(Connection c, UUID workspace) throws SQLException {
+        return read(c, LOCK, workspace);
+    }
+
+    /** Of a balance that is locked. */
+    static void write(Connection c, UUID workspace, Balance balance) throws SQLException {
+        try (PreparedStatement write = c.prepareStatement(WRITE)) {
+            write.setBigDecimal(1, balance.available());
+            write.setBigDecimal(2, balance.reserved());
+            write.setBigDecimal(3, balance.spent());
+            write.setObject(4, workspace);
+            if (write.executeUpdate() != 1) {
+                throw new IllegalStateException("workspace " + workspace + " has no balance");
+            }
+        }
+    }
+
+    private static Balance read(Connection c, String sql, UUID workspace) throws SQLException {
+        try (PreparedStatement read = c.prepareStatement(sql)) {
+            read.setObject(1, workspace);
+            try (ResultSet row = read.executeQuery()) {
+                return row.next() ? balance(row) : Balance.NONE;
+            }
+        }
+    }
+
+    private static Balance balance(ResultSet row) throws SQLException {
+        return new Balance(row.getBigDecimal("available"), row.getBigDecimal("reserved"), row.getBigDecimal("spent"));
+    }
+}

@@ -1,0 +1,114 @@
+package io.keelson.server.money;
+
+import io.keelson.core.run.Actor;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/**
+ * What people book: grants and corrections. The row of the ledger and the balance that it changes are written in one
+ * transaction; the balance's row is locked first, so that what is decided on is what is.
+ */
+public final class Ledger {
+
+    private static final String BY_KEY = """
+            select {columns} from billing_ledger
+             where workspace_id = ? and idempotency_key = ? and transaction_type = ?"""
+            .replace("{columns}", LedgerRows.COLUMNS);
+
+    private static final String INSERT = """
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account,
+                idempotency_key, actor_type, actor_id, detail, created_at)
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, {now}) returning {columns}"""
+            .replace("{columns}", LedgerRows.COLUMNS).replace("{now}", DbClock.SQL);
+
+    private final Database database;
+    private final DbClock clock;
+
+    Ledger(Database database, DbClock clock) {
+        this.database = database;
+        this.clock = clock;
+    }
+
+    /**
+     * Gives the workspace credits.
+     *
+     * @param amount more than 0, {@linkplain Amounts#possible possible}
+     * @param key the same key and content again change nothing
+     */
+    public Booking grant(UUID workspace, BigDecimal amount, @Nullable String reason, String key, Actor actor) {
+        return book(workspace, "grant", new Move(Account.FUNDING, Account.AVAILABLE, Amounts.normal(amount), reason),
+                key, actor);
+    }
+
+    /**
+     * Corrects what is wrong. What is reserved is the open attempts' and cannot be corrected by hand.
+     *
+     * @param from another account than {@code to}; neither is {@link Account#RESERVED}
+     * @param amount more than 0, {@linkplain Amounts#possible possible}
+     * @param key the same key and content again change nothing
+     */
+    public Booking adjust(UUID workspace, Account from, Account to, BigDecimal amount, String reason, String key,
+            Actor actor) {
+        if (from == to || from == Account.RESERVED || to == Account.RESERVED) {
+            throw new IllegalArgumentException("no correction goes from " + from + " to " + to);
+        }
+        return book(workspace, "adjustment", new Move(from, to, Amounts.normal(amount), reason), key, actor);
+    }
+
+    private record Move(Account from, Account to, BigDecimal amount, @Nullable String reason) {}
+
+    private Booking book(UUID workspace, String type, Move move, String key, Actor actor) {
+        return database.inTransaction(c -> {
+            Balance before = Balances.lock(c, workspace);
+            List<LedgerEntry> known = find(c, workspace, key, type);
+            if (!known.isEmpty()) {
+                LedgerEntry entry = known.getFirst();
+                return entry.says(move.from, move.to, move.amount, move.reason) ? new Booking.Done(entry, true)
+                        : new Booking.KeyTaken(entry);
+            }
+            Balance taken = before.plus(move.from, move.amount.negate());
+            Balance after = taken.plus(move.to, move.amount);
+            if (!after.possible()) {
+                return new Booking.Impossible(taken.possible() ? move.to : move.from, before);
+            }
+            LedgerEntry entry = insert(c, workspace, type, move, key, actor);
+            Balances.write(c, workspace, after);
+            return new Booking.Done(entry, false);
+        });
+    }
+
+    private static List<LedgerEntry> find(Connection c, UUID workspace, String key, String type) throws SQLException {
+        try (PreparedStatement find = c.prepareStatement(BY_KEY)) {
+            find.setObject(1, workspace);
+            find.setString(2, key);
+            find.setString(3, type);
+            return LedgerRows.list(find);
+        }
+    }
+
+    private LedgerEntry insert(Connection c, UUID workspace, String type, Move move, String key, Actor actor)
+            throws SQLException {
+        try (PreparedStatement insert = c.prepareStatement(INSERT)) {
+            insert.setObject(1, workspace);
+            insert.setString(2, type);
+            insert.setBigDecimal(3, move.amount);
+            insert.setString(4, move.from.wire());
+            insert.setString(5, move.to.wire());
+            insert.setString(6, key);
+            insert.setString(7, actor.type());
+            insert.setString(8, actor.id());
+            insert.setString(9, move.reason == null ? null
+                    : JsonNodeFactory.instance.objectNode().put("reason", move.reason).toString());
+            clock.bind(insert, 10);
+            return LedgerRows.list(insert).getFirst();
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package io.keelson.server.money;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The price list and all its versions: what was charged by an old price can be understood later. */
+public final class PriceTable {
+
+    private static final String VERSION = "select coalesce(max(version), 0) from prices";
+
+    private static final String AT = """
+            select kind, name, usd, version, created_at, created_by from (
+                select distinct on (kind, name) kind, name, coalesce(usd_per_call, usd_per_million_tokens) as usd,
+                    version, created_at, created_by
+                  from prices where version <= ? order by kind, name, version desc) latest
+             where usd is not null order by kind desc, name""";
+
+    /** Two changes at once would take the same version; readers are not held up. */
+    private static final String LOCK = "lock table prices in share row exclusive mode";
+
+    private static final String INSERT = """
+            insert into prices (version, kind, name, usd_per_call, usd_per_million_tokens, created_at, created_by)
+            values (?, ?, ?, ?, ?, {now}, ?)""".replace("{now}", DbClock.SQL);
+
+    private final Database database;
+    private final DbClock clock;
+
+    PriceTable(Database database, DbClock clock) {
+        this.database = database;
+        this.clock = clock;
+    }
+
+    /** The list that holds now. */
+    public PriceList current() {
+        return at(Integer.MAX_VALUE);
+    }
+
+    /** The list as it stood at that version; a version that is yet to come is the present one. */
+    public PriceList at(int version) {
+        return database.withConnection(c -> read(c, version));
+    }
+
+    /**
+     * Sets and withdraws prices, all or none, as one new version. What is as it should be changes nothing.
+     *
+     * @param changes each with another kind or name
+     * @return the list that holds now
+     */
+    public PriceList change(List<PriceChange> changes, String createdBy) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement lock = c.prepareStatement(LOCK)) {
+                lock.execute();
+            }
+            PriceList before = read(c, Integer.MAX_VALUE);
+            List<PriceChange> news = changes.stream().filter(change -> !holds(before, change)).toList();
+            if (news.isEmpty()) {
+                return before;
+            }
+            insert(c, before.version() + 1, news, createdBy);
+            return read(c, Integer.MAX_VALUE);
+        });
+    }
+
+    private static boolean holds(PriceList list, PriceChange change) {
+        Optional<BigDecimal> now = list.prices().stream()
+                .filter(price -> price.kind() == change.kind() && price.name().equals(change.name()))
+                .map(Price::usd).findFirst();
+        BigDecimal wanted = change.usd();
+        return wanted == null ? now.isEmpty() : now.filter(usd -> usd.compareTo(wanted) == 0).isPresent();
+    }
+
+    private void insert(Connection c, int version, List<PriceChange> changes, String createdBy) throws SQLException {
+        try (PreparedStatement insert = c.prepareStatement(INSERT)) {
+            for (PriceChange change : changes) {
+                BigDecimal usd = change.usd() == null ? null : Amounts.normal(change.usd());
+                insert.setInt(1, version);
+                insert.setString(2, change.kind().wire());
+                insert.setString(3, change.name());
+                insert.setBigDecimal(4, change.kind() == PriceKind.TOOL ? usd : null);
+                insert.setBigDecimal(5, change.kind() == PriceKind.MODEL ? usd : null);
+                clock.bind(insert, 6);
+                insert.setString(7, createdBy);
+                insert.addBatch();
+            }
+            insert.executeBatch();
+        }
+    }
+
+    private static PriceList read(Connection c, int version) throws SQLException {
+        int known = Math.min(version, newest(c));
+        return new PriceList(known, prices(c, known));
+    }
+
+    private static int newest(Connection c) throws SQLException {
+        try (PreparedStatement read = c.prepareStatement(VERSION); ResultSet row = read.executeQuery()) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+
+    private static List<Price> prices(Connection c, int version) throws SQLException {
+        try (PreparedStatement read = c.prepareStatement(AT)) {
+            read.setInt(1, version);
+            try (ResultSet row = read.executeQuery()) {
+                List<Price> prices = new ArrayList<>();
+                while (row.next()) {
+                    prices.add(new Price(PriceKind.of(row.getString("kind")), row.getString("name"),
+                            row.getBigDecimal("usd"), row.getInt("version"),
+                            row.getObject("created_at", OffsetDateTime.class).toInstant(),
+                            row.getString("created_by")));
+                }
+                return prices;
+            }
+        }
+    }
+}
