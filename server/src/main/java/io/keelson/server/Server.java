@@ -3,9 +3,10 @@ package io.keelson.server;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.artifact.LocalArtifactStore;
-import io.keelson.server.auth.ApiKeys;
+import io.keelson.server.auth.Access;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.DataFiles;
+import io.keelson.server.auth.KeyUses;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseOptions;
@@ -99,16 +100,16 @@ public final class Server implements AutoCloseable {
                     new ServedTools(database, new Fleet(DbClock.DATABASE)));
             StoredPlans plans = new StoredPlans(knowledge::timeout);
             ArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"));
-            ApiKeys keys = new ApiKeys(database);
+            Access access = Access.of(database, closing(new KeyUses(database).start()));
             DataFiles files = new DataFiles(settings.dataDir());
             Money money = new Money(database, DbClock.DATABASE);
-            Bootstrap.LocalKey key = Bootstrap.ensureKey(database, keys, files);
+            Bootstrap.LocalKey key = Bootstrap.ensureKey(database, access.holders(), files);
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
                     expressions, new Replans(new NewPlans(knowledge, knowledge::timeout)), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString())));
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
-                    new Rooms(database, keys, engine, engine.remoteWork(), new RunReader(),
+                    new Rooms(database, access, engine, engine.remoteWork(), new RunReader(),
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
                                     tool -> tools.find(tool).isPresent()),
                             new MissionReader(knowledge, knowledge::timeout), tools, artifacts, money,

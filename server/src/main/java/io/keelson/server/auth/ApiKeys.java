@@ -4,16 +4,20 @@ import io.keelson.server.db.Database;
 import java.nio.ByteBuffer;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys that open a workspace. Only their hashes are stored. Answers are remembered for {@link #MEMORY}, so a
- * revoked key stops working within that time on every node.
+ * Who holds a key. Only hashes are stored. Answers are remembered for {@link #MEMORY}, so whatever happens to a key, its
+ * workspace or its limits is so within that time on every node. That a key was used is noted apart, by
+ * {@link KeyUses}.
  */
 public final class ApiKeys {
 
@@ -22,33 +26,34 @@ public final class ApiKeys {
     private static final int MOST_REMEMBERED = 10_000;
 
     private static final String FIND = """
-            select id, workspace_id from api_keys
-            where key_hash = ? and revoked_at is null and (expires_at is null or expires_at > clock_timestamp())""";
-
-    private static final String INSERT = """
-            insert into api_keys (id, workspace_id, name, prefix, key_hash)
-            values (?, ?, ?, ?, ?)""";
-
-    private static final String REVOKE = """
-            update api_keys set revoked_at = clock_timestamp()
-            where id = ? and revoked_at is null""";
+            select k.id, k.workspace_id, coalesce(p.name, k.name) as principal, coalesce(p.kind, 'person') as kind,
+                k.scopes, w.closed_at is not null as closed, %s,
+                coalesce(k.last_used_at < clock_timestamp() - interval '1 minute', true) as unseen
+              from api_keys k
+              join workspaces w on w.id = k.workspace_id
+              left join principals p on p.id = k.principal_id
+             where k.key_hash = ? and k.revoked_at is null
+               and (k.expires_at is null or k.expires_at > clock_timestamp())"""
+            .formatted(Limits.column("k.workspace_id"));
 
     private record Remembered(Caller caller, long at) {}
 
     private final Database database;
+    private final KeyUses uses;
     private final LongSupplier nanoTime;
     private final Map<ByteBuffer, Remembered> memory = new ConcurrentHashMap<>();
 
-    public ApiKeys(Database database) {
-        this(database, System::nanoTime);
+    public ApiKeys(Database database, KeyUses uses) {
+        this(database, uses, System::nanoTime);
     }
 
-    ApiKeys(Database database, LongSupplier nanoTime) {
+    ApiKeys(Database database, KeyUses uses, LongSupplier nanoTime) {
         this.database = database;
+        this.uses = uses;
         this.nanoTime = nanoTime;
     }
 
-    /** The holder of a key; null when it is malformed, unknown or revoked. */
+    /** The holder of a key; null when it is malformed, unknown, expired or revoked. */
     public @Nullable Caller find(String key) {
         if (!KeyText.wellFormed(key)) {
             return null;
@@ -62,37 +67,6 @@ public final class ApiKeys {
         Caller caller = read(hash.array());
         remember(hash, caller, now);
         return caller;
-    }
-
-    /**
-     * Makes a key for a workspace.
-     *
-     * @param name for people, so that they know later whose key it is
-     * @return the key, which nobody can read again afterwards
-     */
-    public String create(UUID workspaceId, String name) {
-        String key = KeyText.generate();
-        database.runInTransaction(connection -> {
-            try (PreparedStatement insert = connection.prepareStatement(INSERT)) {
-                insert.setObject(1, UUID.randomUUID());
-                insert.setObject(2, workspaceId);
-                insert.setString(3, name);
-                insert.setString(4, KeyText.shown(key));
-                insert.setBytes(5, KeyText.hash(key));
-                insert.executeUpdate();
-            }
-        });
-        return key;
-    }
-
-    /** Ends a key; false when there is none or it had been ended before. */
-    public boolean revoke(UUID keyId) {
-        return database.inTransaction(connection -> {
-            try (PreparedStatement revoke = connection.prepareStatement(REVOKE)) {
-                revoke.setObject(1, keyId);
-                return revoke.executeUpdate() == 1;
-            }
-        });
     }
 
     private void remember(ByteBuffer hash, @Nullable Caller caller, long now) {
@@ -111,9 +85,28 @@ public final class ApiKeys {
             try (PreparedStatement find = connection.prepareStatement(FIND)) {
                 find.setBytes(1, hash);
                 try (ResultSet row = find.executeQuery()) {
-                    return row.next() ? new Caller(row.getObject(1, UUID.class), row.getObject(2, UUID.class)) : null;
+                    return row.next() ? caller(row) : null;
                 }
             }
         });
+    }
+
+    private Caller caller(ResultSet row) throws SQLException {
+        UUID key = row.getObject("id", UUID.class);
+        if (row.getBoolean("unseen")) {
+            uses.used(key);
+        }
+        return new Caller(key, row.getObject("workspace_id", UUID.class),
+                new Principal(Principal.Kind.of(row.getString("kind")), row.getString("principal")),
+                scopes(row.getArray("scopes").getArray()), row.getBoolean("closed"), Limits.of(row));
+    }
+
+    /** Words that this version does not know are a later one's: they open nothing here. */
+    static Set<Scope> scopes(Object words) {
+        Set<Scope> scopes = EnumSet.noneOf(Scope.class);
+        for (Object word : (Object[]) words) {
+            Scope.of(String.valueOf(word)).ifPresent(scopes::add);
+        }
+        return scopes;
     }
 }

@@ -3,6 +3,7 @@ package io.keelson.server.auth;
 import io.keelson.server.db.Database;
 import java.sql.PreparedStatement;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** The first start: a default workspace, and a key to it for the programs on this machine. */
 public final class Bootstrap {
@@ -37,9 +38,21 @@ public final class Bootstrap {
         if (kept != null && keys.find(kept) != null) {
             return new LocalKey(kept, false);
         }
-        String key = keys.create(DEFAULT_WORKSPACE, "local");
+        String key = allPowerful(new KeyStore(database), Principal.Kind.PERSON);
         files.writeKey(key);
         return new LocalKey(key, true);
+    }
+
+    /** @param kind null to take the principal as it is */
+    private static String allPowerful(KeyStore store, Principal.@Nullable Kind kind) {
+        NewKey wanted = new NewKey("local", "local", kind, Scope.all(true), null);
+        return switch (store.create(DEFAULT_WORKSPACE, wanted, Origin.SERVER)) {
+            case KeyResult.Issued(IssuedKey key) -> key.text();
+            case KeyResult.OtherKind o -> allPowerful(store, null);
+            case KeyResult.NotActive n -> throw new IllegalStateException("nothing was rotated");
+            case KeyResult.NoWorkspace n -> throw new IllegalStateException("the first workspace is never closed");
+            case KeyResult.NoKey n -> throw new IllegalStateException("nothing was rotated");
+        };
     }
 
     /** @param created true when it did not exist before */

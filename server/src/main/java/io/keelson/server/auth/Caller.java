@@ -1,11 +1,20 @@
 package io.keelson.server.auth;
 
+import java.util.Set;
 import java.util.UUID;
 
 /**
  * Whoever holds an API key.
  *
- * @param keyId the key's id; what events record as the actor
  * @param workspaceId the one workspace that the key opens
+ * @param principal who acts, as events record it
+ * @param closed whether the workspace is closed: its keys open nothing then
+ * @param limits the workspace's
  */
-public record Caller(UUID keyId, UUID workspaceId) {}
+public record Caller(UUID keyId, UUID workspaceId, Principal principal, Set<Scope> scopes, boolean closed,
+        Limits limits) {
+
+    public Caller {
+        scopes = Set.copyOf(scopes);
+    }
+}

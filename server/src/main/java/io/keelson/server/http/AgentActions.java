@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.keelson.core.run.Command;
+import io.keelson.server.auth.Scope;
 import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
@@ -20,7 +21,7 @@ final class AgentActions {
     }
 
     void addTo(Route.Table table) {
-        table.postAlso("/runs/{id}/agents/{number}/cancel", this::cancel);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/agents/{number}/cancel", this::cancel);
     }
 
     private Answer cancel(Call call) throws IOException, InterruptedException {

@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.auth.Scope;
 import io.keelson.server.run.RunReader;
 import java.io.IOException;
 import java.net.URLEncoder;
@@ -24,8 +25,8 @@ final class ArtifactActions {
     }
 
     void addTo(Route.Table table) {
-        table.getAlso("/runs/{id}/artifacts", this::list);
-        table.getAlso("/runs/{id}/artifacts/{artifact}/content", this::content);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/artifacts", this::list);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/artifacts/{artifact}/content", this::content);
     }
 
     private Answer list(Call call) {

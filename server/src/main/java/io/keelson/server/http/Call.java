@@ -3,6 +3,10 @@ package io.keelson.server.http;
 import io.javalin.http.Context;
 import io.keelson.core.run.Actor;
 import io.keelson.server.auth.Caller;
+import io.keelson.server.auth.Limits;
+import io.keelson.server.auth.Origin;
+import io.keelson.server.auth.Principal;
+import io.keelson.server.auth.Scope;
 import java.io.IOException;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +31,28 @@ final class Call {
         return caller().workspaceId();
     }
 
+    /** What the caller's workspace may have at most. */
+    Limits limits() {
+        return caller().limits();
+    }
+
     /** The caller, as events record it. */
     Actor actor() {
-        return Actor.human(caller().keyId().toString());
+        Principal principal = caller().principal();
+        return switch (principal.kind()) {
+            case PERSON -> Actor.human(principal.name());
+            case SERVICE -> Actor.service(principal.name());
+        };
+    }
+
+    /** The caller, as the audit log records it. */
+    Origin origin() {
+        return new Origin(caller(), context.req().getRemoteAddr());
+    }
+
+    /** Refuses what the caller may not do. */
+    void require(Scope scope) {
+        Door.require(caller(), scope);
     }
 
     private Caller caller() {

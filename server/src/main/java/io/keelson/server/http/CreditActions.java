@@ -1,5 +1,6 @@
 package io.keelson.server.http;
 
+import io.keelson.server.auth.Scope;
 import io.keelson.server.money.Account;
 import io.keelson.server.money.Balance;
 import io.keelson.server.money.Booking;
@@ -34,10 +35,10 @@ final class CreditActions {
     }
 
     void addTo(Route.Table table) {
-        table.get("/credits", this::balance);
-        table.post("/credits/grants", this::grant);
-        table.post("/ledger/adjustments", this::adjust);
-        table.get("/usage", this::usage);
+        table.get(Scope.CREDITS_READ, "/credits", this::balance);
+        table.post(Scope.CREDITS_GRANT, "/credits/grants", this::grant);
+        table.post(Scope.CREDITS_GRANT, "/ledger/adjustments", this::adjust);
+        table.get(Scope.CREDITS_READ, "/usage", this::usage);
     }
 
     private Answer balance(Call call) {

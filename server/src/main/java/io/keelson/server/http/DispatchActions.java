@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.auth.Scope;
 import io.keelson.server.engine.RemoteWork;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -42,12 +43,12 @@ final class DispatchActions {
     }
 
     void addTo(Route.Table table) {
-        table.post("/dispatch/claim", this::claim);
-        table.post("/dispatch/heartbeat", call -> batch(call, DispatchActions::beat, work::heartbeat));
-        table.post("/dispatch/complete", this::complete);
-        table.post("/dispatch/continue", call -> batch(call, DispatchActions::completion, work::another));
-        table.post("/dispatch/fail", call -> batch(call, DispatchActions::failure, work::fail));
-        table.post("/dispatch/release", call -> batch(call, DispatchActions::handback, work::release));
+        table.post(Scope.WORK, "/dispatch/claim", this::claim);
+        table.post(Scope.WORK, "/dispatch/heartbeat", call -> batch(call, DispatchActions::beat, work::heartbeat));
+        table.post(Scope.WORK, "/dispatch/complete", this::complete);
+        table.post(Scope.WORK, "/dispatch/continue", call -> batch(call, DispatchActions::completion, work::another));
+        table.post(Scope.WORK, "/dispatch/fail", call -> batch(call, DispatchActions::failure, work::fail));
+        table.post(Scope.WORK, "/dispatch/release", call -> batch(call, DispatchActions::handback, work::release));
     }
 
     private Answer claim(Call call) throws IOException, InterruptedException {

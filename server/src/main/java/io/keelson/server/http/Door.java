@@ -3,21 +3,25 @@ package io.keelson.server.http;
 import io.javalin.http.Context;
 import io.keelson.server.auth.ApiKeys;
 import io.keelson.server.auth.Caller;
+import io.keelson.server.auth.Limits;
+import io.keelson.server.auth.Scope;
 import java.util.Locale;
 
-/** Asks every caller for a key. */
+/** Asks every caller for a key, and the key for what the route needs. */
 final class Door {
 
     private static final String SCHEME = "bearer ";
     private static final String CHALLENGE = "Bearer realm=\"keelson\"";
 
     private final ApiKeys keys;
+    private final RequestRate rate;
 
-    Door(ApiKeys keys) {
+    Door(ApiKeys keys, RequestRate rate) {
         this.keys = keys;
+        this.rate = rate;
     }
 
-    Caller enter(Context context) {
+    Caller enter(Context context, Scope scope) {
         String given = context.header("Authorization");
         if (given == null || !given.toLowerCase(Locale.ROOT).startsWith(SCHEME)) {
             throw Refusal.of(ErrorCode.UNAUTHENTICATED, "send the header Authorization: Bearer <api key>")
@@ -33,6 +37,32 @@ final class Door {
             throw Refusal.of(ErrorCode.WORKSPACE_MISMATCH,
                     "X-Workspace-ID names a workspace that the API key does not open");
         }
+        if (caller.closed()) {
+            throw Refusal.of(ErrorCode.WORKSPACE_CLOSED, "the API key's workspace is closed");
+        }
+        count(context, caller);
+        require(caller, scope);
         return caller;
+    }
+
+    private void count(Context context, Caller caller) {
+        RequestRate.State state = rate.count(caller);
+        if (state != null) {
+            context.header("RateLimit-Policy", state.policy());
+            context.header("RateLimit", state.rest());
+            if (state.exhausted()) {
+                throw Refusal.of(ErrorCode.REQUEST_LIMIT_REACHED, "a key of this workspace may be used "
+                        + state.perMinute() + " times a minute; nothing was changed")
+                        .with("limit", Limits.REQUESTS_PER_MINUTE)
+                        .header("Retry-After", Long.toString(state.retryAfter()));
+            }
+        }
+    }
+
+    static void require(Caller caller, Scope scope) {
+        if (!caller.scopes().contains(scope)) {
+            throw Refusal.of(ErrorCode.SCOPE_MISSING, "the API key has not the scope " + scope.wire())
+                    .with("scope", scope.wire());
+        }
     }
 }

@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.keelson.core.lifecycle.LifecycleDocument;
+import io.keelson.server.auth.Scope;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import tools.jackson.databind.node.ObjectNode;
@@ -21,8 +22,8 @@ final class EngineActions {
     }
 
     void addTo(Route.Table table) {
-        table.get("/lifecycles", this::lifecycles);
-        table.get("/lifecycles/{name}", this::lifecycle);
+        table.get(Scope.RUNS_READ, "/lifecycles", this::lifecycles);
+        table.get(Scope.RUNS_READ, "/lifecycles/{name}", this::lifecycle);
         table.getOpen("/healthz", call -> Answer.ok(Json.object().put("status", "ok")));
         table.getOpen("/readyz", call -> ready());
         table.getOpen("/openapi.json", call -> Answer.resource(openApi));

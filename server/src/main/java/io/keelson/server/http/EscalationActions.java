@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Resolution;
+import io.keelson.server.auth.Scope;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -26,9 +27,9 @@ final class EscalationActions {
     }
 
     void addTo(Route.Table table) {
-        table.get("/escalations", this::list);
-        table.get("/escalations/{id}", this::one);
-        table.post("/escalations/{id}/resolve", this::resolve);
+        table.get(Scope.RUNS_READ, "/escalations", this::list);
+        table.get(Scope.RUNS_READ, "/escalations/{id}", this::one);
+        table.post(Scope.APPROVE, "/escalations/{id}/resolve", this::resolve);
     }
 
     private Answer list(Call call) {

@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.keelson.core.run.Explanation;
+import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TxFunction;
 import io.keelson.server.run.Explainer;
@@ -24,9 +25,9 @@ final class ExplainActions {
     }
 
     void addTo(Route.Table table) {
-        table.getAlso("/runs/{id}/explain", this::run);
-        table.get("/tasks/{id}/explain", this::task);
-        table.get("/steps/{id}/explain", this::step);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/explain", this::run);
+        table.get(Scope.RUNS_READ, "/tasks/{id}/explain", this::task);
+        table.get(Scope.RUNS_READ, "/steps/{id}/explain", this::step);
     }
 
     private Answer run(Call call) {

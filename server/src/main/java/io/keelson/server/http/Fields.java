@@ -262,6 +262,22 @@ final class Fields {
         return text;
     }
 
+    /** One of the words; null where there is none. */
+    @Nullable String optionalWord(String key, List<String> words) {
+        return value(key) == null ? null : word(key, words, "");
+    }
+
+    /** Whether the member is there and null: a wish to take away what is. */
+    boolean clears(String key) {
+        known.add(key);
+        return object.has(key) && object.get(key).isNull();
+    }
+
+    /** The names of all members that are given. */
+    List<String> names() {
+        return List.copyOf(object.propertyNames());
+    }
+
     /** As {@link #word}, but it must be there. */
     String requiredWord(String key, List<String> words) {
         if (value(key) == null) {

@@ -19,6 +19,7 @@ import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.handler.GracefulHandler;
+import tools.jackson.databind.node.ObjectNode;
 
 /** The HTTP API of one server: each request on a virtual thread of its own. */
 public final class HttpServer implements AutoCloseable {
@@ -41,8 +42,10 @@ public final class HttpServer implements AutoCloseable {
         this.options = options;
         this.room = new BodyRoom((long) LARGEST_BODIES * options.maxBodyBytes());
         this.idempotency = new Idempotency(rooms.database(), rooms.keys());
-        this.door = new Door(rooms.apiKeys());
-        this.routes = Routes.of(rooms, new LongPoll(options.longestPoll(), stopping));
+        this.door = new Door(rooms.access().holders(), new RequestRate(System::nanoTime));
+        ObjectNode document = OpenApi.document();
+        this.routes = Routes.of(rooms, new LongPoll(options.longestPoll(), stopping), document);
+        OpenApi.addScopes(document, routes);
         this.javalin = Javalin.create(this::configure);
     }
 
@@ -73,7 +76,7 @@ public final class HttpServer implements AutoCloseable {
 
     /** The routes served, as {@code METHOD /path}. */
     List<String> served() {
-        return routes.stream().map(route -> route.method().name() + " " + route.path()).toList();
+        return routes.stream().map(Route::name).toList();
     }
 
     /** Takes no more requests, lets those under way finish, and ends. */
@@ -120,7 +123,7 @@ public final class HttpServer implements AutoCloseable {
     private void serve(Context context, Route route) throws IOException {
         Answer answer;
         try (Body body = new Body(context.req(), options.maxBodyBytes(), room)) {
-            Caller caller = route.open() ? null : door.enter(context);
+            Caller caller = route.scope() == null ? null : door.enter(context, route.scope());
             answer = answer(route, new Call(context, caller, body));
         } catch (Throwable failure) {
             answer = Failures.refusal(failure, route.method() + " " + route.path()).answer();

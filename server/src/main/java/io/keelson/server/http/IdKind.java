@@ -10,7 +10,9 @@ enum IdKind {
     TASK("task_", ErrorCode.TASK_NOT_FOUND, "task"),
     STEP("step_", ErrorCode.STEP_NOT_FOUND, "step"),
     ESCALATION("esc_", ErrorCode.ESCALATION_NOT_FOUND, "escalation"),
-    ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND, "artifact");
+    ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND, "artifact"),
+    WORKSPACE("ws_", ErrorCode.WORKSPACE_NOT_FOUND, "workspace"),
+    API_KEY("key_", ErrorCode.API_KEY_NOT_FOUND, "API key");
 
     private static final Pattern UUID_FORM = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 

@@ -1,5 +1,6 @@
 package io.keelson.server.http;
 
+import io.keelson.server.auth.Scope;
 import io.keelson.server.money.LedgerEntry;
 import io.keelson.server.money.LedgerReader;
 import io.keelson.server.money.Money;
@@ -24,8 +25,8 @@ final class LedgerActions {
     }
 
     void addTo(Route.Table table) {
-        table.get("/ledger", this::list);
-        table.getAlso("/runs/{id}/ledger", this::ofRun);
+        table.get(Scope.CREDITS_READ, "/ledger", this::list);
+        table.getAlso(Scope.CREDITS_READ, "/runs/{id}/ledger", this::ofRun);
     }
 
     private Answer list(Call call) {

@@ -1,15 +1,19 @@
 package io.keelson.server.http;
 
+import io.keelson.server.auth.Scope;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 import tools.jackson.dataformat.yaml.YAMLMapper;
 
 /**
  * The API's description, written first and by hand; a test holds the routes to it. Only the idempotency key, which counts
- * wherever {@link Route#keyed} says so, is added here.
+ * wherever {@link Route#keyed} says so, and the scopes, which stand with the routes, are added here.
  */
 final class OpenApi {
 
@@ -32,5 +36,17 @@ final class OpenApi {
                 post.withArray("parameters").addObject().put("$ref", "#/components/parameters/idempotencyKey");
             }
         });
+    }
+
+    /** Says with each operation which scope its key needs, as the routes have it. */
+    static void addScopes(ObjectNode document, List<Route> routes) {
+        for (Route route : routes) {
+            Scope scope = route.scope();
+            JsonNode item = document.path("paths").path(route.path());
+            JsonNode shared = item.has("$ref") ? document.at(item.get("$ref").stringValue().substring(1)) : item;
+            if (scope != null && shared.path(route.method().name().toLowerCase(Locale.ROOT)) instanceof ObjectNode op) {
+                op.putArray("security").addObject().putArray("apiKey").add(scope.wire());
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.http;
 
+import io.keelson.server.auth.Scope;
 import io.keelson.server.money.Price;
 import io.keelson.server.money.PriceChange;
 import io.keelson.server.money.PriceKind;
@@ -27,8 +28,8 @@ final class PriceActions {
     }
 
     void addTo(Route.Table table) {
-        table.get("/prices", this::list);
-        table.put("/prices", this::change);
+        table.get(Scope.CREDITS_READ, "/prices", this::list);
+        table.put(Scope.OPERATOR, "/prices", this::change);
     }
 
     private Answer list(Call call) {

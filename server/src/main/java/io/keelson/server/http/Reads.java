@@ -67,6 +67,10 @@ final class Reads {
         return read((runs, c) -> found(runs.state(c, workspace, run), IdKind.RUN, run)).terminal();
     }
 
+    boolean exists(UUID workspace, UUID run) {
+        return read((runs, c) -> runs.state(c, workspace, run)).isPresent();
+    }
+
     ObjectNode run(UUID workspace, UUID run) {
         return read((runs, c) -> found(runs.run(c, workspace, run), IdKind.RUN, run));
     }

@@ -2,7 +2,7 @@ package io.keelson.server.http;
 
 import io.keelson.core.run.Ids;
 import io.keelson.server.artifact.ArtifactStore;
-import io.keelson.server.auth.ApiKeys;
+import io.keelson.server.auth.Access;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.Commands;
 import io.keelson.server.engine.RemoteWork;
@@ -20,6 +20,6 @@ import java.util.function.BooleanSupplier;
  * @param ids for new runs
  * @param ready whether runs can be taken at the moment
  */
-public record Rooms(Database database, ApiKeys apiKeys, Commands commands, RemoteWork remoteWork, RunReader runs,
+public record Rooms(Database database, Access access, Commands commands, RemoteWork remoteWork, RunReader runs,
         Explainer explainer, MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Money money,
         Ids ids, IdempotencyKeys keys, BooleanSupplier ready) {}

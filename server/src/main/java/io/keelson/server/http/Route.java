@@ -1,27 +1,37 @@
 package io.keelson.server.http;
 
 import io.javalin.http.HandlerType;
+import io.keelson.server.auth.Scope;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One route that is served.
  *
  * @param path with its parameters in braces
- * @param open true when no API key is asked for
+ * @param scope what the API key must have; null when no key is asked for
  */
-record Route(HandlerType method, String path, boolean open, Action action) {
+record Route(HandlerType method, String path, @Nullable Scope scope, Action action) {
 
     private static final String API = "/api/v1";
 
-    /** Whether an idempotency key counts there. What workers report is told apart by its lease's epoch. */
+    /**
+     * Whether an idempotency key counts there. What workers report is told apart by its lease's epoch; an answer that bears
+     * an API key is kept nowhere.
+     */
     boolean keyed() {
         return method == HandlerType.POST && keyed(path);
     }
 
     /** Whether it counts for a POST to this path. */
     static boolean keyed(String path) {
-        return !path.startsWith(API + "/dispatch/");
+        return !path.startsWith(API + "/dispatch/") && !path.contains("/api-keys");
+    }
+
+    /** As {@code METHOD /path}. */
+    String name() {
+        return method.name() + " " + path;
     }
 
     /** Whether the path of a request is this route's. */
@@ -35,40 +45,44 @@ record Route(HandlerType method, String path, boolean open, Action action) {
         return same;
     }
 
-    /** The routes in the order they were added. */
+    /** The routes in the order they were added. Each says what a key must have for it. */
     static final class Table {
 
         private final List<Route> routes = new ArrayList<>();
 
         /** Under {@code /api/v1}. */
-        Table get(String path, Action action) {
-            return add(HandlerType.GET, API + path, false, action);
+        Table get(Scope scope, String path, Action action) {
+            return add(HandlerType.GET, API + path, scope, action);
         }
 
-        Table post(String path, Action action) {
-            return add(HandlerType.POST, API + path, false, action);
+        Table post(Scope scope, String path, Action action) {
+            return add(HandlerType.POST, API + path, scope, action);
         }
 
-        Table put(String path, Action action) {
-            return add(HandlerType.PUT, API + path, false, action);
+        Table patch(Scope scope, String path, Action action) {
+            return add(HandlerType.PATCH, API + path, scope, action);
+        }
+
+        Table put(Scope scope, String path, Action action) {
+            return add(HandlerType.PUT, API + path, scope, action);
         }
 
         /** Under {@code /api/v1}, and where a published contract has it. */
-        Table getAlso(String path, Action action) {
-            return get(path, action).add(HandlerType.GET, path, false, action);
+        Table getAlso(Scope scope, String path, Action action) {
+            return get(scope, path, action).add(HandlerType.GET, path, scope, action);
         }
 
-        Table postAlso(String path, Action action) {
-            return post(path, action).add(HandlerType.POST, path, false, action);
+        Table postAlso(Scope scope, String path, Action action) {
+            return post(scope, path, action).add(HandlerType.POST, path, scope, action);
         }
 
         /** At the root, for everybody. */
         Table getOpen(String path, Action action) {
-            return add(HandlerType.GET, path, true, action);
+            return add(HandlerType.GET, path, null, action);
         }
 
-        private Table add(HandlerType method, String path, boolean open, Action action) {
-            routes.add(new Route(method, path, open, action));
+        private Table add(HandlerType method, String path, @Nullable Scope scope, Action action) {
+            routes.add(new Route(method, path, scope, action));
             return this;
         }
 

@@ -1,22 +1,25 @@
 package io.keelson.server.http;
 
 import java.util.List;
+import tools.jackson.databind.node.ObjectNode;
 
 /** All that is served. */
 final class Routes {
 
     private Routes() {}
 
-    static List<Route> of(Rooms rooms, LongPoll poll) {
+    /** @param openApi the document about them, which is served as it is when it is asked for */
+    static List<Route> of(Rooms rooms, LongPoll poll, ObjectNode openApi) {
         Reads reads = new Reads(rooms.database(), rooms.runs());
         Submission submission = new Submission(rooms.commands());
         Route.Table table = new Route.Table();
-        new RunCreation(rooms.missions(), rooms.ids(), reads, submission).addTo(table);
+        Admission admission = new Admission(reads);
+        new RunCreation(rooms.missions(), rooms.ids(), reads, admission, submission).addTo(table);
         new RunViews(reads, poll, rooms.commands()).addTo(table);
-        new RunActions(reads, submission).addTo(table);
+        new RunActions(reads, admission, submission).addTo(table);
         new ArtifactActions(reads, rooms.artifacts()).addTo(table);
         new ExplainActions(reads, rooms.database(), rooms.explainer()).addTo(table);
-        new RunFork(rooms.missions(), rooms.ids(), reads, submission).addTo(table);
+        new RunFork(rooms.missions(), rooms.ids(), reads, admission, submission).addTo(table);
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
         new EscalationActions(reads, submission).addTo(table);
@@ -26,7 +29,10 @@ final class Routes {
         new CreditActions(rooms.money()).addTo(table);
         new LedgerActions(reads, rooms.money()).addTo(table);
         new PriceActions(rooms.money().prices()).addTo(table);
-        new EngineActions(rooms.ready(), reads, OpenApi.document()).addTo(table);
+        new KeyActions(rooms.access().keys()).addTo(table);
+        new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids()).addTo(table);
+        new AuditActions(rooms.access().audit()).addTo(table);
+        new EngineActions(rooms.ready(), reads, openApi).addTo(table);
         return table.routes();
     }
 }

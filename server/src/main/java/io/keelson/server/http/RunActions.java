@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.keelson.core.run.Command;
+import io.keelson.server.auth.Scope;
 import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
@@ -12,28 +13,32 @@ final class RunActions {
     private static final int MAX_REASON = 2_000;
 
     private final Reads reads;
+    private final Admission admission;
     private final Submission submission;
 
-    RunActions(Reads reads, Submission submission) {
+    RunActions(Reads reads, Admission admission, Submission submission) {
         this.reads = reads;
+        this.admission = admission;
         this.submission = submission;
     }
 
     void addTo(Route.Table table) {
-        table.postAlso("/runs/{id}/start", call -> plain(call, run -> new Command.Start(run, call.actor())));
-        table.postAlso("/runs/{id}/pause", call -> reasoned(call, "reason",
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/start",
+                call -> plain(call, run -> new Command.Start(run, call.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/pause", call -> reasoned(call, "reason",
                 (run, reason) -> new Command.Pause(run, reason, call.actor())));
-        table.postAlso("/runs/{id}/resume", call -> plain(call, run -> new Command.Resume(run, call.actor())));
-        table.postAlso("/runs/{id}/cancel", call -> reasoned(call, "reason",
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/resume",
+                call -> plain(call, run -> new Command.Resume(run, call.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/cancel", call -> reasoned(call, "reason",
                 (run, reason) -> new Command.Cancel(run, reason, call.actor())));
-        table.postAlso("/runs/{id}/fail", call -> reasoned(call, "reason",
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fail", call -> reasoned(call, "reason",
                 (run, reason) -> new Command.FailRun(run, reason, call.actor())));
-        table.postAlso("/runs/{id}/replan", call -> reasoned(call, "reason",
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/replan", call -> reasoned(call, "reason",
                 (run, reason) -> new Command.Replan(run, reason, call.actor())));
-        table.postAlso("/runs/{id}/retry", this::retry);
-        table.postAlso("/runs/{id}/approve", call -> reasoned(call, "comment",
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", this::retry);
+        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", call -> reasoned(call, "comment",
                 (run, comment) -> new Command.Approve(run, comment, call.actor())));
-        table.postAlso("/runs/{id}/reject", call -> reasoned(call, "comment",
+        table.postAlso(Scope.APPROVE, "/runs/{id}/reject", call -> reasoned(call, "comment",
                 (run, comment) -> new Command.Reject(run, comment, call.actor())));
     }
 
@@ -61,7 +66,9 @@ final class RunActions {
         Fields fields = call.fields();
         boolean fromStart = fields.word("from", List.of("failed", "start"), "failed").equals("start");
         fields.done();
-        return done(call, run -> new Command.Retry(run, fromStart, call.actor()));
+        try (Admission.Ticket _ = admission.reopen(call, call.id("id", IdKind.RUN))) {
+            return done(call, run -> new Command.Retry(run, fromStart, call.actor()));
+        }
     }
 
     private Answer done(Call call, Plain command) throws InterruptedException {

@@ -4,6 +4,7 @@ import io.keelson.core.plan.Problem;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.NewRun;
+import io.keelson.server.auth.Scope;
 import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
@@ -26,17 +27,19 @@ final class RunCreation {
     private final MissionReader missions;
     private final Ids ids;
     private final Reads reads;
+    private final Admission admission;
     private final Submission submission;
 
-    RunCreation(MissionReader missions, Ids ids, Reads reads, Submission submission) {
+    RunCreation(MissionReader missions, Ids ids, Reads reads, Admission admission, Submission submission) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;
+        this.admission = admission;
         this.submission = submission;
     }
 
     void addTo(Route.Table table) {
-        table.postAlso("/runs", this::create);
+        table.postAlso(Scope.RUNS_WRITE, "/runs", this::create);
     }
 
     private Answer create(Call call) throws IOException, InterruptedException {
@@ -44,7 +47,9 @@ final class RunCreation {
         Mission mission = mission(call.body());
         UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         refuseTakenExternalId(call.workspace(), id, mission.externalId());
-        submit(call, id, mission);
+        try (Admission.Ticket _ = admission.admit(call, id)) {
+            submit(call, id, mission);
+        }
         return Answer.created("/api/v1/runs/" + id, reads.run(call.workspace(), id));
     }
 

@@ -7,6 +7,7 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.NewRun;
+import io.keelson.server.auth.Scope;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.Reading;
@@ -30,17 +31,19 @@ final class RunFork {
     private final MissionReader missions;
     private final Ids ids;
     private final Reads reads;
+    private final Admission admission;
     private final Submission submission;
 
-    RunFork(MissionReader missions, Ids ids, Reads reads, Submission submission) {
+    RunFork(MissionReader missions, Ids ids, Reads reads, Admission admission, Submission submission) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;
+        this.admission = admission;
         this.submission = submission;
     }
 
     void addTo(Route.Table table) {
-        table.postAlso("/runs/{id}/fork", this::fork);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fork", this::fork);
     }
 
     private Answer fork(Call call) throws IOException, InterruptedException {
@@ -63,7 +66,9 @@ final class RunFork {
         UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()),
                 new NewRun.Fork(source, task, carried(mission.plan(), task, completed)));
-        submission.submit(call, new Command.Create(run, true, call.actor()));
+        try (Admission.Ticket _ = admission.admit(call, id)) {
+            submission.submit(call, new Command.Create(run, true, call.actor()));
+        }
         return Answer.created("/api/v1/runs/" + id, reads.run(call.workspace(), id));
     }
 

@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StateType;
+import io.keelson.server.auth.Scope;
 import io.keelson.server.engine.Commands;
 import io.keelson.server.run.RunReader;
 import java.sql.Connection;
@@ -32,20 +33,22 @@ final class RunViews {
     }
 
     void addTo(Route.Table table) {
-        table.getAlso("/runs", this::list);
-        table.getAlso("/runs/{id}", this::run);
-        table.getAlso("/runs/{id}/status", this::status);
-        table.getAlso("/runs/{id}/states", this::states);
-        table.getAlso("/runs/{id}/events", this::events);
-        table.getAlso("/runs/{id}/tasks", this::tasks);
-        table.getAlso("/runs/{id}/steps", this::steps);
-        table.getAlso("/runs/{id}/attempts", call -> rows(call, (runs, c) -> runs.attempts(c, call.workspace(),
-                call.id("id", IdKind.RUN))));
-        table.getAlso("/runs/{id}/agents", call -> rows(call, (runs, c) -> runs.agents(c, call.workspace(),
-                call.id("id", IdKind.RUN))));
-        table.get("/tasks/{id}", this::task);
-        table.get("/steps/{id}", this::step);
-        table.get("/steps/{id}/logs", this::logs);
+        table.getAlso(Scope.RUNS_READ, "/runs", this::list);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}", this::run);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/status", this::status);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/states", this::states);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/events", this::events);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/tasks", this::tasks);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/steps", this::steps);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/attempts",
+                call -> rows(call, (runs, c) -> runs.attempts(c, call.workspace(),
+                        call.id("id", IdKind.RUN))));
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/agents",
+                call -> rows(call, (runs, c) -> runs.agents(c, call.workspace(),
+                        call.id("id", IdKind.RUN))));
+        table.get(Scope.RUNS_READ, "/tasks/{id}", this::task);
+        table.get(Scope.RUNS_READ, "/steps/{id}", this::step);
+        table.get(Scope.RUNS_READ, "/steps/{id}/logs", this::logs);
     }
 
     private Answer list(Call call) {

@@ -72,7 +72,9 @@ final class Sender {
 
     private static void send(Context context, Answer answer, Answer.Content.Document document) {
         byte[] bytes = Json.write(document.json());
-        context.header("Cache-Control", "private, no-cache");
+        if (!answer.headers().containsKey("Cache-Control")) {
+            context.header("Cache-Control", "private, no-cache");
+        }
         if (answer.tagged()) {
             String tag = ETag.of(bytes);
             context.header("ETag", tag);

@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.keelson.core.run.Command;
+import io.keelson.server.auth.Scope;
 import java.io.IOException;
 import java.util.UUID;
 
@@ -18,8 +19,8 @@ final class StepActions {
     }
 
     void addTo(Route.Table table) {
-        table.post("/steps/{id}/approve", call -> decide(call, true));
-        table.post("/steps/{id}/reject", call -> decide(call, false));
+        table.post(Scope.APPROVE, "/steps/{id}/approve", call -> decide(call, true));
+        table.post(Scope.APPROVE, "/steps/{id}/reject", call -> decide(call, false));
     }
 
     private Answer decide(Call call, boolean approve) throws IOException, InterruptedException {

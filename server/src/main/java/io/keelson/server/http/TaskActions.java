@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideTask.Choice;
+import io.keelson.server.auth.Scope;
 import java.io.IOException;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -21,12 +22,12 @@ final class TaskActions {
     }
 
     void addTo(Route.Table table) {
-        table.post("/tasks/{id}/approve", call -> decide(call, true));
-        table.post("/tasks/{id}/reject", call -> decide(call, false));
-        table.post("/tasks/{id}/retry", this::retry);
-        table.post("/tasks/{id}/cancel", call -> reasoned(call,
+        table.post(Scope.APPROVE, "/tasks/{id}/approve", call -> decide(call, true));
+        table.post(Scope.APPROVE, "/tasks/{id}/reject", call -> decide(call, false));
+        table.post(Scope.RUNS_WRITE, "/tasks/{id}/retry", this::retry);
+        table.post(Scope.RUNS_WRITE, "/tasks/{id}/cancel", call -> reasoned(call,
                 (run, task, reason) -> new Command.CancelTask(run, task, reason, call.actor())));
-        table.post("/tasks/{id}/skip", call -> reasoned(call,
+        table.post(Scope.RUNS_WRITE, "/tasks/{id}/skip", call -> reasoned(call,
                 (run, task, reason) -> new Command.SkipTask(run, task, reason, call.actor())));
     }
 

@@ -1,5 +1,6 @@
 package io.keelson.server.http;
 
+import io.keelson.server.auth.Scope;
 import io.keelson.server.engine.RemoteWork;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
@@ -27,9 +28,9 @@ final class WorkerActions {
     }
 
     void addTo(Route.Table table) {
-        table.get("/workers", this::workers);
-        table.post("/workers/{id}/drain", this::drain);
-        table.get("/tools", this::tools);
+        table.get(Scope.RUNS_READ, "/workers", this::workers);
+        table.post(Scope.ADMIN, "/workers/{id}/drain", this::drain);
+        table.get(Scope.RUNS_READ, "/tools", this::tools);
     }
 
     private Answer workers(Call call) {

@@ -249,5 +249,34 @@ final class ReadSql {
                and not t.superseded
              order by t.sequence_number, t.id""";
 
+    static final String OPEN_COUNT = """
+            select count(*)::int as count from (
+                select from orchestration_runs where workspace_id = ? and state_type <> 'terminal' limit ?) o""";
+
+    /** When the run that fills the last minute leaves it; index and offset bound what is read. */
+    static final String MOST_RECENT = """
+            select ceil(extract(epoch from created_at + interval '1 minute' - clock_timestamp()) * 1000)::bigint as wait_ms
+              from orchestration_runs
+             where workspace_id = ?
+             order by created_at desc
+            offset ? limit 1""";
+
+    static final String STORED = """
+            select coalesce(sum(size_bytes), 0)::bigint as bytes from artifacts where workspace_id = ?""";
+
+    static final String USE = """
+            select (select count(*) from orchestration_runs where workspace_id = ? and state_type <> 'terminal')
+                    as open_runs,
+                (select count(*) from work_queue where workspace_id = ? and holder is not null) as steps,
+                (select count(*) from orchestration_runs
+                  where workspace_id = ? and created_at > clock_timestamp() - interval '1 minute') as runs_last_minute,
+                (select coalesce(sum(size_bytes), 0)::bigint from artifacts where workspace_id = ?) as storage_bytes""";
+
+    static final String OPEN = """
+            select id from orchestration_runs
+             where workspace_id = ? and state_type <> 'terminal' and (?::uuid is null or id > ?)
+             order by id
+             limit ?""";
+
     private ReadSql() {}
 }

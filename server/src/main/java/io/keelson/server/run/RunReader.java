@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -234,6 +235,55 @@ public final class RunReader {
      */
     public Optional<ObjectNode> mission(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.MISSION, ids(workspaceId, runId));
+    }
+
+    /** How many runs of the workspace have not ended, counted up to {@code most}. */
+    public int openRuns(Connection c, UUID workspaceId, long most) throws SQLException {
+        return first(c, ReadSql.OPEN_COUNT, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setLong(2, most);
+        }).orElseThrow().get("count").intValue();
+    }
+
+    /**
+     * How long until the workspace may create another run, if no more than so many may be created in any minute.
+     *
+     * @param most at least 1
+     */
+    public Duration untilNextRun(Connection c, UUID workspaceId, long most) throws SQLException {
+        return first(c, ReadSql.MOST_RECENT, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setLong(2, most - 1);
+        }).map(row -> Duration.ofMillis(Math.max(0, row.get("wait_ms").longValue()))).orElse(Duration.ZERO);
+    }
+
+    /** Bytes of the workspace's artifacts. */
+    public long storedBytes(Connection c, UUID workspaceId) throws SQLException {
+        return first(c, ReadSql.STORED, statement -> statement.setObject(1, workspaceId)).orElseThrow().get("bytes")
+                .longValue();
+    }
+
+    /** What a workspace uses: {@code open_runs, steps, runs_last_minute, storage_bytes}. */
+    public ObjectNode use(Connection c, UUID workspaceId) throws SQLException {
+        return first(c, ReadSql.USE, statement -> {
+            for (int i = 1; i <= 4; i++) {
+                statement.setObject(i, workspaceId);
+            }
+        }).orElseThrow();
+    }
+
+    /**
+     * Runs of the workspace that have not ended, by their ids.
+     *
+     * @param after the run after which to go on; null to begin with the first
+     */
+    public List<UUID> open(Connection c, UUID workspaceId, @Nullable UUID after, int limit) throws SQLException {
+        return list(c, ReadSql.OPEN, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setObject(2, after);
+            statement.setObject(3, after);
+            statement.setInt(4, limit);
+        }).stream().map(row -> UUID.fromString(row.get("id").asString())).toList();
     }
 
     /** The completed tasks of a run's current attempt by their ids in the plan, each with the task that holds its output. */

@@ -1,6 +1,7 @@
 package io.keelson.server.auth;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
@@ -9,8 +10,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumSet;
 import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -21,7 +27,9 @@ class ApiKeysTest {
     private static Database database;
 
     private final AtomicLong nanos = new AtomicLong();
-    private final ApiKeys keys = new ApiKeys(database, nanos::get);
+    private final KeyUses uses = new KeyUses(database);
+    private final ApiKeys keys = new ApiKeys(database, uses, nanos::get);
+    private final KeyStore store = new KeyStore(database);
 
     @TempDir
     Path folder;
@@ -39,14 +47,14 @@ class ApiKeysTest {
 
     @Test
     void aKeyOpensItsWorkspace() {
-        String key = keys.create(Bootstrap.DEFAULT_WORKSPACE, "test");
+        String key = create("test").text();
 
         assertThat(Objects.requireNonNull(keys.find(key)).workspaceId()).isEqualTo(Bootstrap.DEFAULT_WORKSPACE);
     }
 
     @Test
     void theDatabaseHoldsNoKeyInClear() {
-        String key = keys.create(Bootstrap.DEFAULT_WORKSPACE, "dumped");
+        String key = create("dumped").text();
 
         String rows = database.withConnection(c -> {
             try (var s = c.createStatement();
@@ -60,7 +68,7 @@ class ApiKeysTest {
 
     @Test
     void aMistypedOrForeignKeyOpensNothing() {
-        String key = keys.create(Bootstrap.DEFAULT_WORKSPACE, "test");
+        String key = create("test").text();
         char other = key.charAt(20) == 'a' ? 'b' : 'a';
 
         String mistyped = key.substring(0, 20) + other + key.substring(21);
@@ -74,15 +82,150 @@ class ApiKeysTest {
 
     @Test
     void aRevokedKeyIsForgottenWithinFiveSeconds() {
-        String key = keys.create(Bootstrap.DEFAULT_WORKSPACE, "test");
-        Caller caller = Objects.requireNonNull(keys.find(key));
+        IssuedKey key = create("test");
+        Caller caller = found(key);
 
-        assertThat(keys.revoke(caller.keyId())).isTrue();
-        assertThat(keys.revoke(caller.keyId())).isFalse();
+        assertThat(revoke(key).state()).isEqualTo("revoked");
+        assertThat(revoke(key)).as("again").isEqualTo(revoke(key));
 
-        assertThat(keys.find(key)).as("remembered").isEqualTo(caller);
-        nanos.addAndGet(Duration.ofSeconds(5).toNanos());
-        assertThat(keys.find(key)).isNull();
+        assertThat(keys.find(key.text())).as("remembered").isEqualTo(caller);
+        forget();
+        assertThat(keys.find(key.text())).isNull();
+    }
+
+    @Test
+    void aKeyNamesItsPrincipalAndItsScopes() {
+        Set<Scope> scopes = EnumSet.of(Scope.APPROVE, Scope.RUNS_READ);
+        IssuedKey key = issued(store.create(Bootstrap.DEFAULT_WORKSPACE,
+                new NewKey("phone", "ann", Principal.Kind.PERSON, scopes, null), Origin.SERVER));
+
+        Caller caller = found(key);
+
+        assertThat(caller.principal()).isEqualTo(new Principal(Principal.Kind.PERSON, "ann"));
+        assertThat(caller.scopes()).isEqualTo(scopes);
+        assertThat(store.create(Bootstrap.DEFAULT_WORKSPACE,
+                new NewKey("bot", "ann", Principal.Kind.SERVICE, scopes, null), Origin.SERVER))
+                .isEqualTo(new KeyResult.OtherKind(caller.principal()));
+    }
+
+    @Test
+    void aKeyEndsWithItsLifetime() {
+        IssuedKey key = create("short", Duration.ofSeconds(60));
+        assertThat(keys.find(key.text())).isNotNull();
+
+        sql("update api_keys set expires_at = clock_timestamp() where id = '" + key.row().id() + "'");
+        forget();
+
+        assertThat(keys.find(key.text())).isNull();
+        assertThat(store.find(Bootstrap.DEFAULT_WORKSPACE, key.row().id()).orElseThrow().state()).isEqualTo("expired");
+    }
+
+    @Test
+    void aRotatedKeyStaysValidForItsOverlap() {
+        IssuedKey old = create("rotated", Duration.ofDays(30));
+
+        IssuedKey fresh = issued(store.rotate(Bootstrap.DEFAULT_WORKSPACE, old.row().id(), Duration.ofHours(1),
+                Origin.SERVER));
+
+        KeyRow row = store.find(Bootstrap.DEFAULT_WORKSPACE, old.row().id()).orElseThrow();
+        assertThat(row.replacedBy()).isEqualTo(fresh.row().id());
+        assertThat(Duration.between(fresh.row().createdAt(), Objects.requireNonNull(row.expiresAt())))
+                .isBetween(Duration.ofMinutes(59), Duration.ofMinutes(61));
+        assertThat(Duration.between(fresh.row().createdAt(), Objects.requireNonNull(fresh.row().expiresAt())))
+                .isEqualTo(Duration.ofDays(30));
+        assertThat(found(old).principal()).isEqualTo(found(fresh).principal());
+        assertThat(found(old).scopes()).isEqualTo(found(fresh).scopes());
+        assertThat(store.rotate(Bootstrap.DEFAULT_WORKSPACE, old.row().id(), Duration.ZERO, Origin.SERVER))
+                .isInstanceOf(KeyResult.NotActive.class);
+    }
+
+    @Test
+    void aKeyRotatedWithoutOverlapEndsAtOnce() {
+        IssuedKey old = create("leaked");
+
+        store.rotate(Bootstrap.DEFAULT_WORKSPACE, old.row().id(), Duration.ZERO, Origin.SERVER);
+
+        assertThat(keys.find(old.text())).isNull();
+    }
+
+    @Test
+    void theLastUseIsWrittenOnceAMinute() {
+        IssuedKey key = create("used");
+        assertThat(lastUse(key)).isNull();
+
+        found(key);
+        assertThat(uses.write()).isEqualTo(1);
+        Instant first = Objects.requireNonNull(lastUse(key));
+        forget();
+        found(key);
+        assertThat(uses.write()).as("within the minute").isZero();
+
+        sql("update api_keys set last_used_at = last_used_at - interval '61 seconds' where id = '" + key.row().id()
+                + "'");
+        forget();
+        found(key);
+        assertThat(uses.write()).isEqualTo(1);
+        assertThat(lastUse(key)).isAfterOrEqualTo(first);
+    }
+
+    @Test
+    void onlyKeysOfTheFirstWorkspaceRunTheInstallation() {
+        sql("insert into workspaces (id, name) values ('00000000-0000-7000-8000-0000000000aa', 'other')");
+
+        assertThatThrownBy(() -> store.create(UUID.fromString("00000000-0000-7000-8000-0000000000aa"),
+                new NewKey("x", "x", null, Scope.all(true), null), Origin.SERVER))
+                .hasMessageContaining("ck_api_keys_operator");
+    }
+
+    @Test
+    void whatWasDoneToKeysIsAudited() {
+        IssuedKey key = create("audited");
+        revoke(key);
+
+        assertThat(new Audit(database).list(Bootstrap.DEFAULT_WORKSPACE, null, 100))
+                .filteredOn(entry -> key.row().id().toString().equals(entry.subject()))
+                .extracting(Audit.Entry::action).containsExactly("key_revoked", "key_created");
+        assertThatThrownBy(() -> sql("update operator_audit set actor = 'nobody'")).hasMessageContaining("append-only");
+        assertThatThrownBy(() -> sql("delete from operator_audit")).hasMessageContaining("append-only");
+        assertThatThrownBy(() -> sql("truncate operator_audit")).hasMessageContaining("append-only");
+    }
+
+    private IssuedKey create(String name) {
+        return create(name, null);
+    }
+
+    private IssuedKey create(String name, @Nullable Duration lifetime) {
+        return issued(store.create(Bootstrap.DEFAULT_WORKSPACE,
+                new NewKey(name, "tester", null, Scope.all(true), lifetime), Origin.SERVER));
+    }
+
+    private static IssuedKey issued(KeyResult result) {
+        assertThat(result).isInstanceOf(KeyResult.Issued.class);
+        return ((KeyResult.Issued) result).key();
+    }
+
+    private Caller found(IssuedKey key) {
+        return Objects.requireNonNull(keys.find(key.text()));
+    }
+
+    private KeyRow revoke(IssuedKey key) {
+        return store.revoke(Bootstrap.DEFAULT_WORKSPACE, key.row().id(), Origin.SERVER).orElseThrow();
+    }
+
+    private @Nullable Instant lastUse(IssuedKey key) {
+        return store.find(Bootstrap.DEFAULT_WORKSPACE, key.row().id()).orElseThrow().lastUsedAt();
+    }
+
+    private void forget() {
+        nanos.addAndGet(ApiKeys.MEMORY.toNanos());
+    }
+
+    private static void sql(String statement) {
+        database.runInTransaction(c -> {
+            try (var s = c.createStatement()) {
+                s.execute(statement);
+            }
+        });
     }
 
     @Test

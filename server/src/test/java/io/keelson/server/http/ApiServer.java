@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
+import io.keelson.server.auth.IssuedKey;
+import io.keelson.server.auth.KeyResult;
+import io.keelson.server.auth.KeyStore;
+import io.keelson.server.auth.NewKey;
+import io.keelson.server.auth.Origin;
+import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.DatabaseUrl;
@@ -22,7 +28,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 
@@ -73,6 +81,23 @@ final class ApiServer implements AutoCloseable {
     /** With the password, as settings take it. */
     static String text(DatabaseUrl url) {
         return "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/" + url.database();
+    }
+
+    /** The header of a new key to a new workspace, with all scopes that it can have. */
+    String stranger() {
+        UUID workspace = UUID.randomUUID();
+        sql("insert into workspaces (id, name) values ('" + workspace + "', 'elsewhere')");
+        return bearer(workspace, Scope.all(false));
+    }
+
+    /** The header of a new key. */
+    String bearer(UUID workspace, Set<Scope> scopes) {
+        KeyResult made = new KeyStore(database).create(workspace, new NewKey("test", "tester", null, scopes, null),
+                Origin.SERVER);
+        if (made instanceof KeyResult.Issued(IssuedKey key)) {
+            return "Bearer " + key.text();
+        }
+        throw new AssertionError(made);
     }
 
     URI url() {

@@ -2,7 +2,6 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.auth.ApiKeys;
 import io.keelson.server.http.ApiServer.Answer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -115,9 +114,7 @@ class IdempotencyApiTest {
     void aKeyBelongsToItsEndpointAndWorkspace() {
         String key = fresh();
         String run = id(api.post(RUNS, ApiServer.WAITS, KEY, key));
-        UUID elsewhere = UUID.randomUUID();
-        api.sql("insert into workspaces (id, name) values ('" + elsewhere + "', 'elsewhere')");
-        String stranger = "Bearer " + new ApiKeys(api.database()).create(elsewhere, "stranger");
+        String stranger = api.stranger();
 
         assertThat(api.post(RUNS + "/" + run + "/start", "", KEY, key).json().get("state").stringValue())
                 .isEqualTo("running");

@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.Replans;
 import io.keelson.server.artifact.LocalArtifactStore;
-import io.keelson.server.auth.ApiKeys;
+import io.keelson.server.auth.Access;
+import io.keelson.server.auth.KeyUses;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.engine.Engine;
@@ -79,7 +80,7 @@ class OpenApiTest {
                 new Replans(new NewPlans(knowledge, knowledge::timeout)), artifacts,
                 Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
             HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
-                    new ApiKeys(database), engine, engine.remoteWork(), new RunReader(),
+                    Access.of(database, new KeyUses(database)), engine, engine.remoteWork(), new RunReader(),
                     new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read), tool -> false),
                     new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
                     new Money(database, DbClock.DATABASE), UUID::randomUUID,
@@ -127,7 +128,7 @@ class OpenApiTest {
             String path = operation.substring(operation.indexOf(' ') + 1).replaceAll("\\{\\w+}",
                     "00000000-0000-0000-0000-000000000000");
             String method = operation.substring(0, operation.indexOf(' '));
-            boolean open = item.path(method.toLowerCase(Locale.ROOT)).path("security").isArray();
+            boolean open = item.path(method.toLowerCase(Locale.ROOT)).path("security").isEmpty();
             ApiServer.Answer answer = api.send(method, path, null, "Authorization", "");
 
             assertThat(answer.status()).as(operation).isEqualTo(open ? 200 : 401);

@@ -2,7 +2,6 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.auth.ApiKeys;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -315,9 +314,7 @@ class RunApiTest {
         String run = waiting();
         String task = items(RUNS + "/" + run + "/tasks").getFirst().get("id").stringValue();
         String step = items(RUNS + "/" + run + "/steps").getFirst().get("id").stringValue();
-        UUID elsewhere = UUID.randomUUID();
-        api.sql("insert into workspaces (id, name) values ('" + elsewhere + "', 'elsewhere')");
-        String key = "Bearer " + new ApiKeys(api.database()).create(elsewhere, "stranger");
+        String key = api.stranger();
         List<String> reads = List.of("/runs/@", "/runs/@/status", "/runs/@/states", "/runs/@/explain", "/runs/@/events",
                 "/runs/@/tasks",
                 "/runs/@/steps",

@@ -1,0 +1,20 @@
+package io.keelson.server.auth;
+
+/** What became of the wish to make, rotate or revoke a key. */
+public sealed interface KeyResult {
+
+    /** It was made. */
+    record Issued(IssuedKey key) implements KeyResult {}
+
+    /** The workspace has a principal of this name that is of another kind. */
+    record OtherKind(Principal principal) implements KeyResult {}
+
+    /** It is revoked, expired or was rotated before. */
+    record NotActive(KeyRow row) implements KeyResult {}
+
+    /** The workspace is closed or there is none. */
+    record NoWorkspace() implements KeyResult {}
+
+    /** The workspace has no such key. */
+    record NoKey() implements KeyResult {}
+}

@@ -1,0 +1,195 @@
+package io.keelson.server.auth;
+
+import io.keelson.server.db.Database;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The workspaces of an installation and their limits; each act has its entry in the audit log. */
+public final class Workspaces {
+
+    private static final String COLUMNS = """
+            select w.id, w.name, w.created_at, w.closed_at, %s from workspaces w""".formatted(Limits.column("w.id"));
+
+    private static final String ONE = COLUMNS + " where w.id = ?";
+
+    private static final String LOCK = ONE + " for no key update of w";
+
+    private static final String LIST = COLUMNS + """
+
+             where (?::uuid is null or (w.created_at, w.id) < (
+                select last.created_at, last.id from workspaces last where last.id = ?))
+             order by w.created_at desc, w.id desc
+             limit ?""";
+
+    private static final String INSERT = "insert into workspaces (id, name) values (?, ?)";
+
+    private static final String RENAME = "update workspaces set name = ? where id = ?";
+
+    private static final String CLOSE = "update workspaces set closed_at = clock_timestamp() where id = ?";
+
+    private static final String SET_LIMIT = """
+            insert into workspace_limits (workspace_id, name, most) values (?, ?, ?)
+            on conflict (workspace_id, name) do update set most = excluded.most""";
+
+    private static final String NO_LIMIT = "delete from workspace_limits where workspace_id = ? and name = ?";
+
+    private static final String AT_WORK = """
+            select workspace_id, name, most from workspace_limits where name = 'steps' or name like 'tool:%'""";
+
+    /**
+     * What is to be changed.
+     *
+     * @param name null to leave it
+     * @param limits those to be changed, by name; empty for none any more
+     */
+    public record Change(@Nullable String name, Map<String, Optional<Long>> limits) {
+
+        public Change {
+            limits = Map.copyOf(limits);
+        }
+    }
+
+    private final Database database;
+
+    public Workspaces(Database database) {
+        this.database = database;
+    }
+
+    public Optional<WorkspaceRow> find(UUID id) {
+        return database.withConnection(c -> one(c, ONE, id));
+    }
+
+    /**
+     * Newest first.
+     *
+     * @param after the workspace after which to go on; null to begin with the newest
+     */
+    public List<WorkspaceRow> list(@Nullable UUID after, int limit) {
+        return database.withConnection(c -> {
+            try (PreparedStatement list = c.prepareStatement(LIST)) {
+                list.setObject(1, after);
+                list.setObject(2, after);
+                list.setInt(3, limit);
+                List<WorkspaceRow> found = new ArrayList<>();
+                try (ResultSet row = list.executeQuery()) {
+                    while (row.next()) {
+                        found.add(workspace(row));
+                    }
+                }
+                return found;
+            }
+        });
+    }
+
+    public WorkspaceRow create(UUID id, String name, Map<String, Optional<Long>> limits, Origin origin) {
+        return database.inTransaction(c -> {
+            update(c, INSERT, id, name);
+            setLimits(c, id, limits);
+            Audit.write(c, origin, "workspace_created", id, id.toString(), detail(name, limits));
+            return one(c, ONE, id).orElseThrow();
+        });
+    }
+
+    /** The workspace as it is then; one that is closed stays as it is. Empty when there is none. */
+    public Optional<WorkspaceRow> change(UUID id, Change change, Origin origin) {
+        return database.inTransaction(c -> {
+            Optional<WorkspaceRow> found = one(c, LOCK, id);
+            if (found.isEmpty() || found.get().closed()) {
+                return found;
+            }
+            if (change.name() != null) {
+                update(c, RENAME, change.name(), id);
+            }
+            setLimits(c, id, change.limits());
+            Audit.write(c, origin, "workspace_changed", id, id.toString(), detail(change.name(), change.limits()));
+            return one(c, ONE, id);
+        });
+    }
+
+    /** Its keys open nothing any more, on any node within {@link ApiKeys#MEMORY}. Empty when there is none. */
+    public Optional<WorkspaceRow> close(UUID id, Origin origin) {
+        return database.inTransaction(c -> {
+            Optional<WorkspaceRow> found = one(c, LOCK, id);
+            if (found.isEmpty() || found.get().closed()) {
+                return found;
+            }
+            update(c, CLOSE, id);
+            Audit.write(c, origin, "workspace_closed", id, id.toString(), detail(found.get().name(), Map.of()));
+            return one(c, ONE, id);
+        });
+    }
+
+    /** The workspaces in which work is limited, with those limits: {@code steps} and those of tools. */
+    public Map<UUID, Limits> atWork() {
+        return database.withConnection(c -> {
+            Map<UUID, Map<String, Long>> limits = new HashMap<>();
+            try (PreparedStatement select = c.prepareStatement(AT_WORK); ResultSet row = select.executeQuery()) {
+                while (row.next()) {
+                    limits.computeIfAbsent(row.getObject("workspace_id", UUID.class), w -> new HashMap<>())
+                            .put(row.getString("name"), row.getLong("most"));
+                }
+            }
+            Map<UUID, Limits> found = new HashMap<>();
+            limits.forEach((workspace, byName) -> found.put(workspace, new Limits(byName)));
+            return Map.copyOf(found);
+        });
+    }
+
+    private static void setLimits(Connection c, UUID id, Map<String, Optional<Long>> limits) throws SQLException {
+        for (Map.Entry<String, Optional<Long>> limit : limits.entrySet()) {
+            if (limit.getValue().isPresent()) {
+                update(c, SET_LIMIT, id, limit.getKey(), limit.getValue().get());
+            } else {
+                update(c, NO_LIMIT, id, limit.getKey());
+            }
+        }
+    }
+
+    private static void update(Connection c, String sql, Object... parameters) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            for (int i = 0; i < parameters.length; i++) {
+                statement.setObject(i + 1, parameters[i]);
+            }
+            statement.executeUpdate();
+        }
+    }
+
+    private static Optional<WorkspaceRow> one(Connection c, String sql, UUID id) throws SQLException {
+        try (PreparedStatement one = c.prepareStatement(sql)) {
+            one.setObject(1, id);
+            try (ResultSet row = one.executeQuery()) {
+                return row.next() ? Optional.of(workspace(row)) : Optional.empty();
+            }
+        }
+    }
+
+    private static WorkspaceRow workspace(ResultSet row) throws SQLException {
+        return new WorkspaceRow(row.getObject("id", UUID.class), row.getString("name"),
+                row.getObject("created_at", OffsetDateTime.class).toInstant(), KeyStore.time(row, "closed_at"),
+                Limits.of(row));
+    }
+
+    private static ObjectNode detail(@Nullable String name, Map<String, Optional<Long>> limits) {
+        ObjectNode detail = JsonNodeFactory.instance.objectNode();
+        if (name != null) {
+            detail.put("name", name);
+        }
+        if (!limits.isEmpty()) {
+            ObjectNode changed = detail.putObject("limits");
+            limits.forEach((limit, most) -> changed.put(limit, most.orElse(null)));
+        }
+        return detail;
+    }
+}

@@ -1,0 +1,148 @@
+package io.keelson.server.http;
+
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.IssuedKey;
+import io.keelson.server.auth.KeyResult;
+import io.keelson.server.auth.KeyRow;
+import io.keelson.server.auth.KeyStore;
+import io.keelson.server.auth.NewKey;
+import io.keelson.server.auth.Principal;
+import io.keelson.server.auth.Scope;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The keys of the caller's workspace, and an operator's of any. Nobody gets a key that may do more than their own. */
+final class KeyActions {
+
+    private static final int MAX_NAME = 200;
+    private static final long MAX_SECONDS = 10L * 366 * 24 * 3600;
+    private static final long MAX_OVERLAP = 30L * 24 * 3600;
+    private static final long DEFAULT_OVERLAP = 24L * 3600;
+    private static final List<String> SCOPES = Scope.words();
+
+    private final KeyStore keys;
+
+    KeyActions(KeyStore keys) {
+        this.keys = keys;
+    }
+
+    void addTo(Route.Table table) {
+        table.get(Scope.ADMIN, "/api-keys", call -> list(call, call.workspace()));
+        table.post(Scope.ADMIN, "/api-keys", call -> create(call, call.workspace(), true));
+        table.post(Scope.ADMIN, "/api-keys/{id}/rotate", this::rotate);
+        table.post(Scope.ADMIN, "/api-keys/{id}/revoke", this::revoke);
+        table.get(Scope.OPERATOR, "/workspaces/{id}/api-keys", call -> list(call, call.id("id", IdKind.WORKSPACE)));
+        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys",
+                call -> create(call, call.id("id", IdKind.WORKSPACE), false));
+    }
+
+    private Answer list(Call call, UUID workspace) {
+        Query query = call.query();
+        Cursor cursor = new Cursor("api-keys");
+        UUID after = cursor.read(query, UUID::fromString);
+        int limit = query.limit();
+        query.done();
+        List<KeyRow> found = keys.list(workspace, after, limit + 1);
+        List<ObjectNode> shown = found.stream().limit(limit).map(KeyActions::document).toList();
+        return Answer.ok(Lists.page(shown,
+                found.size() <= limit ? null : cursor.write(shown.getLast().get("id").stringValue())));
+    }
+
+    private Answer create(Call call, UUID workspace, boolean own) throws IOException {
+        call.query().done();
+        Fields fields = call.fields();
+        NewKey wanted = wanted(fields);
+        if (wanted.scopes().contains(Scope.OPERATOR) && !workspace.equals(Bootstrap.DEFAULT_WORKSPACE)) {
+            fields.problem("INVALID_VALUE", "scopes", "only keys of the first workspace can have the scope operator");
+        }
+        fields.done();
+        if (own) {
+            wanted.scopes().forEach(call::require);
+        }
+        return answer(keys.create(workspace, wanted, call.origin()), workspace, null);
+    }
+
+    private static NewKey wanted(Fields fields) {
+        String name = fields.text("name", MAX_NAME);
+        String principal = fields.optionalText("principal", MAX_NAME);
+        if (principal != null && !Principal.NAME.matcher(principal).matches()) {
+            fields.problem("INVALID_VALUE", "principal", "must be 1 to 100 letters, digits and . _ @ + -, and begin"
+                    + " with a letter or digit");
+        }
+        String kind = fields.optionalWord("principal_kind", Principal.Kind.words());
+        Long seconds = fields.optionalInteger("expires_in_seconds", 1, MAX_SECONDS);
+        return new NewKey(name, principal == null ? fromName(fields, name) : principal,
+                kind == null ? null : Principal.Kind.valueOf(kind.toUpperCase(Locale.ROOT)), scopes(fields),
+                seconds == null ? null : Duration.ofSeconds(seconds));
+    }
+
+    private static String fromName(Fields fields, String name) {
+        if (!Principal.NAME.matcher(name).matches()) {
+            fields.problem("REQUIRED", "principal", "'principal' must be given where the key's name cannot be one");
+        }
+        return name;
+    }
+
+    private static Set<Scope> scopes(Fields fields) {
+        Set<Scope> scopes = EnumSet.noneOf(Scope.class);
+        List<String> words = fields.texts("scopes", SCOPES.size(), MAX_NAME);
+        for (int i = 0; i < words.size(); i++) {
+            Optional<Scope> scope = Scope.of(words.get(i));
+            if (scope.isEmpty()) {
+                fields.problem("INVALID_VALUE", "scopes/" + i, "must be one of " + String.join(", ", SCOPES));
+            }
+            scope.ifPresent(scopes::add);
+        }
+        return scopes;
+    }
+
+    private Answer rotate(Call call) throws IOException {
+        call.query().done();
+        Fields fields = call.fields();
+        Duration overlap = Duration.ofSeconds(fields.integer("overlap_seconds", 0, MAX_OVERLAP, DEFAULT_OVERLAP));
+        fields.done();
+        UUID id = call.id("id", IdKind.API_KEY);
+        keys.find(call.workspace(), id).ifPresent(old -> old.scopes().forEach(call::require));
+        return answer(keys.rotate(call.workspace(), id, overlap, call.origin()), call.workspace(), id);
+    }
+
+    private Answer revoke(Call call) throws IOException {
+        call.query().done();
+        call.fields().done();
+        UUID id = call.id("id", IdKind.API_KEY);
+        return Answer.ok(document(Reads.found(keys.revoke(call.workspace(), id, call.origin()), IdKind.API_KEY, id)));
+    }
+
+    private static Answer answer(KeyResult result, UUID workspace, @Nullable UUID key) {
+        return switch (result) {
+            case KeyResult.Issued(IssuedKey issued) -> Answer.created("/api/v1/api-keys",
+                    document(issued.row()).put("key", issued.text())).header("Cache-Control", "no-store");
+            case KeyResult.OtherKind(Principal principal) -> throw Refusal.of(ErrorCode.PRINCIPAL_EXISTS, "'"
+                    + Shown.piece(principal.name()) + "' is a " + principal.kind().wire() + " here");
+            case KeyResult.NotActive(KeyRow row) -> throw Refusal.of(ErrorCode.KEY_NOT_ACTIVE, row.replacedBy() == null
+                    ? "the key is " + row.state()
+                    : "the key was rotated before");
+            case KeyResult.NoWorkspace n -> throw IdKind.WORKSPACE.notFound(workspace);
+            case KeyResult.NoKey n -> throw IdKind.API_KEY.notFound(key == null ? workspace : key);
+        };
+    }
+
+    private static ObjectNode document(KeyRow key) {
+        ObjectNode document = Json.object().put("id", key.id().toString())
+                .put("workspace_id", key.workspaceId().toString()).put("name", key.name()).put("prefix", key.prefix())
+                .put("principal", key.principal().name()).put("principal_kind", key.principal().kind().wire());
+        document.set("scopes", Json.strings(key.scopes().stream().sorted().map(Scope::wire).toList()));
+        return document.put("state", key.state()).put("created_at", Json.time(key.createdAt()))
+                .put("created_by", key.createdBy()).put("expires_at", Json.time(key.expiresAt()))
+                .put("revoked_at", Json.time(key.revokedAt())).put("last_used_at", Json.time(key.lastUsedAt()))
+                .put("replaced_by", key.replacedBy() == null ? null : key.replacedBy().toString());
+    }
+}

@@ -1,0 +1,183 @@
+package io.keelson.server.http;
+
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Ids;
+import io.keelson.core.run.Reply;
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.Limits;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.auth.WorkspaceRow;
+import io.keelson.server.auth.Workspaces;
+import io.keelson.server.engine.Commands;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What operators do with workspaces, and what a workspace may learn of its own limits. */
+final class WorkspaceActions {
+
+    private static final int MAX_NAME = 255;
+    private static final int MAX_TOOL = 220;
+    private static final int MAX_TOOLS = 500;
+    private static final int RUNS_AT_ONCE = 200;
+    private static final String CLOSED = "the workspace was closed";
+
+    private final Workspaces workspaces;
+    private final Reads reads;
+    private final Commands commands;
+    private final Ids ids;
+
+    WorkspaceActions(Workspaces workspaces, Reads reads, Commands commands, Ids ids) {
+        this.workspaces = workspaces;
+        this.reads = reads;
+        this.commands = commands;
+        this.ids = ids;
+    }
+
+    void addTo(Route.Table table) {
+        table.get(Scope.OPERATOR, "/workspaces", this::list);
+        table.post(Scope.OPERATOR, "/workspaces", this::create);
+        table.get(Scope.OPERATOR, "/workspaces/{id}", this::one);
+        table.patch(Scope.OPERATOR, "/workspaces/{id}", this::change);
+        table.post(Scope.OPERATOR, "/workspaces/{id}/close", this::close);
+        table.get(Scope.RUNS_READ, "/limits", this::limits);
+    }
+
+    private Answer list(Call call) {
+        Query query = call.query();
+        Cursor cursor = new Cursor("workspaces");
+        UUID after = cursor.read(query, UUID::fromString);
+        int limit = query.limit();
+        query.done();
+        List<WorkspaceRow> found = workspaces.list(after, limit + 1);
+        return Answer.ok(Lists.page(found.stream().limit(limit).map(WorkspaceActions::document).toList(),
+                found.size() <= limit ? null : cursor.write(found.get(limit - 1).id().toString())));
+    }
+
+    private Answer one(Call call) {
+        call.query().done();
+        UUID id = call.id("id", IdKind.WORKSPACE);
+        ObjectNode document = document(Reads.found(workspaces.find(id), IdKind.WORKSPACE, id));
+        document.set("use", reads.read((runs, c) -> runs.use(c, id)));
+        return Answer.ok(document);
+    }
+
+    private Answer limits(Call call) {
+        call.query().done();
+        UUID id = call.workspace();
+        WorkspaceRow workspace = workspaces.find(id).orElseThrow();
+        ObjectNode document = Json.object().put("workspace_id", id.toString());
+        document.set("limits", document(workspace.limits()));
+        document.set("use", reads.read((runs, c) -> runs.use(c, id)));
+        return Answer.ok(document);
+    }
+
+    private Answer create(Call call) throws IOException {
+        call.query().done();
+        Fields fields = call.fields();
+        String name = fields.text("name", MAX_NAME);
+        Map<String, Optional<Long>> limits = limits(fields);
+        fields.done();
+        WorkspaceRow made = workspaces.create(ids.next(), name, limits, call.origin());
+        return Answer.created("/api/v1/workspaces/" + made.id(), document(made));
+    }
+
+    private Answer change(Call call) throws IOException {
+        call.query().done();
+        Fields fields = call.fields();
+        String name = fields.optionalText("name", MAX_NAME);
+        if (name != null && name.isBlank()) {
+            fields.problem("EMPTY", "name", "'name' may not be blank");
+        }
+        Map<String, Optional<Long>> limits = limits(fields);
+        fields.done();
+        UUID id = call.id("id", IdKind.WORKSPACE);
+        WorkspaceRow changed = Reads.found(workspaces.change(id, new Workspaces.Change(name, limits), call.origin()),
+                IdKind.WORKSPACE, id);
+        if (changed.closed()) {
+            throw Refusal.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
+        }
+        return Answer.ok(document(changed));
+    }
+
+    /** Those that are given, by their names in the table; a null takes one away. */
+    private static Map<String, Optional<Long>> limits(Fields body) {
+        Map<String, Optional<Long>> limits = new TreeMap<>();
+        Fields given = body.object("limits");
+        if (given != null) {
+            Limits.NAMES.forEach(name -> limit(given, name).ifPresent(most -> limits.put(name, most)));
+            Fields tools = given.object("tools");
+            List<String> names = tools == null ? List.of() : tools.names();
+            if (tools != null && names.size() > MAX_TOOLS) {
+                given.problem("TOO_MANY", "tools", "at most " + MAX_TOOLS + " tools");
+            }
+            for (String tool : names) {
+                if (tools != null && tool.length() <= MAX_TOOL) {
+                    limit(tools, tool).ifPresent(most -> limits.put(Limits.TOOL + tool, most));
+                }
+            }
+        }
+        return limits;
+    }
+
+    private static Optional<Optional<Long>> limit(Fields fields, String name) {
+        if (fields.clears(name)) {
+            return Optional.of(Optional.empty());
+        }
+        return Optional.ofNullable(fields.optionalInteger(name, 0, Long.MAX_VALUE)).map(Optional::of);
+    }
+
+    /** Closes the workspace and cancels what is open in it. Repeated it goes on with what is still open. */
+    private Answer close(Call call) throws IOException {
+        call.query().done();
+        call.fields().done();
+        UUID id = call.id("id", IdKind.WORKSPACE);
+        if (id.equals(Bootstrap.DEFAULT_WORKSPACE)) {
+            throw Refusal.of(ErrorCode.WORKSPACE_NOT_OPEN, "the first workspace is what the installation is run from");
+        }
+        WorkspaceRow closed = Reads.found(workspaces.close(id, call.origin()), IdKind.WORKSPACE, id);
+        cancelAll(id, call.actor());
+        return Answer.ok(document(closed));
+    }
+
+    private void cancelAll(UUID workspace, Actor actor) {
+        UUID last = null;
+        while (true) {
+            @Nullable UUID after = last;
+            List<UUID> open = reads.read((runs, c) -> runs.open(c, workspace, after, RUNS_AT_ONCE));
+            List<CompletableFuture<Reply>> answers = open.stream()
+                    .map(run -> commands.submit(new Command.Cancel(run, CLOSED, actor))).toList();
+            answers.forEach(CompletableFuture::join);
+            if (open.size() < RUNS_AT_ONCE) {
+                return;
+            }
+            last = open.getLast();
+        }
+    }
+
+    private static ObjectNode document(WorkspaceRow workspace) {
+        ObjectNode document = Json.object().put("id", workspace.id().toString()).put("name", workspace.name())
+                .put("state", workspace.closed() ? "closed" : "open")
+                .put("created_at", Json.time(workspace.createdAt()))
+                .put("closed_at", Json.time(workspace.closedAt()));
+        document.set("limits", document(workspace.limits()));
+        return document;
+    }
+
+    private static ObjectNode document(Limits limits) {
+        ObjectNode document = Json.object();
+        Limits.NAMES.forEach(name -> document.put(name, limits.of(name)));
+        ObjectNode tools = document.putObject("tools");
+        limits.byName().entrySet().stream().filter(limit -> limit.getKey().startsWith(Limits.TOOL))
+                .sorted(Map.Entry.comparingByKey())
+                .forEach(limit -> tools.put(limit.getKey().substring(Limits.TOOL.length()), limit.getValue()));
+        return document;
+    }
+}
