@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -112,7 +113,7 @@ final class WorkspaceActions {
         Map<String, Optional<Long>> limits = new TreeMap<>();
         Fields given = body.object("limits");
         if (given != null) {
-            Limits.NAMES.forEach(name -> limit(given, name).ifPresent(most -> limits.put(name, most)));
+            Limits.NAMES.forEach(name -> limit(given, name, most -> limits.put(name, most)));
             Fields tools = given.object("tools");
             List<String> names = tools == null ? List.of() : tools.names();
             if (tools != null && names.size() > MAX_TOOLS) {
@@ -120,18 +121,20 @@ final class WorkspaceActions {
             }
             for (String tool : names) {
                 if (tools != null && tool.length() <= MAX_TOOL) {
-                    limit(tools, tool).ifPresent(most -> limits.put(Limits.TOOL + tool, most));
+                    limit(tools, tool, most -> limits.put(Limits.TOOL + tool, most));
                 }
             }
         }
         return limits;
     }
 
-    private static Optional<Optional<Long>> limit(Fields fields, String name) {
-        if (fields.clears(name)) {
-            return Optional.of(Optional.empty());
+    private static void limit(Fields fields, String name, Consumer<Optional<Long>> change) {
+        Long most = fields.optionalInteger(name, 0, Long.MAX_VALUE);
+        if (most != null) {
+            change.accept(Optional.of(most));
+        } else if (fields.clears(name)) {
+            change.accept(Optional.empty());
         }
-        return Optional.ofNullable(fields.optionalInteger(name, 0, Long.MAX_VALUE)).map(Optional::of);
     }
 
     /** Closes the workspace and cancels what is open in it. Repeated it goes on with what is still open. */
