@@ -10,11 +10,15 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Between Java values and JSON. Your own classes keep their property names; the API's documents are snake_case. */
+/**
+ * Between Java values and JSON. Your own classes keep their property names; the API's documents are snake_case. Numbers
+ * with a fraction are read exactly, as decimals.
+ */
 public final class Json {
 
     private static final JsonMapper VALUES = JsonMapper.builder()
             .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
             .build();
     private static final JsonMapper DOCUMENTS = VALUES.rebuild()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
@@ -54,6 +58,11 @@ public final class Json {
         } catch (JacksonException e) {
             throw new IllegalArgumentException("not a " + type.getSimpleName() + ": " + e.getOriginalMessage(), e);
         }
+    }
+
+    /** One of the API's documents, such as a {@link Run}, as the API writes it. */
+    public static JsonNode document(Object document) {
+        return DOCUMENTS.valueToTree(document);
     }
 
     static <T> T document(JsonNode node, Class<T> type) {

@@ -57,6 +57,21 @@ public final class Keelson {
         return new Escalations(api);
     }
 
+    /** What the workspace has, and what it was charged. */
+    public Credits credits() {
+        return new Credits(api);
+    }
+
+    /** Every transfer of the workspace's credits. */
+    public Ledger ledger() {
+        return new Ledger(api);
+    }
+
+    /** The installation's price list. */
+    public Prices prices() {
+        return new Prices(api);
+    }
+
     /** Workers that the server has heard of. */
     public List<WorkerInfo> workers() {
         return all("/workers", WorkerInfo.class);

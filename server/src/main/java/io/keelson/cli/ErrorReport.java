@@ -51,6 +51,7 @@ record ErrorReport(int exitCode, String code, String message, List<Problem> prob
             case "UNAUTHENTICATED", "INVALID_API_KEY" ->
                 "set KEELSON_API_KEY to the key in the server's <data folder>/api-key";
             case "RUN_NOT_FOUND", "INVALID_ID" -> "`keelson runs` lists the runs";
+            case "INSUFFICIENT_CREDITS" -> "`keelson credits` shows what there is, `keelson credits grant` adds to it";
             case "APPROVAL_AMBIGUOUS" -> "name one of them with --step";
             default -> null;
         };

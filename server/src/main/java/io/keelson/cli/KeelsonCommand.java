@@ -14,6 +14,7 @@ import picocli.CommandLine.Spec;
                 RejectCommand.class, EscalationsCommand.class, ResolveCommand.class, TaskCommand.class,
                 PauseCommand.class, ResumeCommand.class, CancelCommand.class, FailCommand.class, RetryCommand.class,
                 ReplanCommand.class, ForkCommand.class,
+                CreditsCommand.class, LedgerCommand.class, UsageCommand.class, PricesCommand.class,
                 ServerCommand.class, ValidateCommand.class, ToolsCommand.class, LifecyclesCommand.class,
                 DoctorCommand.class},
         footerHeading = "%nExit codes:%n", footer = {"  0 done, or the run completed", "  1 it failed",

@@ -16,7 +16,8 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 @Command(name = "validate", description = "Checks a mission file and lists everything that is wrong with it. Needs no "
-        + "server and no database.", footerHeading = "%nExamples:%n",
+        + "server and no database, and so knows no prices: whether the models that it names have one, a server checks.",
+        footerHeading = "%nExamples:%n",
         footer = {
                 "  keelson validate examples/repository-report.yaml",
                 "  keelson validate mission.yaml --tool my.tool   # a tool that a worker of yours serves",
@@ -49,6 +50,9 @@ final class ValidateCommand extends CliCommand {
                     .put("tasks", tasks));
         } else {
             print(List.of(file + ": valid, " + tasks + (tasks == 1 ? " task" : " tasks")));
+            if (mission.planJson().path("tasks").valueStream().anyMatch(task -> task.has("suggested_model"))) {
+                note("it names models: a server takes it only when they have a price (`" + Cli.command() + " prices`)");
+            }
         }
         return ExitCode.OK;
     }

@@ -24,9 +24,11 @@ import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.HttpStartException;
 import io.keelson.server.http.Rooms;
 import io.keelson.server.money.Money;
+import io.keelson.server.money.PriceKind;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.ModelPrices;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.run.Explainer;
@@ -103,16 +105,18 @@ public final class Server implements AutoCloseable {
             Access access = Access.of(database, closing(new KeyUses(database).start()));
             DataFiles files = new DataFiles(settings.dataDir());
             Money money = new Money(database, DbClock.DATABASE);
+            ModelPrices prices = models -> money.prices().withoutPrice(PriceKind.MODEL, models);
             Bootstrap.LocalKey key = Bootstrap.ensureKey(database, access.holders(), files);
+            money.ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.firstGrant());
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
-                    expressions, new Replans(new NewPlans(knowledge, knowledge::timeout)), artifacts, clock,
+                    expressions, new Replans(new NewPlans(knowledge, knowledge::timeout, prices)), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString())));
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
                     new Rooms(database, access, engine, engine.remoteWork(), new RunReader(),
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
                                     tool -> tools.find(tool).isPresent()),
-                            new MissionReader(knowledge, knowledge::timeout), tools, artifacts, money,
+                            new MissionReader(knowledge, knowledge::timeout, prices), tools, artifacts, money,
                             UuidCreator::getTimeOrderedEpoch, new IdempotencyKeys(DbClock.DATABASE),
                             () -> answers(database))));
             http.start();

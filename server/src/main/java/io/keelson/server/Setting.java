@@ -22,6 +22,7 @@ public enum Setting {
     KEELSON_ALLOW_PRIVATE_ADDRESSES("false", "whether `http.request` may reach loopback and private networks"),
     KEELSON_EXECUTORS("128", "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
     KEELSON_LEASE_SECONDS("30", "seconds without a heartbeat after which a step is given to somebody else"),
+    KEELSON_FIRST_GRANT("1000", "credits that the default workspace is given at the first start, once; 0 for none"),
     KEELSON_LOG_FORMAT("text", "`text` or `json`, one line per entry, on standard error"),
     KEELSON_LOG_LEVEL("info", "`error`, `warn`, `info` or `debug`");
 

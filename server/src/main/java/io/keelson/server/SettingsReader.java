@@ -1,9 +1,11 @@
 package io.keelson.server;
 
 import io.keelson.core.plan.Problem;
+import io.keelson.server.money.Amounts;
 import java.io.File;
 import java.io.IOException;
 import java.io.Reader;
+import java.math.BigDecimal;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -16,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -60,6 +63,7 @@ final class SettingsReader {
                 oneOf(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES, "true", "false").equals("true"),
                 number(Setting.KEELSON_EXECUTORS, 0, MAX_EXECUTORS),
                 Duration.ofSeconds(number(Setting.KEELSON_LEASE_SECONDS, 1, MAX_LEASE_SECONDS)),
+                credits(Setting.KEELSON_FIRST_GRANT),
                 choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
                 choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf));
         if (!problems.isEmpty()) {
@@ -127,6 +131,16 @@ final class SettingsReader {
         }
         refuse(setting, text, "a whole number from " + least + " to " + most);
         return least;
+    }
+
+    private BigDecimal credits(Setting setting) {
+        String text = required(setting);
+        Optional<BigDecimal> amount = Amounts.parse(text).filter(Amounts::possible);
+        if (amount.isEmpty()) {
+            refuse(setting, text, "an amount from 0 to " + Amounts.MOST + " with at most " + Amounts.SCALE
+                    + " decimal places");
+        }
+        return amount.orElse(BigDecimal.ZERO);
     }
 
     private String oneOf(Setting setting, String... allowed) {

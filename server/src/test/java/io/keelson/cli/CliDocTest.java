@@ -2,7 +2,8 @@ package io.keelson.cli;
 
 import io.keelson.GeneratedDocs;
 import java.time.Clock;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
@@ -12,11 +13,14 @@ class CliDocTest {
     @Test
     void theDocumentIsTheHelpOfEveryCommand() {
         CommandLine keelson = Cli.commandLine(Clock.systemUTC()).setUsageHelpAutoWidth(false).setUsageHelpWidth(100);
-        StringBuilder text = new StringBuilder(section("keelson", keelson));
-        for (Map.Entry<String, CommandLine> command : keelson.getSubcommands().entrySet()) {
-            text.append('\n').append(section("keelson " + command.getKey(), command.getValue()));
-        }
-        GeneratedDocs.check("docs/cli.md", "commands", text.toString());
+        GeneratedDocs.check("docs/cli.md", "commands", String.join("\n", sections("keelson", keelson)));
+    }
+
+    /** A command's own, then those of its subcommands. */
+    private static List<String> sections(String title, CommandLine command) {
+        List<String> sections = new ArrayList<>(List.of(section(title, command)));
+        command.getSubcommands().forEach((name, each) -> sections.addAll(sections(title + " " + name, each)));
+        return sections;
     }
 
     private static String section(String title, CommandLine command) {

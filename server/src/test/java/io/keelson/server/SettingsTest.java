@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.keelson.core.plan.Problem;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -55,6 +56,7 @@ class SettingsTest {
                 new Row("KEELSON_EXECUTORS", "", Settings::executors, 128),
                 new Row("KEELSON_EXECUTORS", "0", Settings::executors, 0),
                 new Row("KEELSON_LEASE_SECONDS", "5", Settings::lease, Duration.ofSeconds(5)),
+                new Row("KEELSON_FIRST_GRANT", "0.5", Settings::firstGrant, new BigDecimal("0.5")),
                 new Row("KEELSON_LOG_FORMAT", "json", Settings::logFormat, Settings.LogFormat.JSON),
                 new Row("KEELSON_LOG_LEVEL", "", Settings::logLevel, Settings.LogLevel.INFO));
     }
@@ -77,7 +79,8 @@ class SettingsTest {
 
     @ParameterizedTest
     @CsvSource({"KEELSON_HTTP_PORT, -1", "KEELSON_HTTP_PORT, 65536", "KEELSON_HTTP_PORT, many",
-            "KEELSON_LEASE_SECONDS, 0", "KEELSON_EXECUTORS, -1", "KEELSON_ALLOW_PRIVATE_ADDRESSES, perhaps",
+            "KEELSON_LEASE_SECONDS, 0", "KEELSON_FIRST_GRANT, -1", "KEELSON_FIRST_GRANT, 0.0000001",
+            "KEELSON_FIRST_GRANT, some", "KEELSON_EXECUTORS, -1", "KEELSON_ALLOW_PRIVATE_ADDRESSES, perhaps",
             "KEELSON_LOG_FORMAT, xml", "KEELSON_LOG_LEVEL, loud", "KEELSON_DATABASE_URL, mysql://h/d",
             "KEELSON_URL, 127.0.0.1:7331", "KEELSON_URL, 'http:// x'"})
     void aBadValueIsNamed(String name, String value) {

@@ -15,13 +15,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.ObjectMapper;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The network peer of the client under test: a real HTTP server whose answers a test writes down. */
 public final class ScriptedServer implements AutoCloseable {
 
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final JsonMapper JSON =
+            JsonMapper.builder().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
 
     /** @param route method and path, such as {@code GET /api/v1/runs/r1?limit=5} without the query */
     public record Request(String route, String query, Map<String, List<String>> headers, JsonNode body) {

@@ -49,6 +49,17 @@ public final class Ledger {
     }
 
     /**
+     * What a workspace is given to begin with, once, whatever it was the first time.
+     *
+     * @param amount 0 for nothing
+     */
+    public void first(UUID workspace, BigDecimal amount) {
+        if (amount.signum() > 0) {
+            grant(workspace, amount, "first start", "first-start", Actor.SYSTEM);
+        }
+    }
+
+    /**
      * Corrects what is wrong. What is reserved is the open attempts' and cannot be corrected by hand.
      *
      * @param from another account than {@code to}; neither is {@link Account#RESERVED}

@@ -11,6 +11,8 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** The price list and all its versions: what was charged by an old price can be understood later. */
 public final class PriceTable {
@@ -42,6 +44,13 @@ public final class PriceTable {
     /** The list that holds now. */
     public PriceList current() {
         return at(Integer.MAX_VALUE);
+    }
+
+    /** Those of the names that have no price now. */
+    public Set<String> withoutPrice(PriceKind kind, Set<String> names) {
+        Set<String> without = new TreeSet<>(names);
+        current().prices().stream().filter(price -> price.kind() == kind).map(Price::name).forEach(without::remove);
+        return without;
     }
 
     /** The list as it stood at that version; a version that is yet to come is the present one. */

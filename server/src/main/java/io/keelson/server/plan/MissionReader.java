@@ -30,11 +30,18 @@ public final class MissionReader {
     private final SchemaCheck shape = new SchemaCheck("mission");
     private final ToolKnowledge tools;
     private final Function<String, Duration> toolTimeout;
+    private final ModelPrices prices;
 
     /** @param toolTimeout how long a call of a tool may take when its step says nothing; asked for unknown tools too */
-    public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
+    public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelPrices prices) {
         this.tools = tools;
         this.toolTimeout = toolTimeout;
+        this.prices = prices;
+    }
+
+    /** Without a price list. */
+    public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
+        this(tools, toolTimeout, ModelPrices.UNKNOWN);
     }
 
     /** A mission file or a request's body. */
@@ -67,6 +74,7 @@ public final class MissionReader {
         List<Problem> followUps = new ArrayList<>();
         PlanCheck.check(plan, tools, inputs).forEach(problem -> followUps.add(asWritten(document, problem)));
         followUps.addAll(new RunChecks(tools, plan, inputs).check(Nodes.json(document, "output"), policy));
+        followUps.addAll(prices.check(document.path("plan")));
         followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);
         return problems.isEmpty()

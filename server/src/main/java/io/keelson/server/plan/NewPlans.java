@@ -28,6 +28,7 @@ public final class NewPlans {
     private final SchemaCheck shape = new SchemaCheck("mission");
     private final ToolKnowledge tools;
     private final Function<String, Duration> toolTimeout;
+    private final ModelPrices prices;
 
     /**
      * @param json as it is to be stored, and as {@link StoredPlans} reads it
@@ -35,9 +36,15 @@ public final class NewPlans {
     public record Checked(Plan plan, String json) {}
 
     /** @param toolTimeout how long a call of a tool may take when its step says nothing */
-    public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
+    public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelPrices prices) {
         this.tools = tools;
         this.toolTimeout = toolTimeout;
+        this.prices = prices;
+    }
+
+    /** Without a price list. */
+    public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
+        this(tools, toolTimeout, ModelPrices.UNKNOWN);
     }
 
     /**
@@ -56,6 +63,7 @@ public final class NewPlans {
         size(left, completed, problems);
         List<Problem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed), new KnownTasks(tools, completed), inputs));
+        followUps.addAll(prices.check(answer));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);
         return problems.isEmpty() ? new Reading.Done<>(joined(answer, old, completed))

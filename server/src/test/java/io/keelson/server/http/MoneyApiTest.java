@@ -230,9 +230,26 @@ class MoneyApiTest {
 
         assertThat(set.get("items").get(0).get("usd_per_call").decimalValue()).isEqualByComparingTo("0.02");
         assertThat(less.get("version").intValue()).isEqualTo(version + 1);
-        assertThat(less.get("items").valueStream().map(p -> p.get("name").stringValue())).containsExactly("large");
+        assertThat(less.get("items").valueStream().map(p -> p.get("name").stringValue())).contains("large")
+                .doesNotContain("search");
         assertThat(api.get(PRICES).json()).isEqualTo(less);
         assertThat(api.get(PRICES + "?version=" + version).json()).isEqualTo(set);
+    }
+
+    /** A new price counts for the very next plan. */
+    @Test
+    void aPlanMayNameAModelOnceItHasAPrice() {
+        String mission = """
+                {"name": "n", "plan": {"tasks": [{"id": "a", "suggested_model": "fresh", "steps": [
+                    {"tool": "noop"}]}]}}""";
+
+        ApiServer.Answer refused = api.post("/api/v1/runs", mission);
+        put("{\"items\": [{\"kind\": \"model\", \"name\": \"fresh\", \"usd_per_million_tokens\": 0}]}");
+
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.json().get("code").stringValue()).isEqualTo("NO_PRICE");
+        assertThat(refused.json().get("pointer").stringValue()).isEqualTo("/plan/tasks/0/suggested_model");
+        assertThat(api.post("/api/v1/runs", mission).status()).isEqualTo(201);
     }
 
     private static ApiServer.Answer put(String body) {

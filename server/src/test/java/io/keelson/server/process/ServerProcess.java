@@ -90,10 +90,6 @@ final class ServerProcess implements AutoCloseable {
         return process.waitFor();
     }
 
-    ProcessHandle process() {
-        return process.toHandle();
-    }
-
     long pid() {
         return process.pid();
     }

@@ -1,0 +1,20 @@
+package io.keelson.client;
+
+import java.util.Locale;
+
+/** The accounts of a workspace; every entry of its ledger moves an amount from one to another. */
+public enum Account {
+    /** The world outside, where grants come from. */
+    FUNDING,
+    /** What runs may still reserve. */
+    AVAILABLE,
+    /** What open attempts of runs have set aside. */
+    RESERVED,
+    /** What work has cost. */
+    SPENT;
+
+    /** As documents have it. */
+    public String wire() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,69 @@
+package io.keelson.client;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Credits of the workspace; 1 credit is 1 USD. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Credits {
+
+    private final Api api;
+
+    Credits(Api api) {
+        this.api = api;
+    }
+
+    public Balance balance() {
+        return Json.document(api.get("/credits"), Balance.class);
+    }
+
+    /**
+     * Gives the workspace credits.
+     *
+     * @param amount more than 0, at most 6 decimal places
+     */
+    public LedgerEntry grant(BigDecimal amount, @Nullable String reason) {
+        return grant(amount, reason, UUID.randomUUID().toString());
+    }
+
+    /**
+     * The same, once: with a key that was used for this very grant nothing happens again.
+     *
+     * @param key 1 to 255 characters
+     * @throws KeelsonException {@code IDEMPOTENCY_KEY_CONFLICT} when the key was used for another one
+     */
+    public LedgerEntry grant(BigDecimal amount, @Nullable String reason, String key) {
+        return book("/credits/grants", Json.object().put("amount", amount).put("reason", reason), key);
+    }
+
+    /**
+     * Corrects what is wrong; neither account is {@link Account#RESERVED}.
+     *
+     * @param amount more than 0, at most 6 decimal places
+     * @param key as of {@link #grant(BigDecimal, String, String)}
+     * @throws KeelsonException {@code INSUFFICIENT_CREDITS}, {@code BALANCE_OUT_OF_RANGE}
+     */
+    public LedgerEntry adjust(Account from, Account to, BigDecimal amount, String reason, String key) {
+        return book("/ledger/adjustments", Json.object().put("amount", amount).put("debit_account", from.wire())
+                .put("credit_account", to.wire()).put("reason", reason), key);
+    }
+
+    /**
+     * What was charged, summed up.
+     *
+     * @param from inclusive; null for 30 days before {@code to}
+     * @param to exclusive; null for now
+     */
+    public Usage usage(Usage.By by, @Nullable Instant from, @Nullable Instant to) {
+        return Json.document(api.get(Route.of("/usage").with("by", by.name().toLowerCase(Locale.ROOT))
+                .with("from", from).with("to", to).toString()), Usage.class);
+    }
+
+    private LedgerEntry book(String path, ObjectNode body, String key) {
+        Call call = Call.post(path, body).header("Idempotency-Key", key).repeatable();
+        return Json.document(api.send(call).body(), LedgerEntry.class);
+    }
+}

@@ -1,0 +1,41 @@
+package io.keelson.client;
+
+import java.io.InputStream;
+import java.util.List;
+
+/** Every transfer of the workspace's credits. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Ledger {
+
+    private final Api api;
+
+    Ledger(Api api) {
+        this.api = api;
+    }
+
+    /** Newest first. */
+    public Page<LedgerEntry> list(LedgerQuery query) {
+        Route route = matching(query).with("cursor", query.cursor()).with("limit", query.limit());
+        return Page.of(api.get(route.toString()), LedgerEntry.class);
+    }
+
+    /** All that match as CSV (UTF-8, with a heading), oldest first; the caller closes the stream. */
+    public InputStream csv(LedgerQuery query) {
+        return api.stream(matching(query).with("format", "csv").toString());
+    }
+
+    /** What a run reserved, was charged and got back, oldest first. */
+    public List<LedgerEntry> ofRun(String runId) {
+        return Page.all(cursor -> Page.of(
+                api.get(Route.of("/runs/", runId, "/ledger").with("cursor", cursor).with("limit", 500).toString()),
+                LedgerEntry.class));
+    }
+
+    /** The same as CSV; the caller closes the stream. */
+    public InputStream csvOfRun(String runId) {
+        return api.stream(Route.of("/runs/", runId, "/ledger").with("format", "csv").toString());
+    }
+
+    private static Route matching(LedgerQuery query) {
+        return Route.of("/ledger").with("type", query.type()).with("from", query.from()).with("to", query.to());
+    }
+}

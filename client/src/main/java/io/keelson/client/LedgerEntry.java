@@ -1,0 +1,27 @@
+package io.keelson.client;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One transfer of credits; it is never changed.
+ *
+ * @param id rises within a workspace
+ * @param transactionType {@code grant}, {@code reserve}, {@code charge}, {@code refund} or {@code adjustment}
+ * @param amount more than 0
+ * @param debitAccount the {@linkplain Account#wire account} where it was taken
+ * @param creditAccount where it went
+ * @param runId null when no run did it
+ * @param attemptNumber the run's attempt
+ * @param stepId what was charged for; null when it is no charge
+ * @param agent null for the run's default agent, or when it is no charge
+ * @param tokens null when none were counted
+ * @param priceVersion of the price list that the amount follows from; null when it was reported
+ * @param reason why a person did it
+ */
+public record LedgerEntry(long id, String transactionType, BigDecimal amount, String debitAccount,
+        String creditAccount, @Nullable String runId, @Nullable Integer attemptNumber, @Nullable String stepId,
+        String idempotencyKey, @Nullable String tool, @Nullable String model, @Nullable String agent,
+        @Nullable Long tokens, @Nullable Integer priceVersion, @Nullable String reason, String actorType,
+        @Nullable String actorId, @Nullable Instant createdAt) {}

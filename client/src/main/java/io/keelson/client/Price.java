@@ -1,0 +1,17 @@
+package io.keelson.client;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A price on the list.
+ *
+ * @param kind {@code tool} or {@code model}
+ * @param usdPerCall of a tool; null of a model
+ * @param usdPerMillionTokens of a model; null of a tool
+ * @param version of the list with which it began to hold
+ * @param createdBy id of the API key that set it
+ */
+public record Price(String kind, String name, @Nullable BigDecimal usdPerCall,
+        @Nullable BigDecimal usdPerMillionTokens, int version, @Nullable Instant createdAt, String createdBy) {}

@@ -1,0 +1,54 @@
+package io.keelson.client;
+
+import java.math.BigDecimal;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The installation's price list. Changes answer the list that holds now; one that changes nothing makes no version. Every
+ * method throws {@link KeelsonException} as {@link Api} says.
+ */
+public final class Prices {
+
+    private static final String PATH = "/prices";
+
+    private final Api api;
+
+    Prices(Api api) {
+        this.api = api;
+    }
+
+    public PriceList current() {
+        return Json.document(api.get(PATH), PriceList.class);
+    }
+
+    /** The list as it stood at that version, which an entry of the ledger may name. */
+    public PriceList at(int version) {
+        return Json.document(api.get(Route.of(PATH).with("version", version).toString()), PriceList.class);
+    }
+
+    /** @param usdPerCall from 0, at most 6 decimal places */
+    public PriceList setTool(String name, BigDecimal usdPerCall) {
+        return change("tool", name, Json.object().put("usd_per_call", usdPerCall));
+    }
+
+    /** @param usdPerMillionTokens from 0, at most 6 decimal places */
+    public PriceList setModel(String name, BigDecimal usdPerMillionTokens) {
+        return change("model", name, Json.object().put("usd_per_million_tokens", usdPerMillionTokens));
+    }
+
+    /** Steps with the tool are charged what they report, and nothing otherwise. */
+    public PriceList removeTool(String name) {
+        return change("tool", name, Json.object().put("withdrawn", true));
+    }
+
+    /** Plans that name the model are refused from now on. */
+    public PriceList removeModel(String name) {
+        return change("model", name, Json.object().put("withdrawn", true));
+    }
+
+    private PriceList change(String kind, String name, ObjectNode price) {
+        ObjectNode body = Json.object();
+        body.putArray("items").add(price.put("kind", kind).put("name", name));
+        return Json.document(api.send(Call.put(PATH, body)).body(), PriceList.class);
+    }
+}

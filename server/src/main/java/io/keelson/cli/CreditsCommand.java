@@ -1,0 +1,40 @@
+package io.keelson.cli;
+
+import io.keelson.client.Balance;
+import io.keelson.client.Keelson;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.math.BigDecimal;
+import java.util.List;
+import picocli.CommandLine.Command;
+
+@Command(name = "credits", description = "Shows the credits of the workspace: what runs may still reserve, what open "
+        + "attempts have set aside, what was spent. 1 credit is 1 USD.",
+        subcommands = {CreditsGrantCommand.class, CreditsAdjustCommand.class}, footerHeading = "%nExamples:%n",
+        footer = {"  keelson credits", "  keelson credits grant 250 --reason \"budget of May\"",
+                "  keelson credits --json | jq .available"})
+final class CreditsCommand extends CliCommand {
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            if (json) {
+                print(link.keelson().api().get("/credits"));
+            } else {
+                print(lines(link.keelson()));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private static List<String> lines(Keelson keelson) {
+        Balance balance = keelson.credits().balance();
+        return List.of("available  " + shown(balance.available()), "reserved   " + shown(balance.reserved()),
+                "spent      " + shown(balance.spent()));
+    }
+
+    /** All places that there are, no exponent. */
+    static String shown(BigDecimal amount) {
+        return amount.stripTrailingZeros().toPlainString();
+    }
+}

@@ -1,0 +1,58 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Cells;
+import io.keelson.cli.view.Style;
+import io.keelson.cli.view.Table;
+import io.keelson.client.Json;
+import io.keelson.client.Price;
+import io.keelson.client.PriceList;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(name = "prices", description = "Lists the prices of this installation: of a tool per call, of a model per "
+        + "million tokens, in USD. What a step reports as its cost goes before any price.",
+        subcommands = {PricesSetCommand.class, PricesRemoveCommand.class}, footerHeading = "%nExamples:%n",
+        footer = {"  keelson prices", "  keelson prices set model large 2.5",
+                "  keelson prices --at 3      # the list that an entry of the ledger names"})
+final class PricesCommand extends CliCommand {
+
+    @Option(names = "--at", paramLabel = "VERSION", description = "As the list stood at that version.")
+    @Nullable Integer version;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            show(this, version == null ? link.keelson().prices().current() : link.keelson().prices().at(version));
+            return ExitCode.OK;
+        }
+    }
+
+    static void show(CliCommand command, PriceList list) {
+        if (command.json) {
+            command.print(Json.document(list));
+        } else {
+            command.print(list.items().isEmpty() ? List.of("no prices") : table(list, command.style()));
+        }
+    }
+
+    private static List<String> table(PriceList list, Style style) {
+        Table table = new Table("KIND", "NAME", "USD", "FOR", "SINCE VERSION");
+        for (Price price : list.items()) {
+            boolean call = price.usdPerCall() != null;
+            table.row(price.kind(), Cells.clean(price.name()), usd(price), call ? "a call" : "1,000,000 tokens",
+                    Integer.toString(price.version()));
+        }
+        return table.lines(0, style);
+    }
+
+    private static String usd(Price price) {
+        if (price.usdPerCall() != null) {
+            return CreditsCommand.shown(price.usdPerCall());
+        }
+        return price.usdPerMillionTokens() == null ? "" : CreditsCommand.shown(price.usdPerMillionTokens());
+    }
+}

@@ -1,0 +1,93 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.Cmd.Result;
+import io.keelson.server.Server;
+import io.keelson.server.Settings;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What concerns money, as a shell calls it, each command a process beside one server. */
+class MoneyCommandsTest {
+
+    @TempDir
+    private static Path folder;
+
+    private static Server server;
+
+    @BeforeAll
+    static void start() throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_HTTP_PORT", "0",
+                "KEELSON_FIRST_GRANT", "100", "KEELSON_DATABASE_URL", "postgresql://" + url.user() + ":"
+                        + url.password() + "@" + url.hosts() + "/" + url.database()),
+                folder, folder));
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Test
+    void creditsAreGrantedOnceByAKeyAndCorrected() throws Exception {
+        assertThat(lines("credits", "grant", "20.5", "--reason", "May", "--key", "may").getLast())
+                .startsWith("granted 20.5; available ");
+        assertThat(keelson("credits", "grant", "20.5", "--reason", "May", "--key", "may", "--json").json()
+                .get("transaction_type").stringValue()).isEqualTo("grant");
+        assertThat(lines("credits", "adjust", "0.5", "--from", "available", "--to", "funding", "--reason", "too much"))
+                .containsExactly("moved 0.5 from available to funding");
+        assertThat(lines("credits")).containsExactly("available  120", "reserved   0", "spent      0");
+
+        Result conflict = keelson("credits", "grant", "1", "--key", "may");
+        assertThat(conflict.code()).isEqualTo(2);
+        assertThat(conflict.err()).contains("[IDEMPOTENCY_KEY_CONFLICT]");
+        Result negative = keelson("credits", "grant", "--", "-1");
+        assertThat(negative.code()).isEqualTo(2);
+        assertThat(negative.err()).contains("/amount", "OUT_OF_RANGE");
+        assertThat(keelson("credits", "grant", "NaN").code()).isEqualTo(2);
+        assertThat(
+                keelson("credits", "adjust", "1000", "--from", "available", "--to", "spent", "--reason", "all").err())
+                .contains("[INSUFFICIENT_CREDITS]", "keelson credits grant");
+
+        assertThat(lines("ledger", "--type", "adjustment").getLast()).contains(" adjustment ", " 0.5 ", "too much");
+        assertThat(lines("ledger", "--csv")).hasSize(4).first().asString().startsWith("id,created_at,");
+        assertThat(keelson("ledger", "--json", "--limit", "1").json().get("next_cursor").isString()).isTrue();
+        assertThat(keelson("ledger", "latest", "--type", "grant").code()).isEqualTo(2);
+    }
+
+    @Test
+    void pricesAreSetListedAndRemoved() throws Exception {
+        assertThat(lines("prices")).containsExactly("no prices");
+        assertThat(lines("prices", "set", "model", "large", "2.50")).hasSize(2);
+        assertThat(lines("prices", "set", "tool", "web.search", "0.01").stream().map(l -> l.replaceAll(" +", " ")))
+                .containsExactly("KIND NAME USD FOR SINCE VERSION", "tool web.search 0.01 a call 2",
+                        "model large 2.5 1,000,000 tokens 1");
+        assertThat(lines("prices", "remove", "tool", "web.search")).hasSize(2);
+        assertThat(keelson("prices", "--at", "2", "--json").json().get("items").size()).isEqualTo(2);
+    }
+
+    @Test
+    void usageIsATableWithATotal() throws Exception {
+        assertThat(lines("usage", "--by", "agent").getLast().replaceAll(" +", " ")).isEqualTo("total 0 0 0 0");
+        assertThat(keelson("usage", "--by", "hour").code()).isEqualTo(2);
+    }
+
+    private static List<String> lines(String... arguments) throws Exception {
+        Result result = keelson(arguments);
+        assertThat(result.code()).as(result.err()).isZero();
+        return result.out().lines().toList();
+    }
+
+    private static Result keelson(String... arguments) throws Exception {
+        return Cmd.start(folder, Map.of(), arguments).end();
+    }
+}

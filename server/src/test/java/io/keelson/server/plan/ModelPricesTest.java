@@ -1,0 +1,60 @@
+package io.keelson.server.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.keelson.core.plan.Problem;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+class ModelPricesTest {
+
+    private static final String TASKS = """
+            {"tasks": [{"id": "a", "suggested_model": "small"}, {"id": "b"},
+                       {"id": "c", "suggested_model": "large"}, {"id": "d", "suggested_model": "large"}]}""";
+
+    private static final ModelPrices ONLY_SMALL = models -> {
+        Set<String> missing = new TreeSet<>(models);
+        missing.remove("small");
+        return missing;
+    };
+
+    @Test
+    void everyTaskWhoseModelHasNoPriceIsNamed() {
+        MissionReader reader = new MissionReader(Missions.TOOLS, Missions.TOOLS::timeout, ONLY_SMALL);
+        byte[] mission = ("{\"name\": \"n\", \"plan\": " + TASKS + "}").getBytes(StandardCharsets.UTF_8);
+
+        assertThat(Missions.problems(reader.read(mission, Format.JSON)))
+                .extracting(Problem::code, Problem::pointer)
+                .containsExactly(tuple("NO_PRICE", "/plan/tasks/2/suggested_model"),
+                        tuple("NO_PRICE", "/plan/tasks/3/suggested_model"));
+    }
+
+    @Test
+    void aNewPlanIsJudgedAsWell() {
+        NewPlans reader = new NewPlans(Missions.TOOLS, Missions.TOOLS::timeout, ONLY_SMALL);
+        var old = JsonMapper.shared().readTree("{\"version\": 1, \"tasks\": []}");
+
+        assertThat(Missions.problems(reader.read(JsonMapper.shared().readTree(TASKS), old, Set.of(), Set.of())))
+                .extracting(Problem::pointer)
+                .isEqualTo(List.of("/plan/tasks/2/suggested_model", "/plan/tasks/3/suggested_model"));
+    }
+
+    @Test
+    void aPlanWithoutModelsAsksForNoPrices() {
+        ModelPrices none = models -> {
+            throw new AssertionError("asked for " + models);
+        };
+
+        assertThat(none.check(JsonMapper.shared().readTree("{\"tasks\": [{\"id\": \"a\"}]}"))).isEmpty();
+    }
+
+    @Test
+    void withoutAPriceListNothingIsRefused() {
+        assertThat(ModelPrices.UNKNOWN.check(JsonMapper.shared().readTree(TASKS))).isEmpty();
+    }
+}
