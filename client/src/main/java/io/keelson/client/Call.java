@@ -21,6 +21,10 @@ record Call(String method, String path, @Nullable JsonNode body, Map<String, Str
         return new Call("GET", API + path, null, Map.of(), true, null);
     }
 
+    static Call of(String method, Object path, @Nullable JsonNode body) {
+        return new Call(method, API + path, body, Map.of(), false, null);
+    }
+
     static Call post(Object path, @Nullable JsonNode body) {
         return new Call("POST", API + path, body, Map.of(), false, null);
     }

@@ -52,6 +52,11 @@ public final class Keelson {
         return new Tasks(api);
     }
 
+    /** Values that plans name and nobody reads again. */
+    public Secrets secrets() {
+        return new Secrets(api);
+    }
+
     /** Tickets by which runs ask humans. */
     public Escalations escalations() {
         return new Escalations(api);

@@ -36,6 +36,8 @@ import io.keelson.server.run.Fleet;
 import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.run.RunStore;
+import io.keelson.server.secret.SealingKey;
+import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.builtin.BuiltinTools;
@@ -45,6 +47,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -103,13 +106,15 @@ public final class Server implements AutoCloseable {
             StoredPlans plans = new StoredPlans(knowledge::timeout);
             ArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"));
             Access access = Access.of(database, closing(new KeyUses(database).start()));
+            Secrets secrets = secrets(settings, database);
             DataFiles files = new DataFiles(settings.dataDir());
             Money money = new Money(database, DbClock.DATABASE);
             ModelPrices prices = models -> money.prices().withoutPrice(PriceKind.MODEL, models);
             Bootstrap.LocalKey key = Bootstrap.ensureKey(database, access.holders(), files);
             money.ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.firstGrant());
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
-                    expressions, new Replans(new NewPlans(knowledge, knowledge::timeout, prices)), artifacts, clock,
+                    expressions, secrets,
+                    new Replans(new NewPlans(knowledge, knowledge::timeout, prices)), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString())));
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
@@ -117,7 +122,7 @@ public final class Server implements AutoCloseable {
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
                                     tool -> tools.find(tool).isPresent()),
                             new MissionReader(knowledge, knowledge::timeout, prices), tools, artifacts, money,
-                            UuidCreator::getTimeOrderedEpoch, new IdempotencyKeys(DbClock.DATABASE),
+                            UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             () -> answers(database))));
             http.start();
             baseUrl = http.url();
@@ -129,6 +134,18 @@ public final class Server implements AutoCloseable {
             close();
             throw e;
         }
+    }
+
+    private static Secrets secrets(Settings settings, Database database) throws IOException {
+        List<SealingKey> keys = settings.secretKeys().isEmpty()
+                ? List.of(SealingKey.ofFile(settings.dataDir().resolve("secret-key")))
+                : settings.secretKeys();
+        Secrets secrets = new Secrets(database, keys.getFirst(), keys.subList(1, keys.size()));
+        int anew = secrets.reseal();
+        if (anew > 0) {
+            LOG.info("{} secrets were sealed anew under the key {}", anew, keys.getFirst().id());
+        }
+        return secrets;
     }
 
     private DatabaseUrl databaseUrl(Settings settings) {

@@ -23,6 +23,10 @@ public enum Setting {
     KEELSON_EXECUTORS("128", "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
     KEELSON_LEASE_SECONDS("30", "seconds without a heartbeat after which a step is given to somebody else"),
     KEELSON_FIRST_GRANT("1000", "credits that the default workspace is given at the first start, once; 0 for none"),
+    KEELSON_SECRET_KEY("",
+            "key that secrets are sealed under, 32 bytes in Base64 (`openssl rand -base64 32`), the same for all "
+                    + "servers of one database; empty: the one in the data folder, made at the first start"),
+    KEELSON_SECRET_KEYS_OLD("", "former keys, separated by commas; at start, what is sealed under them is sealed anew"),
     KEELSON_LOG_FORMAT("text", "`text` or `json`, one line per entry, on standard error"),
     KEELSON_LOG_LEVEL("info", "`error`, `warn`, `info` or `debug`");
 

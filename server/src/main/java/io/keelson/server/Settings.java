@@ -1,5 +1,6 @@
 package io.keelson.server;
 
+import io.keelson.server.secret.SealingKey;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,10 +21,12 @@ import org.jspecify.annotations.Nullable;
  * @param lease how long a step is kept for a worker that says nothing
  * @param firstGrant credits that the default workspace is given at the first start; 0 for none
  * @param executors steps that run here at a time; 0 for none
+ * @param secretKeys what secrets are sealed under, the present key first; empty for the one of the data folder
  */
 public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable String databaseUrl, @Nullable String url,
         @Nullable String apiKey, List<Path> allowedFolders, Set<String> allowedCommands, boolean allowPrivateAddresses,
-        int executors, Duration lease, BigDecimal firstGrant, LogFormat logFormat, LogLevel logLevel) {
+        int executors, Duration lease, BigDecimal firstGrant,
+        List<SealingKey> secretKeys, LogFormat logFormat, LogLevel logLevel) {
 
     /** How a log line looks. */
     public enum LogFormat {
@@ -38,6 +41,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     public Settings {
         allowedFolders = List.copyOf(allowedFolders);
         allowedCommands = Set.copyOf(allowedCommands);
+        secretKeys = List.copyOf(secretKeys);
     }
 
     /**
@@ -60,25 +64,25 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
         return new Settings(dataDir, host, port, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, firstGrant, logFormat, logLevel);
+                allowPrivateAddresses, executors, lease, firstGrant, secretKeys, logFormat, logLevel);
     }
 
     /** The same with another number of steps at a time; 0 for none. */
     public Settings withExecutors(int count) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, count, lease, firstGrant, logFormat, logLevel);
+                allowPrivateAddresses, count, lease, firstGrant, secretKeys, logFormat, logLevel);
     }
 
     /** The same with other folders; at least one. */
     public Settings withAllowedFolders(List<Path> folders) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
-                allowPrivateAddresses, executors, lease, firstGrant, logFormat, logLevel);
+                allowPrivateAddresses, executors, lease, firstGrant, secretKeys, logFormat, logLevel);
     }
 
     /** The same with another least grave level of log entries. */
     public Settings withLogLevel(LogLevel level) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, firstGrant, logFormat, level);
+                allowPrivateAddresses, executors, lease, firstGrant, secretKeys, logFormat, level);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.keelson.server;
 
 import io.keelson.core.plan.Problem;
 import io.keelson.server.money.Amounts;
+import io.keelson.server.secret.SealingKey;
 import java.io.File;
 import java.io.IOException;
 import java.io.Reader;
@@ -18,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeSet;
@@ -64,6 +66,8 @@ final class SettingsReader {
                 number(Setting.KEELSON_EXECUTORS, 0, MAX_EXECUTORS),
                 Duration.ofSeconds(number(Setting.KEELSON_LEASE_SECONDS, 1, MAX_LEASE_SECONDS)),
                 credits(Setting.KEELSON_FIRST_GRANT),
+                Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_OLD))
+                        .toList(),
                 choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
                 choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf));
         if (!problems.isEmpty()) {
@@ -93,6 +97,17 @@ final class SettingsReader {
     private static String knownInFile() {
         return Arrays.stream(Setting.values()).filter(setting -> setting != Setting.KEELSON_CONFIG).map(Setting::name)
                 .collect(Collectors.joining(", "));
+    }
+
+    /** None when it is not set. What is wrong is not shown: it may be a key with a slip. */
+    private Stream<SealingKey> secretKeys(Setting setting) {
+        return list(setting, ",").map(each -> {
+            SealingKey key = SealingKey.parse(each);
+            if (key == null) {
+                refuse(setting, "what stands there", "32 bytes in Base64");
+            }
+            return key;
+        }).filter(Objects::nonNull);
     }
 
     private @Nullable String text(Setting setting) {

@@ -25,6 +25,8 @@ import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.Reading;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.secret.SealingKey;
+import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.builtin.BuiltinTools;
@@ -75,7 +77,8 @@ final class KeelsonEngine implements Contender {
 
     private Engine engine(int executors) throws IOException {
         return new Engine(database, Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read), catalog,
-                expressions, new Replans(new NewPlans(knowledge, knowledge::timeout)),
+                expressions, new Secrets(database, SealingKey.fresh(), List.of()),
+                new Replans(new NewPlans(knowledge, knowledge::timeout)),
                 new LocalArtifactStore(settings.dataDir().resolve("artifacts")), Clock.systemUTC(),
                 new Engine.Options(executors, settings.lease(), "bench"));
     }

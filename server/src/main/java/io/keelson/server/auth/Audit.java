@@ -44,7 +44,9 @@ public final class Audit {
         this.database = database;
     }
 
-    static void write(Connection c, Origin origin, String action, UUID workspaceId, String subject, ObjectNode detail)
+    /** Writes an entry in the transaction of the act. */
+    public static void write(Connection c, Origin origin, String action, UUID workspaceId, String subject,
+            ObjectNode detail)
             throws SQLException {
         try (PreparedStatement insert = c.prepareStatement(INSERT)) {
             insert.setString(1, origin.name());

@@ -14,7 +14,7 @@ public record Origin(@Nullable Caller caller, @Nullable String address) {
     public static final Origin SERVER = new Origin(null, null);
 
     /** Who acts, by name. */
-    String name() {
+    public String name() {
         return caller == null ? "system" : caller.principal().name();
     }
 

@@ -14,7 +14,7 @@ public enum Scope {
     WORK("work", "claim steps, keep their leases and report"),
     CREDITS_READ("credits:read", "read balances, ledger, usage and prices"),
     CREDITS_GRANT("credits:grant", "grant credits and correct the ledger"),
-    ADMIN("admin", "look after the workspace: its keys and workers"),
+    ADMIN("admin", "look after the workspace: its keys, secrets and workers"),
     OPERATOR("operator", "look after the installation: workspaces, limits, prices, audit log; first workspace only");
 
     private final String wire;

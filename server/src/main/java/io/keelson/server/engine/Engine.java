@@ -9,6 +9,7 @@ import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.db.Database;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.run.KeyUse;
+import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
 import java.time.Clock;
 import java.time.Duration;
@@ -43,9 +44,10 @@ public final class Engine implements Commands, AutoCloseable {
     private final RunEnds ends = new RunEnds();
 
     /** @param replanner makes new plans of what planners answer */
-    public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Replanner replanner,
+    public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
+            Replanner replanner,
             ArtifactStore artifacts, Clock clock, Options options) {
-        Scopes scopes = new Scopes(database, store.scopes(), expressions);
+        Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ToolRunner runner = new ToolRunner(catalog, scopes, artifacts, logs::of, clock);
         WakeUps wakeUps = new WakeUps(runner::knows);

@@ -55,7 +55,7 @@ final class Handover {
      * The steps that the replies gave, by id and in their order. A step whose input cannot be made fails and is left out,
      * and so is one that the worker does not hold any more.
      */
-    Map<UUID, Item> items(String worker, Collection<? extends Reply> replies) {
+    Map<UUID, Item> items(UUID workspace, String worker, Collection<? extends Reply> replies) {
         Map<UUID, StepWork> read = read(replies);
         Map<UUID, Item> items = new LinkedHashMap<>();
         for (Reply reply : replies) {
@@ -63,9 +63,9 @@ final class Handover {
             if (step != null) {
                 StepWork known = read.get(step);
                 if (reply instanceof Reply.Claimed(Work given) && isFirst(given)) {
-                    add(items, given, null);
+                    add(items, workspace, given, null);
                 } else if (known != null && worker.equals(known.holder())) {
-                    add(items, work(known), known.details());
+                    add(items, workspace, work(known), known.details());
                 }
             }
         }
@@ -88,9 +88,9 @@ final class Handover {
         return steps.isEmpty() ? Map.of() : database.withConnection(c -> reader.work(c, steps));
     }
 
-    private void add(Map<UUID, Item> items, Work work, @Nullable String details) {
+    private void add(Map<UUID, Item> items, UUID workspace, Work work, @Nullable String details) {
         try {
-            JsonNode input = scopes.resolve(work.runId(), work.taskId(), work.input());
+            JsonNode input = scopes.resolveInput(workspace, work.runId(), work.taskId(), work.input()).json();
             items.put(work.stepId(), new Item(work.stepId(), work.runId(), work.taskId(), work.tool(), input,
                     work.attempt(), work.leaseEpoch(), work.leaseExpiresAt(), Objects.requireNonNull(work.deadline()),
                     work.effectKey(), failure(work.setback()), details == null ? null : Json.read(details)));

@@ -18,6 +18,8 @@ import io.keelson.server.run.Heartbeats;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.StepWorkReader;
+import io.keelson.server.run.StepWorkReader.Owner;
+import io.keelson.server.secret.Redaction;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -33,6 +35,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /** The way of remote workers to the same commands that this node's own executors use. */
 final class RemoteDispatch implements RemoteWork {
@@ -46,6 +49,7 @@ final class RemoteDispatch implements RemoteWork {
     private final Heartbeats heartbeats;
     private final StepWorkReader work;
     private final Handover handover;
+    private final Scopes scopes;
     private final ArtifactStore artifacts;
     private final WakeUps wakeUps;
     private final Function<Command, CompletableFuture<Reply>> commands;
@@ -59,6 +63,7 @@ final class RemoteDispatch implements RemoteWork {
         this.heartbeats = store.heartbeats();
         this.work = store.work();
         this.handover = new Handover(database, store.work(), scopes, commands);
+        this.scopes = scopes;
         this.artifacts = artifacts;
         this.wakeUps = wakeUps;
         this.commands = commands;
@@ -102,21 +107,24 @@ final class RemoteDispatch implements RemoteWork {
             });
             from = to;
         }
-        return List.copyOf(handover.items(claim.workerId(), claimed).values());
+        return List.copyOf(handover.items(claim.workspaceId(), claim.workerId(), claimed).values());
     }
 
     @Override
     public List<Answer> heartbeat(UUID workspaceId, String workerId, List<Beat> beats) {
-        List<Heartbeats.Beat> signs = beats.stream().map(beat -> new Heartbeats.Beat(beat.stepId(), beat.leaseEpoch(),
-                beat.progress(), beat.message(), beat.details() == null ? null : beat.details().toString())).toList();
         List<UUID> ids = beats.stream().map(Beat::stepId).toList();
         Map<UUID, Integer> newest = beats.stream()
                 .collect(Collectors.toMap(Beat::stepId, Beat::leaseEpoch, Math::max));
-        var known = database.withConnection(c -> work.runsOf(c, workspaceId, ids));
+        var known = database.withConnection(c -> work.ownersOf(c, workspaceId, ids));
+        List<Beat> struck = beats.stream().map(beat -> struck(beat, struck(workspaceId, known.get(beat.stepId()))))
+                .toList();
+        List<Heartbeats.Beat> signs = struck.stream().map(beat -> new Heartbeats.Beat(beat.stepId(),
+                beat.leaseEpoch(), beat.progress(), beat.message(),
+                beat.details() == null ? null : beat.details().toString())).toList();
         var accepted = database.inTransaction(c -> {
             fleet.seen(c, workspaceId, workerId);
             var extended = heartbeats.beat(c, workspaceId, workerId, signs);
-            heartbeats.log(c, beats.stream().filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId())
+            heartbeats.log(c, struck.stream().filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId())
                     && newest.getOrDefault(b.stepId(), 0) == b.leaseEpoch())
                     .map(b -> new Heartbeats.Log(b.stepId(), b.leaseEpoch(), 0, b.logs())).toList());
             return extended;
@@ -136,9 +144,9 @@ final class RemoteDispatch implements RemoteWork {
         Next next = goOn == null || database.withConnection(c -> fleet.draining(c, workspaceId, workerId)) ? null
                 : new Next(workerId, Set.copyOf(goOn.tools()), goOn.lease() == null ? lease : goOn.lease());
         List<Reply> replies = send(workspaceId, items, Completion::stepId, Completion::leaseEpoch,
-                (run, item) -> new Command.Complete(run,
-                        item.stepId(), item.leaseEpoch(), result(workspaceId, run, item), next, Actor.agent(workerId)));
-        Map<UUID, Item> given = handover.items(workerId, replies);
+                (run, struck, item) -> new Command.Complete(run, item.stepId(), item.leaseEpoch(),
+                        result(workspaceId, run, struck, item), next, Actor.agent(workerId)));
+        Map<UUID, Item> given = handover.items(workspaceId, workerId, replies);
         List<Answer> answers = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
             UUID step = Handover.stepOf(replies.get(i));
@@ -150,25 +158,24 @@ final class RemoteDispatch implements RemoteWork {
     @Override
     public List<Answer> another(UUID workspaceId, String workerId, List<Completion> items) {
         return report(workspaceId, items, Completion::stepId, Completion::leaseEpoch,
-                (run, item) -> new Command.Continue(run, item.stepId(),
-                        item.leaseEpoch(), result(workspaceId, run, item), Actor.agent(workerId)));
+                (run, struck, item) -> new Command.Continue(run, item.stepId(), item.leaseEpoch(),
+                        result(workspaceId, run, struck, item), Actor.agent(workerId)));
     }
 
     @Override
     public List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items) {
         return report(workspaceId, items, Failure::stepId, Failure::leaseEpoch,
-                (run, item) -> new Command.Fail(run, item.stepId(),
-                        item.leaseEpoch(),
-                        new StepError(item.errorCode(), errorClass(item.errorClass()), item.message(),
-                                item.retryAfter()),
+                (run, struck, item) -> new Command.Fail(run, item.stepId(), item.leaseEpoch(),
+                        new StepError(struck.text(item.errorCode()), errorClass(item.errorClass()),
+                                struck.text(item.message()), item.retryAfter()),
                         new Result("null", item.tokens(), item.cost(), List.of()), Actor.agent(workerId)));
     }
 
     @Override
     public List<Answer> release(UUID workspaceId, String workerId, List<Handback> items) {
         return report(workspaceId, items, Handback::stepId, Handback::leaseEpoch,
-                (run, item) -> new Command.Release(run, item.stepId(),
-                        item.leaseEpoch(), Actor.agent(workerId)));
+                (run, struck, item) -> new Command.Release(run, item.stepId(), item.leaseEpoch(),
+                        Actor.agent(workerId)));
     }
 
     @Override
@@ -189,7 +196,7 @@ final class RemoteDispatch implements RemoteWork {
     }
 
     private interface Report<T> {
-        Command of(UUID run, T item);
+        Command of(UUID run, Redaction struck, T item);
     }
 
     private <T> List<Answer> report(UUID workspaceId, List<T> items, Function<T, UUID> idOf,
@@ -204,12 +211,13 @@ final class RemoteDispatch implements RemoteWork {
 
     private <T> List<Reply> send(UUID workspaceId, List<T> items, Function<T, UUID> idOf,
             Function<T, Integer> epochOf, Report<T> report) {
-        Map<UUID, UUID> runs = database
-                .withConnection(c -> work.runsOf(c, workspaceId, items.stream().map(idOf).toList()));
+        Map<UUID, Owner> owners = database
+                .withConnection(c -> work.ownersOf(c, workspaceId, items.stream().map(idOf).toList()));
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
         for (T item : items) {
-            UUID run = runs.get(idOf.apply(item));
-            replies.add(run == null ? CompletableFuture.completedFuture(NOT_FOUND) : send(run, item, report));
+            Owner owner = owners.get(idOf.apply(item));
+            replies.add(owner == null ? CompletableFuture.completedFuture(NOT_FOUND)
+                    : send(owner.runId(), struck(workspaceId, owner), item, report));
         }
         return recorded(items.stream().map(idOf).toList(), items.stream().map(epochOf).toList(),
                 replies.stream().map(CompletableFuture::join).toList());
@@ -233,9 +241,21 @@ final class RemoteDispatch implements RemoteWork {
         return reply instanceof Reply.Rejected refused && refused.code().equals("STALE_LEASE");
     }
 
-    private <T> CompletableFuture<Reply> send(UUID run, T item, Report<T> report) {
+    private Redaction struck(UUID workspaceId, @Nullable Owner owner) {
+        return owner == null || owner.input() == null ? Redaction.NONE : scopes.struck(workspaceId, owner.input());
+    }
+
+    private static Beat struck(Beat beat, Redaction struck) {
+        return struck.none() ? beat
+                : new Beat(beat.stepId(), beat.leaseEpoch(), beat.progress(),
+                        beat.message() == null ? null : struck.text(beat.message()),
+                        beat.details() == null ? null : struck.json(beat.details()),
+                        beat.logs().stream().map(struck::text).toList());
+    }
+
+    private <T> CompletableFuture<Reply> send(UUID run, Redaction struck, T item, Report<T> report) {
         try {
-            return commands.apply(report.of(run, item));
+            return commands.apply(report.of(run, struck, item));
         } catch (Refused e) {
             return CompletableFuture.completedFuture(
                     new Reply.Rejected(e.code, String.valueOf(e.getMessage()), null, List.of()));
@@ -258,13 +278,13 @@ final class RemoteDispatch implements RemoteWork {
         return wire == null ? ErrorClass.INFRASTRUCTURE : ErrorClass.valueOf(wire.toUpperCase(Locale.ROOT));
     }
 
-    private Result result(UUID workspace, UUID run, Completion item) {
+    private Result result(UUID workspace, UUID run, Redaction struck, Completion item) {
         List<NewArtifact> stored = new ArrayList<>();
         for (InlineArtifact artifact : item.artifacts()) {
             ArtifactOwner owner = new ArtifactOwner(workspace, run, item.stepId(), 1, item.leaseEpoch());
             try {
-                StoredArtifact put = artifacts.put(owner, artifact.name(), artifact.contentType(),
-                        new ByteArrayInputStream(artifact.content()));
+                StoredArtifact put = artifacts.put(owner, struck.text(artifact.name()), artifact.contentType(),
+                        struck.stream(new ByteArrayInputStream(artifact.content())));
                 stored.add(new NewArtifact(put.name(), put.contentType(), put.sizeBytes(), put.sha256(),
                         put.storageKey()));
             } catch (ArtifactRefusedException e) {
@@ -273,7 +293,7 @@ final class RemoteDispatch implements RemoteWork {
                 throw new UncheckedIOException(e);
             }
         }
-        return new Result(item.output().toString(), item.tokens(), item.cost(), stored,
-                VerdictText.of(item.output()));
+        JsonNode output = struck.json(item.output());
+        return new Result(output.toString(), item.tokens(), item.cost(), stored, VerdictText.of(output));
     }
 }

@@ -1,10 +1,15 @@
 package io.keelson.server.engine;
 
 import io.keelson.server.db.Database;
+import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.expr.References;
 import io.keelson.server.run.ScopeReader;
 import io.keelson.server.run.ScopeReader.Wanted;
+import io.keelson.server.secret.Redaction;
+import io.keelson.server.secret.SecretException;
+import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.Secrets.Opened;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -14,11 +19,20 @@ final class Scopes {
     private final Database database;
     private final ScopeReader reader;
     private final Expressions expressions;
+    private final Secrets secrets;
 
-    Scopes(Database database, ScopeReader reader, Expressions expressions) {
+    /**
+     * A tool's input.
+     *
+     * @param struck what of it must not be written down
+     */
+    record ToolInput(JsonNode json, Redaction struck) {}
+
+    Scopes(Database database, ScopeReader reader, Expressions expressions, Secrets secrets) {
         this.database = database;
         this.reader = reader;
         this.expressions = expressions;
+        this.secrets = secrets;
     }
 
     /**
@@ -29,6 +43,44 @@ final class Scopes {
     JsonNode resolve(UUID run, @Nullable UUID task, String template) {
         JsonNode tree = Json.read(template);
         return template.contains("${") ? expressions.resolve(tree, of(run, task, tree)) : tree;
+    }
+
+    /**
+     * The input of a tool's execution: the same, and secrets are opened.
+     *
+     * @throws ExpressionException also {@code SECRET_NOT_FOUND} and {@code SECRET_KEY_MISSING}; its message shows no secret
+     */
+    ToolInput resolveInput(UUID workspace, UUID run, UUID task, String template) {
+        if (!namesSecrets(template)) {
+            return new ToolInput(resolve(run, task, template), Redaction.NONE);
+        }
+        JsonNode tree = Json.read(template);
+        Opened opened = open(workspace, tree);
+        try {
+            return new ToolInput(expressions.resolve(tree, of(run, task, tree), opened.values()), opened.struck());
+        } catch (ExpressionException e) {
+            throw new ExpressionException(e.code(), opened.struck().text(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private Opened open(UUID workspace, JsonNode template) {
+        try {
+            return secrets.open(workspace, expressions.references(template).secrets());
+        } catch (SecretException e) {
+            throw new ExpressionException(e.code(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** What an execution of a step with this input must not write down. */
+    Redaction struck(UUID workspace, String template) {
+        return namesSecrets(template)
+                ? secrets.redaction(workspace, expressions.references(Json.read(template)).secrets())
+                : Redaction.NONE;
+    }
+
+    /** False for nearly all inputs, and never when they do. */
+    private static boolean namesSecrets(String template) {
+        return template.contains("secret");
     }
 
     /** What the template's expressions may look at. */

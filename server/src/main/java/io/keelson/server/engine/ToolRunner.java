@@ -2,8 +2,11 @@ package io.keelson.server.engine;
 
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.artifact.ArtifactOwner;
+import io.keelson.server.artifact.ArtifactSink;
 import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.engine.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.secret.Redaction;
 import io.keelson.server.tool.StepLog;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolCatalog;
@@ -38,19 +41,35 @@ final class ToolRunner {
      * @throws ToolFailure the tool's own, and for inputs that cannot be resolved or break the tool's schema
      */
     ToolResult run(Execution execution) throws ToolFailure, InterruptedException {
-        ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
-                execution.attempt(), execution.leaseEpoch());
-        return catalog.execute(execution.tool(),
-                new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(),
-                        execution.stepId(), execution.runName(), input(execution), execution.attempt(),
-                        execution.leaseEpoch(),
-                        execution.effectKey(), clock.instant().plus(execution.timeout()), logs.apply(execution),
-                        artifacts.sinkFor(owner)));
+        ToolInput input = input(execution);
+        Redaction struck = input.struck();
+        try {
+            ToolResult result = catalog.execute(execution.tool(), call(execution, input));
+            return struck.none() ? result
+                    : new ToolResult(struck.json(result.output()), result.tokens(), result.cost(), result.artifacts());
+        } catch (ToolFailure e) {
+            throw struck.none() ? e
+                    : new ToolFailure(e.code(), e.errorClass(), struck.text(String.valueOf(e.getMessage())),
+                            e.retryAfter());
+        }
     }
 
-    private JsonNode input(Execution execution) throws ToolFailure {
+    private ToolCall call(Execution execution, ToolInput input) {
+        ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
+                execution.attempt(), execution.leaseEpoch());
+        Redaction struck = input.struck();
+        StepLog log = logs.apply(execution);
+        ArtifactSink sink = artifacts.sinkFor(owner);
+        return new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(), execution.stepId(),
+                execution.runName(), input.json(), execution.attempt(), execution.leaseEpoch(), execution.effectKey(),
+                clock.instant().plus(execution.timeout()), text -> log.line(struck.text(text)),
+                (name, type, content) -> sink.put(struck.text(name), type, struck.stream(content)));
+    }
+
+    private ToolInput input(Execution execution) throws ToolFailure {
         try {
-            return scopes.resolve(execution.runId(), execution.taskId(), execution.input());
+            return scopes.resolveInput(execution.workspaceId(), execution.runId(), execution.taskId(),
+                    execution.input());
         } catch (ExpressionException e) {
             throw new ToolFailure(e.code(), ErrorClass.PERMANENT, "the step's input: " + e.getMessage());
         }

@@ -3,6 +3,7 @@ package io.keelson.server.expr;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -86,6 +87,16 @@ public final class Expressions {
     }
 
     /**
+     * The same where secrets are allowed.
+     *
+     * @param secrets the values of those that the template names, by name
+     */
+    public JsonNode resolve(JsonNode template, JsonNode scope, Map<String, String> secrets) {
+        ScopedValue.CallableOp<JsonNode, ExpressionException> resolved = () -> resolve(template, scope);
+        return ScopedValue.where(SecretNames.OPENED, secrets).call(resolved);
+    }
+
+    /**
      * Whether the template, which must be exactly one expression, gives a value other than null and false; no value
      * counts as false.
      */
@@ -112,7 +123,7 @@ public final class Expressions {
                 usage.below("tasks"), usage.reachesAll("tasks"),
                 usage.below("steps"), usage.reachesAll("steps"),
                 usage.below("inputs"), usage.reachesAll("inputs"),
-                usage.others(), usage.whole);
+                usage.others(), usage.secrets, usage.whole);
     }
 
     private <T> T bounded(ScopedValue.CallableOp<T, ExpressionException> evaluation) {
@@ -186,10 +197,12 @@ public final class Expressions {
         private static final Set<String> KNOWN = Set.of("tasks", "steps", "inputs");
 
         private final Set<List<String>> paths = new HashSet<>();
+        private final Set<String> secrets = new HashSet<>();
         private boolean whole;
 
         private void add(ScopeUsage usage) {
             whole |= usage.whole();
+            secrets.addAll(usage.secrets());
             paths.addAll(usage.paths());
         }
 

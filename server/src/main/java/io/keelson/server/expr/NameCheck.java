@@ -54,6 +54,9 @@ final class NameCheck {
         }
         List<?> args = (List<?>) JqTree.get(call, "args");
         known(String.valueOf(JqTree.get(call, "name")), args == null ? 0 : args.size());
+        if (SecretNames.isSecret(call) && SecretNames.of(call) == null) {
+            throw refused("secret takes a name as it is, in quotes: secret(\"token\")");
+        }
     }
 
     private void known(String name, int arity) {

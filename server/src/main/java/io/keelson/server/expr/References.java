@@ -10,19 +10,21 @@ import java.util.Set;
  * @param steps names after {@code .steps}
  * @param inputs names after {@code .inputs}
  * @param others what it reads of the rest of its scope: {@code run.plan} for example, or {@code run} for all of that
+ * @param secrets names of the secrets that it opens
  * @param all whether it can reach all of its scope
  */
 public record References(
         Set<String> tasks, boolean allTasks,
         Set<String> steps, boolean allSteps,
         Set<String> inputs, boolean allInputs,
-        Set<String> others, boolean all) {
+        Set<String> others, Set<String> secrets, boolean all) {
 
     public References {
         tasks = Set.copyOf(tasks);
         steps = Set.copyOf(steps);
         inputs = Set.copyOf(inputs);
         others = Set.copyOf(others);
+        secrets = Set.copyOf(secrets);
     }
 
     /** Whether it can reach that part, named from the top: {@code reach("run", "plan")}. */

@@ -33,8 +33,9 @@ import org.jspecify.annotations.Nullable;
  * @param whole whether it uses its input as a whole
  * @param paths for example {@code [inputs, path]}, or {@code [tasks]} when all of it can be read
  * @param plain the program's one path when it is nothing but {@code .a.b["c"]}, else null
+ * @param secrets names of the secrets that it opens
  */
-record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String> plain) {
+record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String> plain, Set<String> secrets) {
 
     private static final int PATH_LENGTH = 2;
 
@@ -42,7 +43,7 @@ record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String>
         Collector collector = new Collector();
         collector.visit(tree);
         List<String> plain = plainPath(unwrap(tree));
-        return new ScopeUsage(collector.whole, Set.copyOf(collector.paths), plain);
+        return new ScopeUsage(collector.whole, Set.copyOf(collector.paths), plain, SecretNames.in(tree));
     }
 
     /** The names of a pure path from the input, or null. */
@@ -79,7 +80,7 @@ record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String>
     }
 
     /** The parser wraps a lone expression in a program and a pipe of one. */
-    private static Object unwrap(Object node) {
+    static Object unwrap(Object node) {
         List<Object> children = JqTree.children(node);
         boolean wrapper = node instanceof TopLevelExpression || node instanceof PipedQuery
                 || node instanceof TransformPipeComponent;
@@ -161,7 +162,7 @@ record ScopeUsage(boolean whole, Set<List<String>> paths, @Nullable List<String>
         }
 
         private static boolean ignoresInput(FunctionCall call) {
-            return Set.of("range", "limit", "empty").contains(String.valueOf(JqTree.get(call, "name")));
+            return Set.of("range", "limit", "empty", "secret").contains(String.valueOf(JqTree.get(call, "name")));
         }
     }
 }

@@ -21,6 +21,7 @@ enum ErrorCode {
     RUN_NOT_FOUND(404, "There is no such run"),
     TASK_NOT_FOUND(404, "There is no such task"),
     AGENT_NOT_FOUND(404, "There is no such agent"),
+    SECRET_NOT_FOUND(404, "There is no such secret"),
     STEP_NOT_FOUND(404, "There is no such step"),
     ESCALATION_NOT_FOUND(404, "There is no such escalation"),
     ARTIFACT_NOT_FOUND(404, "There is no such artifact"),

@@ -11,6 +11,7 @@ import io.keelson.server.plan.MissionReader;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunReader;
+import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
 import java.util.function.BooleanSupplier;
 
@@ -22,4 +23,4 @@ import java.util.function.BooleanSupplier;
  */
 public record Rooms(Database database, Access access, Commands commands, RemoteWork remoteWork, RunReader runs,
         Explainer explainer, MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Money money,
-        Ids ids, IdempotencyKeys keys, BooleanSupplier ready) {}
+        Ids ids, Secrets secrets, IdempotencyKeys keys, BooleanSupplier ready) {}

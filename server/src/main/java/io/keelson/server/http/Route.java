@@ -67,6 +67,10 @@ record Route(HandlerType method, String path, @Nullable Scope scope, Action acti
             return add(HandlerType.PUT, API + path, scope, action);
         }
 
+        Table delete(Scope scope, String path, Action action) {
+            return add(HandlerType.DELETE, API + path, scope, action);
+        }
+
         /** Under {@code /api/v1}, and where a published contract has it. */
         Table getAlso(Scope scope, String path, Action action) {
             return get(scope, path, action).add(HandlerType.GET, path, scope, action);

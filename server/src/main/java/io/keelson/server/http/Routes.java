@@ -29,6 +29,7 @@ final class Routes {
         new CreditActions(rooms.money()).addTo(table);
         new LedgerActions(reads, rooms.money()).addTo(table);
         new PriceActions(rooms.money().prices()).addTo(table);
+        new SecretActions(rooms.secrets()).addTo(table);
         new KeyActions(rooms.access().keys()).addTo(table);
         new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids()).addTo(table);
         new AuditActions(rooms.access().audit()).addTo(table);

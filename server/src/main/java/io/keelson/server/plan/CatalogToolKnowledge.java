@@ -50,6 +50,9 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         JsonNode input = parse(step.input());
         List<Problem> problems = new ArrayList<>();
         syntax(input, pointer, problems);
+        if (step.kind() == StepKind.APPROVAL || step.kind() == StepKind.WAIT) {
+            noSecrets(input, pointer, problems);
+        }
         if (step.kind() != StepKind.APPROVAL) {
             catalog.find(step.tool()).ifPresent(tool -> schema(tool, input, pointer, problems));
         }
@@ -78,13 +81,16 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     public List<Problem> checkExpression(String expression, String pointer) {
         List<Problem> problems = new ArrayList<>();
         text(expression, pointer, problems);
+        noSecrets(JsonNodeFactory.instance.stringNode(expression), pointer, problems);
         return problems;
     }
 
     @Override
     public List<Problem> checkTemplate(String json, String pointer) {
         List<Problem> problems = new ArrayList<>();
-        syntax(parse(json), pointer, problems);
+        JsonNode template = parse(json);
+        syntax(template, pointer, problems);
+        noSecrets(template, pointer, problems);
         return problems;
     }
 
@@ -116,6 +122,13 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     private void text(String text, String at, List<Problem> problems) {
         expressions.check(text).forEach(each -> problems.add(new Problem(each.code(), at,
                 each.message() + " (at character " + (each.offset() + 1) + ")")));
+    }
+
+    /** Nothing but a tool ever sees a secret: everything else is written down. */
+    private void noSecrets(JsonNode template, String at, List<Problem> problems) {
+        if (!expressions.references(template).secrets().isEmpty()) {
+            problems.add(new Problem("SECRET_NOT_ALLOWED", at, "secrets can be used in the input of a tool only"));
+        }
     }
 
     private static JsonNode parse(String json) {

@@ -34,8 +34,16 @@ public final class StepWorkReader {
             @Nullable String holder, @Nullable Instant leaseExpiresAt, @Nullable Instant deadline,
             @Nullable Setback setback, @Nullable String details) {}
 
-    private static final String RUNS = """
-            select id, run_id from orchestration_steps where workspace_id = ? and id = any (?)""";
+    /**
+     * Who a step belongs to.
+     *
+     * @param input JSON text of its input, where it may name secrets; null elsewhere
+     */
+    public record Owner(UUID runId, @Nullable String input) {}
+
+    private static final String OWNERS = """
+            select id, run_id, case when input::text like '%secret%' then input end as input
+              from orchestration_steps where workspace_id = ? and id = any (?)""";
 
     private static final String WORK = """
             select s.workspace_id, s.run_id, r.title, r.effect_generation, s.task_id, t.key,
@@ -53,18 +61,19 @@ public final class StepWorkReader {
               left join step_progress p on p.step_id = s.id
              where s.id = any (?)""";
 
-    /** The runs of those steps that exist in the workspace. */
-    public Map<UUID, UUID> runsOf(Connection c, UUID workspaceId, Collection<UUID> stepIds) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(RUNS)) {
+    /** Who those steps that exist in the workspace belong to. */
+    public Map<UUID, Owner> ownersOf(Connection c, UUID workspaceId, Collection<UUID> stepIds) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(OWNERS)) {
             statement.setObject(1, workspaceId);
             BinaryArray.bindIds(statement, 2, stepIds);
-            Map<UUID, UUID> runs = new HashMap<>();
+            Map<UUID, Owner> owners = new HashMap<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    runs.put(Loading.uuid(row, "id"), Loading.uuid(row, "run_id"));
+                    owners.put(Loading.uuid(row, "id"),
+                            new Owner(Loading.uuid(row, "run_id"), row.getString("input")));
                 }
             }
-            return runs;
+            return owners;
         }
     }
 

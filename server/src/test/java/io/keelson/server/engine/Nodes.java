@@ -23,6 +23,8 @@ import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.Reading;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.secret.SealingKey;
+import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
@@ -65,7 +67,8 @@ final class Nodes implements AutoCloseable {
     }
 
     Engine node(Duration lease) throws IOException {
-        Engine engine = new Engine(database, store(), catalog, expressions, replans(),
+        Engine engine = new Engine(database, store(), catalog, expressions,
+                new Secrets(database, SealingKey.fresh(), List.of()), replans(),
                 new LocalArtifactStore(folder.resolve("artifacts")), Clock.systemUTC(),
                 new Engine.Options(64, lease, "test"));
         engines.add(engine);

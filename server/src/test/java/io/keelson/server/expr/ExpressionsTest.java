@@ -200,7 +200,7 @@ class ExpressionsTest {
                  "c": "${ .steps.list.output | map(.tasks) | length } ${ .run.name }",
                  "d": "${ {x: .tasks.d.output, y: (if .inputs.n then .tasks.e else 1 end)} }"}""")))
                 .isEqualTo(new References(Set.of("a", "b-c", "d", "e"), false, Set.of("list"), false,
-                        Set.of("path", "n"), false, Set.of("run.name"), false));
+                        Set.of("path", "n"), false, Set.of("run.name"), Set.of(), false));
     }
 
     @Test

@@ -20,6 +20,8 @@ import io.keelson.server.run.Explainer;
 import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.run.RunStore;
+import io.keelson.server.secret.SealingKey;
+import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -75,15 +77,16 @@ class OpenApiTest {
         CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, Set::of);
         Database database = api.database();
         StoredPlans plans = new StoredPlans(knowledge::timeout);
+        Secrets secrets = new Secrets(database, SealingKey.fresh(), List.of());
         try (Engine engine = new Engine(database,
-                Store.of(DbClock.DATABASE, plans::read), tools, expressions,
+                Store.of(DbClock.DATABASE, plans::read), tools, expressions, secrets,
                 new Replans(new NewPlans(knowledge, knowledge::timeout)), artifacts,
                 Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
             HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
                     Access.of(database, new KeyUses(database)), engine, engine.remoteWork(), new RunReader(),
                     new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read), tool -> false),
                     new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
-                    new Money(database, DbClock.DATABASE), UUID::randomUUID,
+                    new Money(database, DbClock.DATABASE), UUID::randomUUID, secrets,
                     new IdempotencyKeys(DbClock.DATABASE), () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());

@@ -193,7 +193,7 @@ class HotPlansTest {
         heartbeats.log(c, List.of(new Heartbeats.Log(held.id(), held.leaseEpoch(), 0, List.of("a line"))));
         StepWorkReader work = new StepWorkReader();
         work.work(c, steps);
-        work.runsOf(c, world.workspace, steps);
+        work.ownersOf(c, world.workspace, steps);
 
         ScopeReader scopes = new ScopeReader();
         scopes.scope(c, run, held.task().id(),

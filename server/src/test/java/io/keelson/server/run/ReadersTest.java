@@ -180,8 +180,9 @@ class ReadersTest {
         assertThat(reader.artifact(c, other, run, artifact)).isEmpty();
         assertThat(reader.logs(c, other, first.id(), 0, 9)).isEmpty();
         assertThat(reader.waitingApprovals(c, other, 9)).isEmpty();
-        assertThat(new StepWorkReader().runsOf(c, other, List.of(first.id()))).isEmpty();
-        assertThat(new StepWorkReader().runsOf(c, world.workspace, List.of(first.id()))).containsEntry(first.id(), run);
+        assertThat(new StepWorkReader().ownersOf(c, other, List.of(first.id()))).isEmpty();
+        assertThat(new StepWorkReader().ownersOf(c, world.workspace, List.of(first.id())))
+                .containsEntry(first.id(), new StepWorkReader.Owner(run, null));
     }
 
     @Test

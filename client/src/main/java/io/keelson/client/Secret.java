@@ -1,0 +1,12 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A value that plans name with {@code ${ secret("name") }}; nobody can read it again.
+ *
+ * @param version 1 when it was set for the first time; rises with each new value
+ * @param updatedBy who set the present value; null when unknown
+ */
+public record Secret(String name, int version, Instant createdAt, Instant updatedAt, @Nullable String updatedBy) {}

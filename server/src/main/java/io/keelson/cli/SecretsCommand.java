@@ -1,0 +1,105 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Table;
+import io.keelson.client.Secret;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.io.Console;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "secrets", description = "Lists the workspace's secrets by name; their values are never shown.",
+        subcommands = {SecretsCommand.Set.class, SecretsCommand.Remove.class},
+        footerHeading = "%nExamples:%n", footer = {"  keelson secrets", "  keelson secrets set crm-token",
+                "  keelson secrets set crm-token --file token.txt",
+                "  printf %s \"$TOKEN\" | keelson secrets set crm-token", "",
+                "In a plan, the input of a tool names it: \"Bearer $${ secret(\"crm-token\") }\""})
+final class SecretsCommand extends CliCommand {
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            if (json) {
+                print(link.keelson().api().get("/secrets"));
+            } else {
+                List<Secret> secrets = link.keelson().secrets().list();
+                print(secrets.isEmpty() ? List.of("no secrets") : table(secrets, clock().instant()));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private List<String> table(List<Secret> secrets, Instant now) {
+        Table table = new Table("NAME", "VERSION", "SET");
+        secrets.forEach(secret -> table.row(secret.name(), String.valueOf(secret.version()),
+                Amounts.duration(Duration.between(secret.updatedAt(), now)) + " ago"));
+        return table.lines(0, style());
+    }
+
+    @Command(name = "set",
+            description = "Sets a secret. The value is read from standard input, from a file, or asked for"
+                    + " without being shown; a command line is no place for it.")
+    static final class Set extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "NAME", description = "Letters, digits, '.', '_' and '-'.")
+        String name = "";
+
+        @Option(names = "--file", paramLabel = "FILE",
+                description = "Read the value from here; a last line end is left out.")
+        @Nullable Path file;
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException, IOException {
+            String value = value();
+            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+                Secret set = link.keelson().secrets().set(name, value);
+                if (json) {
+                    print(link.keelson().api().get("/secrets"));
+                } else {
+                    print(List.of(set.name() + " is set, version " + set.version()));
+                }
+                return ExitCode.OK;
+            }
+        }
+
+        private String value() throws IOException {
+            if (file != null) {
+                return Files.readString(file).replaceFirst("\\R\\z", "");
+            }
+            Console console = System.console();
+            if (console != null && console.isTerminal()) {
+                char[] typed = console.readPassword("Value of %s (not shown): ", name);
+                return typed == null ? "" : new String(typed);
+            }
+            return new String(System.in.readAllBytes(), StandardCharsets.UTF_8).replaceFirst("\\R\\z", "");
+        }
+    }
+
+    @Command(name = "remove", description = "Removes a secret. Steps that name it fail from now on.")
+    static final class Remove extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "NAME", description = "As keelson secrets lists it.")
+        String name = "";
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+                link.keelson().secrets().remove(name);
+                if (!json) {
+                    print(List.of(name + " is removed"));
+                }
+                return ExitCode.OK;
+            }
+        }
+    }
+}

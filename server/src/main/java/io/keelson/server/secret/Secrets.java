@@ -1,0 +1,241 @@
+package io.keelson.server.secret;
+
+import io.keelson.server.auth.Audit;
+import io.keelson.server.auth.Origin;
+import io.keelson.server.db.Database;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/** {@code secrets}. Values come out for execution only; nothing here is remembered in memory. */
+public final class Secrets {
+
+    /** Shorter values would be struck out of texts in which they stand by chance. */
+    public static final int MIN_LENGTH = 4;
+    /** In characters. */
+    public static final int MAX_LENGTH = 65_536;
+
+    private static final String SET = """
+            insert into secrets as s (workspace_id, name, key_id, sealed, updated_by) values (?, ?, ?, ?, ?)
+            on conflict (workspace_id, name) do update
+               set version = s.version + 1, previous_key_id = s.key_id, previous = s.sealed, key_id = excluded.key_id,
+                   sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = clock_timestamp()
+            returning version, created_at, updated_at""";
+
+    private static final String LIST = """
+            select name, version, created_at, updated_at, updated_by from secrets
+             where workspace_id = ? order by name""";
+
+    private static final String VALUES = """
+            select name, key_id, sealed, previous_key_id, previous from secrets
+             where workspace_id = ? and name = any (?)""";
+
+    private static final String FOREIGN = """
+            select workspace_id, name, key_id, sealed from secrets where key_id <> ?
+             order by workspace_id, name limit 500 for update""";
+
+    private static final String RESEAL = """
+            update secrets set key_id = ?, sealed = ?, previous_key_id = null, previous = null
+             where workspace_id = ? and name = ?""";
+
+    /** A secret as people see it: never its value. */
+    public record Shown(String name, int version, Instant createdAt, Instant updatedAt, @Nullable String updatedBy) {}
+
+    /**
+     * What an execution may know.
+     *
+     * @param values by name
+     * @param struck all that must not be written down: the values, and those that were before them
+     */
+    public record Opened(Map<String, String> values, Redaction struck) {
+        public static final Opened NONE = new Opened(Map.of(), Redaction.NONE);
+    }
+
+    private final Database database;
+    private final SealingKey key;
+    private final Map<String, SealingKey> keys = new LinkedHashMap<>();
+
+    /**
+     * @param key what new values are sealed under
+     * @param old keys that values may still be sealed under
+     */
+    public Secrets(Database database, SealingKey key, Collection<SealingKey> old) {
+        this.database = database;
+        this.key = key;
+        old.forEach(each -> keys.put(each.id(), each));
+        keys.put(key.id(), key);
+    }
+
+    /**
+     * Sets a value, for the first time or anew.
+     *
+     * @param value {@link #MIN_LENGTH} to {@link #MAX_LENGTH} characters
+     * @param origin who does it
+     */
+    public Shown set(UUID workspace, String name, String value, Origin origin) {
+        String by = origin.name();
+        return database.inTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(SET)) {
+                statement.setObject(1, workspace);
+                statement.setString(2, name);
+                statement.setString(3, key.id());
+                statement.setBytes(4, key.seal(value, context(workspace, name)));
+                statement.setString(5, by);
+                try (ResultSet row = statement.executeQuery()) {
+                    row.next();
+                    Audit.write(c, origin, "secret_set", workspace, name,
+                            JsonNodeFactory.instance.objectNode().put("version", row.getInt("version")));
+                    return new Shown(name, row.getInt("version"), time(row, "created_at"), time(row, "updated_at"), by);
+                }
+            }
+        });
+    }
+
+    /** Those of the workspace, in order of their names. */
+    public List<Shown> list(UUID workspace) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(LIST)) {
+                statement.setObject(1, workspace);
+                List<Shown> found = new ArrayList<>();
+                try (ResultSet row = statement.executeQuery()) {
+                    while (row.next()) {
+                        found.add(new Shown(row.getString("name"), row.getInt("version"), time(row, "created_at"),
+                                time(row, "updated_at"), row.getString("updated_by")));
+                    }
+                }
+                return found;
+            }
+        });
+    }
+
+    /** False when there was none of that name. */
+    public boolean remove(UUID workspace, String name, Origin origin) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement statement = c
+                    .prepareStatement("delete from secrets where workspace_id = ? and name = ?")) {
+                statement.setObject(1, workspace);
+                statement.setString(2, name);
+                boolean removed = statement.executeUpdate() > 0;
+                if (removed) {
+                    Audit.write(c, origin, "secret_removed", workspace, name, JsonNodeFactory.instance.objectNode());
+                }
+                return removed;
+            }
+        });
+    }
+
+    /**
+     * Opens those of the names for an execution; nothing is read for none.
+     *
+     * @throws SecretException {@code SECRET_NOT_FOUND}, {@code SECRET_KEY_MISSING}
+     */
+    public Opened open(UUID workspace, Set<String> names) {
+        if (names.isEmpty()) {
+            return Opened.NONE;
+        }
+        Opened opened = read(workspace, names);
+        names.stream().filter(name -> !opened.values.containsKey(name)).sorted().findFirst().ifPresent(name -> {
+            throw new SecretException("SECRET_NOT_FOUND", "the workspace has no secret '" + name
+                    + "'; set it with: keelson secrets set " + name);
+        });
+        return opened;
+    }
+
+    /** What must not be written down of those names; a secret that is gone cannot be struck out any more. */
+    public Redaction redaction(UUID workspace, Set<String> names) {
+        return names.isEmpty() ? Redaction.NONE : read(workspace, names).struck;
+    }
+
+    private Opened read(UUID workspace, Set<String> names) {
+        return database.inTransaction(c -> {
+            Map<String, String> values = new LinkedHashMap<>();
+            Set<String> struck = new HashSet<>();
+            try (PreparedStatement statement = c.prepareStatement(VALUES)) {
+                statement.setObject(1, workspace);
+                statement.setArray(2, c.createArrayOf("text", names.toArray()));
+                try (ResultSet row = statement.executeQuery()) {
+                    while (row.next()) {
+                        String name = row.getString("name");
+                        String context = context(workspace, name);
+                        String value = keyOf(row.getString("key_id"), name).open(row.getBytes("sealed"), context);
+                        values.put(name, value);
+                        struck.add(value);
+                        SealingKey before = keys.get(String.valueOf(row.getString("previous_key_id")));
+                        if (before != null) {
+                            struck.add(before.open(row.getBytes("previous"), context));
+                        }
+                    }
+                }
+            }
+            return new Opened(values, Redaction.of(struck));
+        });
+    }
+
+    private SealingKey keyOf(String id, String name) {
+        SealingKey found = keys.get(id);
+        if (found == null) {
+            throw new SecretException("SECRET_KEY_MISSING", "the secret '" + name + "' is sealed under the key " + id
+                    + ", and this server has " + String.join(", ", keys.keySet())
+                    + "; name that key in KEELSON_SECRET_KEY or KEELSON_SECRET_KEYS_OLD");
+        }
+        return found;
+    }
+
+    /**
+     * Seals under the present key what is sealed under an old one that is known.
+     *
+     * @return how many were sealed anew
+     */
+    public int reseal() {
+        int done = 0;
+        for (int last = 1; last > 0; done += last) {
+            last = database.inTransaction(this::resealSome);
+        }
+        return done;
+    }
+
+    private int resealSome(Connection c) throws SQLException {
+        int done = 0;
+        try (PreparedStatement foreign = c.prepareStatement(FOREIGN);
+                PreparedStatement update = c.prepareStatement(RESEAL)) {
+            foreign.setString(1, key.id());
+            try (ResultSet row = foreign.executeQuery()) {
+                while (row.next()) {
+                    SealingKey old = keys.get(row.getString("key_id"));
+                    if (old != null) {
+                        UUID workspace = row.getObject("workspace_id", UUID.class);
+                        String name = row.getString("name");
+                        String context = context(workspace, name);
+                        update.setString(1, key.id());
+                        update.setBytes(2, key.seal(old.open(row.getBytes("sealed"), context), context));
+                        update.setObject(3, workspace);
+                        update.setString(4, name);
+                        done += update.executeUpdate();
+                    }
+                }
+            }
+        }
+        return done;
+    }
+
+    private static String context(UUID workspace, String name) {
+        return workspace + "/" + name;
+    }
+
+    private static Instant time(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, OffsetDateTime.class).toInstant();
+    }
+}

@@ -1,0 +1,142 @@
+package io.keelson.server.secret;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.server.auth.Origin;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TestDatabase;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Statement;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Sealing, opening, new values, new keys. */
+class SecretsTest {
+
+    private final Database database = TestDatabase.create();
+    private final UUID workspace = UUID.randomUUID();
+    private final UUID other = UUID.randomUUID();
+    private final SealingKey key = SealingKey.fresh();
+    private final Secrets secrets = new Secrets(database, key, List.of());
+
+    @BeforeEach
+    void workspaces() {
+        for (UUID id : List.of(workspace, other)) {
+            sql("insert into workspaces (id, name) values ('" + id + "', 'w')");
+        }
+    }
+
+    @AfterEach
+    void close() {
+        database.close();
+    }
+
+    private void sql(String text) {
+        database.runInTransaction(c -> {
+            try (Statement statement = c.createStatement()) {
+                statement.execute(text);
+            }
+        });
+    }
+
+    private static void assertFailsWith(String code, Runnable call) {
+        assertThatThrownBy(call::run).isInstanceOf(SecretException.class)
+                .extracting(e -> ((SecretException) e).code()).isEqualTo(code);
+    }
+
+    @Test
+    void aSecretIsOpenedForItsWorkspaceOnly() {
+        secrets.set(workspace, "token", "s3cret", Origin.SERVER);
+
+        assertThat(secrets.open(workspace, Set.of("token")).values()).isEqualTo(Map.of("token", "s3cret"));
+        assertFailsWith("SECRET_NOT_FOUND", () -> secrets.open(other, Set.of("token")));
+        assertFailsWith("SECRET_NOT_FOUND", () -> secrets.open(workspace, Set.of("token", "ghost")));
+        assertThat(secrets.list(workspace)).singleElement().satisfies(shown -> {
+            assertThat(shown.version()).isEqualTo(1);
+            assertThat(shown.updatedBy()).isEqualTo("system");
+        });
+        assertThat(secrets.list(other)).isEmpty();
+    }
+
+    @Test
+    void theValueBeforeIsStillStruckOut() {
+        secrets.set(workspace, "token", "first", Origin.SERVER);
+        assertThat(secrets.set(workspace, "token", "second", Origin.SERVER).version()).isEqualTo(2);
+
+        Secrets.Opened opened = secrets.open(workspace, Set.of("token"));
+        assertThat(opened.values()).isEqualTo(Map.of("token", "second"));
+        assertThat(opened.struck().text("first second third")).isEqualTo("[secret] [secret] third");
+        assertThat(secrets.redaction(workspace, Set.of("token", "ghost")).text("first")).isEqualTo("[secret]");
+    }
+
+    @Test
+    void whatIsRemovedIsGone() {
+        secrets.set(workspace, "token", "s3cret", Origin.SERVER);
+
+        assertThat(secrets.remove(other, "token", Origin.SERVER)).isFalse();
+        assertThat(secrets.remove(workspace, "token", Origin.SERVER)).isTrue();
+        assertThat(secrets.remove(workspace, "token", Origin.SERVER)).isFalse();
+        assertFailsWith("SECRET_NOT_FOUND", () -> secrets.open(workspace, Set.of("token")));
+    }
+
+    @Test
+    void whatWasPutInAnothersPlaceDoesNotOpen() {
+        secrets.set(workspace, "token", "s3cret", Origin.SERVER);
+        secrets.set(workspace, "other", "different", Origin.SERVER);
+        sql("update secrets set sealed = (select sealed from secrets where name = 'token') where name = 'other'");
+
+        assertFailsWith("SECRET_KEY_MISSING", () -> secrets.open(workspace, Set.of("other")));
+    }
+
+    @Test
+    void aNewKeyTakesOverWhatAnOldOneSealed() {
+        secrets.set(workspace, "token", "s3cret", Origin.SERVER);
+        SealingKey next = SealingKey.fresh();
+
+        assertFailsWith("SECRET_KEY_MISSING",
+                () -> new Secrets(database, next, List.of()).open(workspace, Set.of("token")));
+        Secrets both = new Secrets(database, next, List.of(key));
+        assertThat(both.open(workspace, Set.of("token")).values()).containsValue("s3cret");
+        assertThat(both.reseal()).isEqualTo(1);
+        assertThat(both.reseal()).isZero();
+        assertThat(new Secrets(database, next, List.of()).open(workspace, Set.of("token")).values())
+                .containsValue("s3cret");
+    }
+
+    @Test
+    void equalValuesAreSealedDifferently() {
+        assertThat(key.seal("same", "c")).isNotEqualTo(key.seal("same", "c"));
+    }
+
+    @Test
+    void aKeyIs32BytesInBase64() {
+        assertThat(SealingKey.parse(Base64.getEncoder().encodeToString(new byte[32]))).isNotNull();
+        assertThat(SealingKey.parse(Base64.getEncoder().encodeToString(new byte[31]))).isNull();
+        assertThat(SealingKey.parse("no base64 !")).isNull();
+        assertThat(key.toString()).isEqualTo("SealingKey " + key.id());
+    }
+
+    @Test
+    void theKeyFileIsItsOwnersOnly(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("data").resolve("secret-key");
+
+        SealingKey made = SealingKey.ofFile(file);
+
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
+        assertThat(SealingKey.ofFile(file).id()).isEqualTo(made.id());
+        Files.writeString(file, "broken");
+        assertThatThrownBy(() -> SealingKey.ofFile(file)).isInstanceOf(IOException.class)
+                .hasMessageContaining("32 bytes").hasMessageNotContaining("broken");
+    }
+}
