@@ -14,7 +14,6 @@ import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import java.time.Clock;
 import java.util.function.Function;
-import tools.jackson.databind.JsonNode;
 
 /** Calls a built-in tool for one execution: its input resolved and checked first. */
 final class ToolRunner {
