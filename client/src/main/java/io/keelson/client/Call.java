@@ -33,6 +33,10 @@ record Call(String method, String path, @Nullable JsonNode body, Map<String, Str
         return new Call("PUT", API + path, body, Map.of(), true, null);
     }
 
+    static Call patch(Object path, JsonNode body) {
+        return new Call("PATCH", API + path, body, Map.of(), true, null);
+    }
+
     /** A read outside the versioned API, such as {@code /readyz}. */
     static Call probe(String path) {
         return new Call("GET", path, null, Map.of(), false, null);

@@ -77,6 +77,31 @@ public final class Keelson {
         return new Prices(api);
     }
 
+    /** The workspaces of the installation, for operators. */
+    public Workspaces workspaces() {
+        return new Workspaces(api);
+    }
+
+    public ApiKeys apiKeys() {
+        return new ApiKeys(api);
+    }
+
+    /** What the workspace may have at most, and what it has. */
+    public LimitsAndUse limits() {
+        return Json.document(api.get("/limits"), LimitsAndUse.class);
+    }
+
+    /**
+     * What operators and administrators did, newest first; for operators.
+     *
+     * @param workspace only what was done to this one; null for all
+     * @param cursor where to go on, from {@link Page#nextCursor()}; null for the newest
+     */
+    public Page<AuditEntry> audit(@Nullable String workspace, @Nullable String cursor, int limit) {
+        return Page.of(api.get(Route.of("/audit").with("workspace_id", workspace).with("cursor", cursor)
+                .with("limit", limit).toString()), AuditEntry.class);
+    }
+
     /** Workers that the server has heard of. */
     public List<WorkerInfo> workers() {
         return all("/workers", WorkerInfo.class);

@@ -15,6 +15,7 @@ import picocli.CommandLine.Spec;
                 PauseCommand.class, ResumeCommand.class, CancelCommand.class, FailCommand.class, RetryCommand.class,
                 ReplanCommand.class, ForkCommand.class,
                 CreditsCommand.class, LedgerCommand.class, UsageCommand.class, PricesCommand.class,
+                WorkspacesCommand.class, KeysCommand.class, AuditCommand.class,
                 ServerCommand.class, ValidateCommand.class, ToolsCommand.class, SecretsCommand.class,
                 LifecyclesCommand.class,
                 DoctorCommand.class},

@@ -1,0 +1,53 @@
+package io.keelson.client;
+
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The keys of the workspace, for keys with the scope {@code admin}; those of others, for keys with the scope
+ * {@code operator}. Every method throws {@link KeelsonException} as {@link Api} says.
+ */
+public final class ApiKeys {
+
+    private final Api api;
+
+    ApiKeys(Api api) {
+        this.api = api;
+    }
+
+    /**
+     * All of them, newest first.
+     *
+     * @param workspace its id; null for one's own
+     */
+    public List<ApiKey> list(@Nullable String workspace) {
+        return Page.all(cursor -> Page.of(api.get(route(workspace).with("cursor", cursor).toString()), ApiKey.class));
+    }
+
+    /**
+     * Makes a key; the answer is the only one that bears it.
+     *
+     * @param workspace its id; null for one's own
+     */
+    public ApiKey create(@Nullable String workspace, ApiKeyRequest request) {
+        return Json.document(api.send(Call.post(route(workspace), request.document())).body(), ApiKey.class);
+    }
+
+    /** Makes a key like another one, which ends once the overlap is over. */
+    public ApiKey rotate(String id, Duration overlap) {
+        Call call = Call.post(Route.of("/api-keys/", id, "/rotate"),
+                Json.object().put("overlap_seconds", overlap.toSeconds()));
+        return Json.document(api.send(call).body(), ApiKey.class);
+    }
+
+    /** Ends a key, on every server within 5 seconds. */
+    public ApiKey revoke(String id) {
+        Call call = Call.post(Route.of("/api-keys/", id, "/revoke"), Json.object()).repeatable();
+        return Json.document(api.send(call).body(), ApiKey.class);
+    }
+
+    private static Route route(@Nullable String workspace) {
+        return workspace == null ? Route.of("/api-keys") : Route.of("/workspaces/", workspace, "/api-keys");
+    }
+}

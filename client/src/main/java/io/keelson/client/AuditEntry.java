@@ -1,0 +1,16 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What an operator or administrator did.
+ *
+ * @param actorType {@code human}, {@code service} or {@code system}
+ * @param workspaceId the one acted upon
+ * @param subject the id of what was acted upon
+ */
+public record AuditEntry(long id, @Nullable Instant createdAt, String actorType, String actorId, @Nullable String keyId,
+        @Nullable String fromAddress, String action, @Nullable String workspaceId, @Nullable String subject,
+        JsonNode detail) {}

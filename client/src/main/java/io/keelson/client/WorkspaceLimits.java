@@ -1,0 +1,22 @@
+package io.keelson.client;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much a workspace may have at most; null for no limit.
+ *
+ * @param openRuns runs that have not ended
+ * @param steps lanes of tasks at work
+ * @param runsPerMinute runs created within any minute
+ * @param storageBytes of artifacts
+ * @param requestsPerMinute with any one key, on each server
+ * @param tools lanes at work at a time, by tool
+ */
+public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nullable Long runsPerMinute,
+        @Nullable Long storageBytes, @Nullable Long requestsPerMinute, Map<String, Long> tools) {
+
+    public WorkspaceLimits {
+        tools = tools == null ? Map.of() : Map.copyOf(tools);
+    }
+}

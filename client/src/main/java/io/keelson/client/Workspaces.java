@@ -1,0 +1,72 @@
+package io.keelson.client;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The workspaces of an installation; for keys with the scope {@code operator}. Limits are given by name:
+ * {@code open_runs}, {@code steps}, {@code runs_per_minute}, {@code storage_bytes}, {@code requests_per_minute}, or
+ * {@code tool:} and a tool's name. Every method throws {@link KeelsonException} as {@link Api} says.
+ */
+public final class Workspaces {
+
+    private static final String TOOL = "tool:";
+
+    private final Api api;
+
+    Workspaces(Api api) {
+        this.api = api;
+    }
+
+    /** All of them, newest first. */
+    public List<Workspace> list() {
+        return Page.all(cursor -> Page.of(api.get(Route.of("/workspaces").with("cursor", cursor).toString()),
+                Workspace.class));
+    }
+
+    public Workspace get(String id) {
+        return Json.document(api.get(Route.of("/workspaces/", id).toString()), Workspace.class);
+    }
+
+    public Workspace create(String name, Map<String, Long> limits) {
+        ObjectNode body = Json.object().put("name", name);
+        body.set("limits", document(limits));
+        return Json.document(api.send(Call.post("/workspaces", body)).body(), Workspace.class);
+    }
+
+    /**
+     * Changes the limits that are named and no others.
+     *
+     * @param limits null for no limit any more
+     */
+    public Workspace limit(String id, Map<String, @Nullable Long> limits) {
+        ObjectNode body = Json.object();
+        body.set("limits", document(limits));
+        return Json.document(api.send(Call.patch(Route.of("/workspaces/", id), body)).body(), Workspace.class);
+    }
+
+    public Workspace rename(String id, String name) {
+        Call call = Call.patch(Route.of("/workspaces/", id), Json.object().put("name", name));
+        return Json.document(api.send(call).body(), Workspace.class);
+    }
+
+    /** Closes a workspace for good: its keys open nothing any more, what runs in it is cancelled. */
+    public Workspace close(String id) {
+        return Json.document(api.send(Call.post(Route.of("/workspaces/", id, "/close"), Json.object()).repeatable())
+                .body(), Workspace.class);
+    }
+
+    private static ObjectNode document(Map<String, ? extends @Nullable Long> limits) {
+        ObjectNode document = Json.object();
+        limits.forEach((name, most) -> {
+            if (name.startsWith(TOOL)) {
+                document.withObjectProperty("tools").put(name.substring(TOOL.length()), most);
+            } else {
+                document.put(name, most);
+            }
+        });
+        return document;
+    }
+}

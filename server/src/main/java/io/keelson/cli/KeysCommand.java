@@ -1,0 +1,63 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Cells;
+import io.keelson.cli.view.Table;
+import io.keelson.client.ApiKey;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(name = "keys", description = "Lists the API keys of the workspace, newest first. The keys "
+        + "themselves are shown once, when they are made.",
+        subcommands = {KeysCreateCommand.class, KeysRotateCommand.class, KeysRevokeCommand.class},
+        footerHeading = "%nExamples:%n", footer = {"  keelson keys", "  keelson keys --workspace acme",
+                "  keelson keys create phone --principal ann --person --scope runs:read --scope approve"})
+final class KeysCommand extends CliCommand {
+
+    @Option(names = "--workspace", paramLabel = "WORKSPACE",
+            description = "Another one's, by id or name; for operators.")
+    @Nullable String workspace;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            Keelson keelson = link.keelson();
+            List<ApiKey> keys = keelson.apiKeys()
+                    .list(workspace == null ? null : WorkspacesCommand.id(keelson, workspace));
+            if (json) {
+                print(Json.object().set("items", Json.document(keys)));
+                return ExitCode.OK;
+            }
+            Table table = new Table("KEY", "BEGINS", "STATE", "WHO", "USED", "ENDS", "SCOPES", "NAME");
+            Instant now = clock().instant();
+            for (ApiKey key : keys) {
+                table.row(key.id(), key.prefix(), key.state(), Cells.clean(key.principal()),
+                        key.lastUsedAt() == null ? "never"
+                                : Amounts.age(Duration.between(key.lastUsedAt(), now)) + " ago",
+                        key.expiresAt() == null ? "never"
+                                : "in " + Amounts.age(Duration.between(now, key.expiresAt())),
+                        String.join(" ", key.scopes()), Cells.clean(key.name()));
+            }
+            print(table.lines(0, style()));
+            return ExitCode.OK;
+        }
+    }
+
+    /** Tells of a key that was just made: on standard output the key and nothing else. */
+    static void issued(CliCommand command, ApiKey key) {
+        if (command.json) {
+            command.print(Json.document(key));
+            return;
+        }
+        command.print(List.of(String.valueOf(key.key())));
+        command.note("key " + key.id() + " of " + key.principal() + ", shown this once");
+    }
+}

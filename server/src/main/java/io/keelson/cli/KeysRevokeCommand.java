@@ -1,0 +1,30 @@
+package io.keelson.cli;
+
+import io.keelson.client.ApiKey;
+import io.keelson.client.Json;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "revoke", description = "Ends a key; it opens nothing on any server within 5 seconds.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson keys revoke ID"})
+final class KeysRevokeCommand extends CliCommand {
+
+    @Parameters(paramLabel = "KEY", description = "The key's id.")
+    String key;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            ApiKey ended = link.keelson().apiKeys().revoke(key);
+            if (json) {
+                print(Json.document(ended));
+            } else {
+                print(List.of("key " + ended.id() + " is " + ended.state()));
+            }
+            return ExitCode.OK;
+        }
+    }
+}

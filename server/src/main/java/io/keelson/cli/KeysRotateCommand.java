@@ -1,0 +1,31 @@
+package io.keelson.cli;
+
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.time.Duration;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "rotate",
+        description = "Makes a key like another one and prints it, this once. The old one goes on for a "
+                + "while.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson keys rotate ID",
+                "  keelson keys rotate ID --overlap 0     # it has leaked"})
+final class KeysRotateCommand extends CliCommand {
+
+    @Parameters(paramLabel = "KEY", description = "The key's id.")
+    String key;
+
+    @Option(names = "--overlap", paramLabel = "TIME", converter = Span.class, defaultValue = "1d",
+            description = "How long the old key goes on, at most 30d; ${DEFAULT-VALUE} when not given, 0 to end it.")
+    Duration overlap = Duration.ofDays(1);
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            KeysCommand.issued(this, link.keelson().apiKeys().rotate(key, overlap));
+            return ExitCode.OK;
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Cells;
+import io.keelson.cli.view.Table;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.Workspace;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+
+@Command(name = "workspaces", description = "Lists the workspaces of the installation, newest first. For operators.",
+        subcommands = {WorkspacesCreateCommand.class, WorkspacesShowCommand.class, WorkspacesLimitsCommand.class,
+                WorkspacesCloseCommand.class},
+        footerHeading = "%nExamples:%n", footer = {"  keelson workspaces",
+                "  keelson workspaces create acme --limit steps=20",
+                "  keelson keys create deployer --workspace acme --scope runs:write"})
+final class WorkspacesCommand extends CliCommand {
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            List<Workspace> all = link.keelson().workspaces().list();
+            if (json) {
+                print(Json.object().set("items", Json.document(all)));
+                return ExitCode.OK;
+            }
+            Table table = new Table("WORKSPACE", "STATE", "AGE", "NAME");
+            for (Workspace each : all) {
+                table.row(each.id(), each.state(), each.createdAt() == null ? ""
+                        : Amounts.age(Duration.between(each.createdAt(), clock().instant())), Cells.clean(each.name()));
+            }
+            print(table.lines(0, style()));
+            return ExitCode.OK;
+        }
+    }
+
+    /** The id of a workspace named by its id, or by its name where only one open workspace bears it. */
+    static String id(Keelson keelson, String given) {
+        if (given.matches("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")) {
+            return given;
+        }
+        List<String> found = keelson.workspaces().list().stream()
+                .filter(each -> each.name().equals(given) && each.state().equals("open")).map(Workspace::id).toList();
+        if (found.size() != 1) {
+            throw CliException.failed("WORKSPACE_NOT_FOUND", found.isEmpty() ? "no open workspace is named " + given
+                    : "several workspaces are named " + given + ": " + String.join(", ", found), null);
+        }
+        return found.getFirst();
+    }
+
+    /** Tells of one. */
+    static void show(CliCommand command, Workspace workspace) {
+        if (command.json) {
+            command.print(Json.document(workspace));
+            return;
+        }
+        List<String> lines = new ArrayList<>(List.of(command.style().bold(Cells.clean(workspace.name())),
+                workspace.id() + "  " + workspace.state()));
+        lines.addAll(LimitOptions.lines(workspace.limits(), workspace.use()));
+        command.print(lines);
+    }
+}

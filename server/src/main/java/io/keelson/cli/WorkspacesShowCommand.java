@@ -1,0 +1,24 @@
+package io.keelson.cli;
+
+import io.keelson.client.Keelson;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "show", description = "Shows a workspace: its limits and what it uses.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson workspaces show acme"})
+final class WorkspacesShowCommand extends CliCommand {
+
+    @Parameters(paramLabel = "WORKSPACE", description = "Its id, or its name.")
+    String workspace;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            Keelson keelson = link.keelson();
+            WorkspacesCommand.show(this, keelson.workspaces().get(WorkspacesCommand.id(keelson, workspace)));
+            return ExitCode.OK;
+        }
+    }
+}
