@@ -24,7 +24,7 @@ final class KeysCreateCommand extends CliCommand {
     @Option(names = "--scope", required = true, paramLabel = "SCOPE",
             description = "What it may be used for: runs:read, "
                     + "runs:write, approve, work, credits:read, credits:grant, admin, operator; repeatable.")
-    List<String> scopes;
+    List<String> scopes = List.of();
 
     @Option(names = "--principal", paramLabel = "WHO",
             description = "Who acts with it, as events name them; NAME without it.")
