@@ -158,7 +158,7 @@ final class Lanes {
     }
 
     /** Opens one step unless it is under way or its time has not come; harmless when repeated. */
-    static void open(Decision d, StepRow step, @Nullable String holder) {
+    static void open(Decision d, StepRow step, @Nullable String laneHolder) {
         if (step.queued || step.evaluating || d.run.state != RunState.RUNNING) {
             return;
         }
@@ -171,6 +171,7 @@ final class Lanes {
         if (!due) {
             return;
         }
+        String holder = d.offer.queues(d.run.workspaceId(), step.spec().tool()) ? null : laneHolder;
         if (step.spec().kind().engineOwned()) {
             begin(d, step.task(), Map.of());
             step.evaluating = true;
@@ -186,7 +187,7 @@ final class Lanes {
                 && d.next.keeps(holder, step.spec().tool())) {
             claim(d, step, holder);
             d.given = Work.of(d, step, enqueue(d, step, d.next.lease(), step.spec().timeout()));
-        } else if (d.offer.take(step.spec().tool())) {
+        } else if (d.offer.take(d.run.workspaceId(), step.spec().tool())) {
             claim(d, step, d.offer.holder());
             enqueue(d, step, d.offer.lease(), null);
         } else {

@@ -1,6 +1,7 @@
 package io.keelson.core.run;
 
 import java.time.Duration;
+import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -9,10 +10,35 @@ import org.jspecify.annotations.Nullable;
  * queue. Nothing is offered while others wait in the queue, or order and fairness would suffer.
  */
 public final class Offer {
+
+    /** What may not be started past the queue, because of how much may be at work at a time. */
+    public interface Limits {
+
+        /** Nothing is limited. */
+        Limits NONE = new Limits() {
+            @Override
+            public boolean limited(UUID workspace) {
+                return false;
+            }
+
+            @Override
+            public boolean limited(UUID workspace, String tool) {
+                return false;
+            }
+        };
+
+        /** Whether a workspace's new lanes must queue, for they are counted where they are claimed. */
+        boolean limited(UUID workspace);
+
+        /** Whether each step with this tool must, be it in a lane that somebody holds already. */
+        boolean limited(UUID workspace, String tool);
+    }
+
     private final @Nullable String holder;
     private final Predicate<String> tools;
     private final Duration lease;
     private final int offered;
+    private final Limits limits;
     private int slots;
 
     /**
@@ -20,12 +46,18 @@ public final class Offer {
      * @param slots lanes that may be started beyond those already held
      * @param tools the tools that the node's executors run
      */
-    public Offer(@Nullable String holder, Predicate<String> tools, Duration lease, int slots) {
+    public Offer(@Nullable String holder, Predicate<String> tools, Duration lease, int slots, Limits limits) {
         this.holder = holder;
         this.tools = tools;
         this.lease = lease;
         this.offered = slots;
+        this.limits = limits;
         this.slots = slots;
+    }
+
+    /** The same where nothing is limited. */
+    public Offer(@Nullable String holder, Predicate<String> tools, Duration lease, int slots) {
+        this(holder, tools, lease, slots, Limits.NONE);
     }
 
     /** An offer of nothing. */
@@ -38,9 +70,14 @@ public final class Offer {
         return laneHolder.equals(holder) && tools.test(tool);
     }
 
-    /** Takes a slot for a new lane if there is one for that tool. */
-    boolean take(String tool) {
-        if (holder == null || slots <= 0 || !tools.test(tool)) {
+    /** Whether a step must queue although its lane has a holder. */
+    boolean queues(UUID workspace, String tool) {
+        return limits.limited(workspace, tool);
+    }
+
+    /** Takes a slot for a new lane of the workspace if there is one for that tool. */
+    boolean take(UUID workspace, String tool) {
+        if (holder == null || slots <= 0 || !tools.test(tool) || limits.limited(workspace)) {
             return false;
         }
         slots--;

@@ -7,7 +7,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,9 +43,6 @@ public final class Workspaces {
             on conflict (workspace_id, name) do update set most = excluded.most""";
 
     private static final String NO_LIMIT = "delete from workspace_limits where workspace_id = ? and name = ?";
-
-    private static final String AT_WORK = """
-            select workspace_id, name, most from workspace_limits where name = 'steps' or name like 'tool:%'""";
 
     /**
      * What is to be changed.
@@ -128,22 +124,6 @@ public final class Workspaces {
             update(c, CLOSE, id);
             Audit.write(c, origin, "workspace_closed", id, id.toString(), detail(found.get().name(), Map.of()));
             return one(c, ONE, id);
-        });
-    }
-
-    /** The workspaces in which work is limited, with those limits: {@code steps} and those of tools. */
-    public Map<UUID, Limits> atWork() {
-        return database.withConnection(c -> {
-            Map<UUID, Map<String, Long>> limits = new HashMap<>();
-            try (PreparedStatement select = c.prepareStatement(AT_WORK); ResultSet row = select.executeQuery()) {
-                while (row.next()) {
-                    limits.computeIfAbsent(row.getObject("workspace_id", UUID.class), w -> new HashMap<>())
-                            .put(row.getString("name"), row.getLong("most"));
-                }
-            }
-            Map<UUID, Limits> found = new HashMap<>();
-            limits.forEach((workspace, byName) -> found.put(workspace, new Limits(byName)));
-            return Map.copyOf(found);
         });
     }
 

@@ -3,15 +3,12 @@ package io.keelson.server.engine;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
-import io.keelson.server.db.Database;
-import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Candidate;
+import io.keelson.server.run.RunStore.Search;
+import io.keelson.server.run.Turns;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,24 +18,19 @@ final class Claimer implements Runnable {
     private static final int MOST_AT_ONCE = 200;
     private static final long PAUSE_MS = 1_000;
 
-    private final Database database;
-    private final RunStore store;
+    private final Claims claims;
     private final NodeWork node;
     private final WakeUps wakeUps;
-    private final Function<Command, CompletableFuture<Reply>> commands;
     private final Collection<String> tools;
     private final String holder;
     private final Duration lease;
+    private final Turns turns = new Turns();
     private volatile boolean closing;
 
-    Claimer(Database database, RunStore store, NodeWork node, WakeUps wakeUps,
-            Function<Command, CompletableFuture<Reply>> commands, Collection<String> tools, String holder,
-            Duration lease) {
-        this.database = database;
-        this.store = store;
+    Claimer(Claims claims, NodeWork node, WakeUps wakeUps, Collection<String> tools, String holder, Duration lease) {
+        this.claims = claims;
         this.node = node;
         this.wakeUps = wakeUps;
-        this.commands = commands;
         this.tools = tools;
         this.holder = holder;
         this.lease = lease;
@@ -72,20 +64,14 @@ final class Claimer implements Runnable {
         if (free == 0) {
             return false;
         }
-        List<Candidate> found = database.withConnection(c -> store.candidates(c, tools, free));
+        List<Candidate> found = claims.find(new Search(null, tools, free, turns));
         if (found.size() < free) {
             wakeUps.drained(seen);
         }
-        List<CompletableFuture<Reply>> answers = new ArrayList<>();
-        for (Candidate candidate : found) {
-            answers.add(commands.apply(new Command.Claim(candidate.runId(), candidate.taskId(), candidate.lane(),
-                    holder, lease, Actor.agent(holder))));
-        }
-        boolean any = false;
-        for (CompletableFuture<Reply> answer : answers) {
-            any |= answer.join() instanceof Reply.Claimed;
-        }
-        return any && found.size() == free;
+        found.forEach(turns::taken);
+        List<Reply> replies = claims.claim(found, candidate -> new Command.Claim(candidate.runId(), candidate.taskId(),
+                candidate.lane(), holder, lease, Actor.agent(holder)));
+        return found.size() == free && replies.stream().anyMatch(reply -> reply instanceof Reply.Claimed);
     }
 
     private void pause() {

@@ -55,15 +55,16 @@ public final class Engine implements Commands, AutoCloseable {
                 this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), wakeUps::slotFreed);
         work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,
-                this::own, wakeUps, ends);
+                this::own, wakeUps, ends, store.limits());
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS);
         List<String> tools = catalog.all().stream().filter(tool -> !tool.spec().engineOwned())
                 .map(tool -> tool.spec().name()).toList();
-        claimer = new Claimer(database, store.runs(), work, wakeUps, this::own, tools, node, options.lease());
+        Claims claims = new Claims(database, store.runs(), store.limits(), wakeUps, this::own);
+        claimer = new Claimer(claims, work, wakeUps, tools, node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own);
         upkeep = new Upkeep(database, store, reconciler, new Lookout(database, store.runs(), reconciler, wakeUps),
                 executor, ends, node, options);
-        remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, this::own, options.lease());
+        remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, claims, this::own, options.lease());
         upkeep.start();
         claiming = Thread.ofPlatform().name("claimer").start(claimer);
     }

@@ -27,11 +27,13 @@ final class NodeWork implements Aftermath {
     private final Consumer<Command> commands;
     private final WakeUps wakeUps;
     private final RunEnds ends;
+    private final Offer.Limits limits;
     private int promised;
     private boolean closing;
 
     NodeWork(String node, int maxLanes, Duration lease, Predicate<String> localTools, LocalExecutor executor,
-            Evaluator evaluator, Timeouts timeouts, Consumer<Command> commands, WakeUps wakeUps, RunEnds ends) {
+            Evaluator evaluator, Timeouts timeouts, Consumer<Command> commands, WakeUps wakeUps, RunEnds ends,
+            Offer.Limits limits) {
         this.node = node;
         this.maxLanes = maxLanes;
         this.lease = lease;
@@ -42,6 +44,7 @@ final class NodeWork implements Aftermath {
         this.commands = commands;
         this.wakeUps = wakeUps;
         this.ends = ends;
+        this.limits = limits;
     }
 
     /** Lanes that may be started now, those promised to commits under way taken off. */
@@ -61,7 +64,7 @@ final class NodeWork implements Aftermath {
         }
         int slots = wakeUps.othersWait() ? 0 : Math.min(MOST_SLOTS_AT_ONCE, free());
         promised += slots;
-        return new Offer(node, localTools, lease, slots);
+        return new Offer(node, localTools, lease, slots, limits);
     }
 
     @Override
@@ -100,5 +103,6 @@ final class NodeWork implements Aftermath {
         if (!waiting.isEmpty()) {
             wakeUps.queued(waiting);
         }
+        wakeUps.laneFreed();
     }
 }

@@ -15,11 +15,12 @@ import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.db.Database;
 import io.keelson.server.run.Fleet;
 import io.keelson.server.run.Heartbeats;
-import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Candidate;
+import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.StepWorkReader;
 import io.keelson.server.run.StepWorkReader.Owner;
 import io.keelson.server.secret.Redaction;
+import io.keelson.server.run.Turns;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -44,7 +45,6 @@ final class RemoteDispatch implements RemoteWork {
             new Reply.Rejected("STEP_NOT_FOUND", "there is no such step", null, List.of());
 
     private final Database database;
-    private final RunStore store;
     private final Fleet fleet;
     private final Heartbeats heartbeats;
     private final StepWorkReader work;
@@ -52,13 +52,13 @@ final class RemoteDispatch implements RemoteWork {
     private final Scopes scopes;
     private final ArtifactStore artifacts;
     private final WakeUps wakeUps;
+    private final Claims claims;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Duration lease;
 
-    RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactStore artifacts, WakeUps wakeUps,
+    RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactStore artifacts, WakeUps wakeUps, Claims claims,
             Function<Command, CompletableFuture<Reply>> commands, Duration lease) {
         this.database = database;
-        this.store = store.runs();
         this.fleet = store.fleet();
         this.heartbeats = store.heartbeats();
         this.work = store.work();
@@ -66,6 +66,7 @@ final class RemoteDispatch implements RemoteWork {
         this.scopes = scopes;
         this.artifacts = artifacts;
         this.wakeUps = wakeUps;
+        this.claims = claims;
         this.commands = commands;
         this.lease = lease;
     }
@@ -90,24 +91,21 @@ final class RemoteDispatch implements RemoteWork {
     }
 
     private List<Item> tryClaim(Claim claim) {
-        List<Candidate> found = database.withConnection(
-                c -> store.candidates(c, claim.workspaceId(), claim.tools(), claim.max() * SPARE));
+        List<Candidate> found = claims.find(
+                new Search(claim.workspaceId(), claim.tools(), claim.max() * SPARE, new Turns()));
         List<Reply> claimed = new ArrayList<>();
         for (int from = 0; from < found.size() && claimed.size() < claim.max();) {
             int to = Math.min(found.size(), from + claim.max() - claimed.size());
-            List<CompletableFuture<Reply>> answers = found.subList(from, to).stream()
-                    .map(candidate -> commands.apply(new Command.Claim(candidate.runId(), candidate.taskId(),
-                            candidate.lane(), claim.workerId(), claim.lease() == null ? lease : claim.lease(),
-                            Actor.agent(claim.workerId()))))
-                    .toList();
-            answers.forEach(answer -> {
-                if (answer.join() instanceof Reply.Claimed step) {
-                    claimed.add(step);
-                }
-            });
+            claims.claim(found.subList(from, to), candidate -> command(claim, candidate)).stream()
+                    .filter(reply -> reply instanceof Reply.Claimed).forEach(claimed::add);
             from = to;
         }
         return List.copyOf(handover.items(claim.workspaceId(), claim.workerId(), claimed).values());
+    }
+
+    private Command command(Claim claim, Candidate candidate) {
+        return new Command.Claim(candidate.runId(), candidate.taskId(), candidate.lane(), claim.workerId(),
+                claim.lease() == null ? lease : claim.lease(), Actor.agent(claim.workerId()));
     }
 
     @Override

@@ -8,15 +8,16 @@ import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.ScopeReader;
 import io.keelson.server.run.StepWorkReader;
+import io.keelson.server.run.WorkLimits;
 import java.util.function.Function;
 
 /** The faces of the store that the engine works with. */
 public record Store(RunStore runs, Fleet fleet, Heartbeats heartbeats, ScopeReader scopes, StepWorkReader work,
-        IdempotencyKeys keys) {
+        IdempotencyKeys keys, WorkLimits limits) {
 
     /** @param plans reads a plan's document as it was stored */
     public static Store of(DbClock clock, Function<String, Plan> plans) {
         return new Store(new RunStore(clock, plans), new Fleet(clock), new Heartbeats(clock), new ScopeReader(),
-                new StepWorkReader(), new IdempotencyKeys(clock));
+                new StepWorkReader(), new IdempotencyKeys(clock), new WorkLimits());
     }
 }

@@ -16,6 +16,8 @@ final class Upkeep implements AutoCloseable {
     private static final Duration TICK = Duration.ofSeconds(1);
     private static final Duration RARELY = Duration.ofSeconds(20);
     private static final Duration NOW_AND_THEN = Duration.ofMinutes(1);
+    /** How soon a node hears of limits that were changed. */
+    private static final Duration LIMITS = Duration.ofSeconds(5);
     private static final int KEYS_AT_ONCE = 1_000;
     /** So much later than it should a node's sign of life may come. */
     private static final Duration TOLERANCE = Duration.ofSeconds(5);
@@ -49,6 +51,8 @@ final class Upkeep implements AutoCloseable {
         database.runInTransaction(c -> store.fleet().arrive(c, node, options.version(), beat.plus(TOLERANCE)));
         every(beat, this::keepLeases);
         every(TICK, this::endsElsewhere);
+        readLimits();
+        every(LIMITS, this::readLimits);
         every(RARELY, reconciler::stuckJoins);
         every(NOW_AND_THEN, this::dropExpiredKeys);
         lookAfter(TICK);
@@ -80,6 +84,10 @@ final class Upkeep implements AutoCloseable {
         if (!awaited.isEmpty()) {
             database.withConnection(c -> store.runs().ended(c, awaited)).forEach(ends::ended);
         }
+    }
+
+    private void readLimits() {
+        database.runInTransaction(store.limits()::refresh);
     }
 
     private void dropExpiredKeys() {

@@ -16,6 +16,7 @@ final class WakeUps {
     private final Condition changed = lock.newCondition();
     private long tick;
     private boolean localWaiting = true;
+    private boolean heldBack;
 
     WakeUps(Predicate<String> localTools) {
         this.localTools = localTools;
@@ -37,6 +38,29 @@ final class WakeUps {
     void slotFreed() {
         if (othersWait()) {
             nudge();
+        }
+    }
+
+    /** A look has passed over work for which there was no room in its workspace. */
+    void heldBack() {
+        lock.lock();
+        try {
+            heldBack = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Work has ended: there may be room for what was passed over. */
+    void laneFreed() {
+        lock.lock();
+        try {
+            if (heldBack) {
+                heldBack = false;
+                nudge();
+            }
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -12,6 +12,7 @@ import io.keelson.server.run.RunStore.Due;
 import io.keelson.server.run.RunStore.DueTimer;
 import io.keelson.server.run.RunStore.Expired;
 import io.keelson.server.run.RunStore.Place;
+import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.RunStore.Sweep;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -35,7 +36,8 @@ final class DueWork {
 
     /**
      * Each workspace and tool has its own stretch of the index; the workspaces that have anything queued are found by
-     * skipping from one to the next. Within a priority the workspaces take turns.
+     * skipping from one to the next. Within a priority the workspaces take turns, beginning after the one that was served
+     * last.
      */
     private static final String CANDIDATES = """
             with recursive workspaces (id) as (
@@ -54,9 +56,14 @@ final class DueWork {
                     select workspace_id, run_id, task_id, lane, tool, priority, queued_at from work_queue
                      where holder is null and workspace_id = w.id and tool = t.tool
                      order by priority, queued_at
-                     limit ?) q)
-            select run_id, task_id, lane, tool from ready
-             order by priority, turn, queued_at, task_id, lane
+                     limit ?) q
+                 where not exists (select from unnest(?::uuid[], ?::text[]) as f (id, tool)
+                     where f.id = w.id and coalesce(f.tool, t.tool) = t.tool))
+            select r.run_id, r.task_id, r.lane, r.tool, r.workspace_id, r.priority
+              from ready r
+              left join unnest(?::int4[], ?::uuid[]) as served (priority, last) on served.priority = r.priority
+             order by r.priority, r.turn, (r.workspace_id <= served.last) is true, r.workspace_id, r.queued_at, r.task_id,
+                r.lane
              limit ?""";
 
     private static final String DUE = """
@@ -124,20 +131,24 @@ final class DueWork {
         this.clock = clock;
     }
 
-    List<Candidate> candidates(Connection c, @Nullable UUID workspaceId,
-            Collection<String> tools, int limit) throws SQLException {
+    List<Candidate> candidates(Connection c, Search search, List<WorkLimits.Full> full) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(CANDIDATES)) {
-            statement.setObject(1, workspaceId);
-            statement.setObject(2, workspaceId);
-            statement.setObject(3, workspaceId);
-            BinaryArray.bindTexts(statement, 4, tools);
-            statement.setInt(5, limit);
-            statement.setInt(6, limit);
+            statement.setObject(1, search.workspaceId());
+            statement.setObject(2, search.workspaceId());
+            statement.setObject(3, search.workspaceId());
+            BinaryArray.bindTexts(statement, 4, search.tools());
+            statement.setInt(5, search.limit());
+            BinaryArray.bindIds(statement, 6, full.stream().map(WorkLimits.Full::workspaceId).toList());
+            BinaryArray.bind(statement, 7, full.stream().map(WorkLimits.Full::tool).toList(), Column.Element.TEXT);
+            BinaryArray.bind(statement, 8, search.turns().priorities(), Column.Element.INT4);
+            BinaryArray.bindIds(statement, 9, search.turns().workspaces());
+            statement.setInt(10, search.limit());
             List<Candidate> found = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     found.add(new Candidate(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"),
-                            row.getInt("lane"), row.getString("tool")));
+                            row.getInt("lane"), row.getString("tool"), Loading.uuid(row, "workspace_id"),
+                            row.getInt("priority")));
                 }
             }
             return found;

@@ -35,7 +35,15 @@ public final class RunStore {
     public record Locked(Map<UUID, Integer> versions, Instant now) {}
 
     /** Something in the queue that may be claimed. */
-    public record Candidate(UUID runId, UUID taskId, int lane, String tool) {}
+    public record Candidate(UUID runId, UUID taskId, int lane, String tool, UUID workspaceId, int priority) {}
+
+    /**
+     * What is looked for in the queue.
+     *
+     * @param workspaceId null for all of them
+     * @param turns whose turn it is among workspaces
+     */
+    public record Search(@Nullable UUID workspaceId, Collection<String> tools, int limit, Turns turns) {}
 
     /**
      * A lease whose time is over.
@@ -137,15 +145,14 @@ public final class RunStore {
         new ChangesWriter(c, changes, keys, now).commit();
     }
 
-    /** What executors that serve any workspace may claim, in order of dispatch. */
-    public List<Candidate> candidates(Connection c, Collection<String> tools, int limit) throws SQLException {
-        return due.candidates(c, null, tools, limit);
+    /** What may be claimed, in order of dispatch: by priority, within it workspaces in turn, within those by age. */
+    public List<Candidate> candidates(Connection c, Search search) throws SQLException {
+        return due.candidates(c, search, List.of());
     }
 
-    /** What a worker of one workspace may claim, in order of dispatch. */
-    public List<Candidate> candidates(Connection c, UUID workspaceId, Collection<String> tools, int limit)
-            throws SQLException {
-        return due.candidates(c, workspaceId, tools, limit);
+    /** The same without what has no room at work. */
+    public List<Candidate> candidates(Connection c, Search search, WorkLimits.Room room) throws SQLException {
+        return due.candidates(c, search, room.full());
     }
 
     /** Whether there is anything to be done: one statement, to be asked often. */

@@ -21,12 +21,15 @@ import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Due;
 import io.keelson.server.run.RunStore.Expired;
 import io.keelson.server.run.RunStore.Place;
+import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.RunStore.Sweep;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -56,7 +59,7 @@ class DueWorkTest {
 
         assertThat(candidates(10)).extracting(Candidate::runId).containsExactly(urgent, late, later);
         assertThat(candidates(1)).extracting(Candidate::runId).containsExactly(urgent);
-        assertThat(world.store.candidates(world.connection(), List.of("other"), 10)).isEmpty();
+        assertThat(world.store.candidates(world.connection(), new Search(null, List.of("other"), 10, new Turns()))).isEmpty();
     }
 
     @Test
@@ -68,9 +71,88 @@ class DueWorkTest {
         UUID other = RunFixtures.workspace(world.database);
         UUID quiet = start(other, 100);
 
-        assertThat(candidates(2)).extracting(Candidate::runId).containsExactly(busy, quiet);
-        assertThat(world.store.candidates(world.connection(), other, ECHO, 10)).extracting(Candidate::runId)
+        assertThat(candidates(2)).extracting(Candidate::runId).containsExactlyInAnyOrder(busy, quiet);
+        assertThat(world.store.candidates(world.connection(), new Search(other, ECHO, 10, new Turns()))).extracting(Candidate::runId)
                 .containsExactly(quiet);
+    }
+
+    /** One slot at a time becomes free: the flood has waited longest, and still everybody has a turn. */
+    @Test
+    void whoeverWasServedLastWaitsForTheOthers() throws SQLException {
+        List<UUID> workspaces = new ArrayList<>(List.of(world.workspace, RunFixtures.workspace(world.database),
+                RunFixtures.workspace(world.database)));
+        workspaces.sort(Comparator.comparing(UUID::toString));
+        UUID flood = workspaces.get(1);
+        for (int i = 0; i < 4; i++) {
+            start(flood, 100);
+        }
+        world.tick(Duration.ofSeconds(1));
+        start(workspaces.get(0), 100);
+        start(workspaces.get(2), 100);
+        start(workspaces.get(2), 100);
+        start(flood, 200);
+        start(workspaces.get(0), 50);
+        Turns turns = new Turns();
+        List<String> served = new ArrayList<>();
+        for (int i = 0; i < 9; i++) {
+            Candidate next = world.store.candidates(world.connection(), new Search(null, ECHO, 1, turns)).getFirst();
+            turns.taken(next);
+            served.add(workspaces.indexOf(next.workspaceId()) + "@" + next.priority());
+            world.send(new Command.Claim(next.runId(), next.taskId(), next.lane(), "node", LEASE, Actor.agent("node")));
+        }
+
+        assertThat(served).containsExactly("0@50", "0@100", "1@100", "2@100", "1@100", "2@100", "1@100", "1@100",
+                "1@200");
+    }
+
+    /** However many are claimed at a time, the order is the same. */
+    @Test
+    void turnsGoOnFromOneClaimToTheNext() throws SQLException {
+        List<UUID> workspaces = new ArrayList<>(List.of(world.workspace, RunFixtures.workspace(world.database)));
+        workspaces.sort(Comparator.comparing(UUID::toString));
+        for (int i = 0; i < 3; i++) {
+            start(workspaces.get(0), 100);
+            start(workspaces.get(1), 100);
+        }
+        Turns turns = new Turns();
+        List<Integer> served = new ArrayList<>();
+        for (int many : List.of(1, 3, 2)) {
+            for (Candidate next : world.store.candidates(world.connection(), new Search(null, ECHO, many, turns))) {
+                turns.taken(next);
+                served.add(workspaces.indexOf(next.workspaceId()));
+                world.send(new Command.Claim(next.runId(), next.taskId(), next.lane(), "node", LEASE,
+                        Actor.agent("node")));
+            }
+        }
+
+        assertThat(served).containsExactly(0, 1, 0, 1, 0, 1);
+    }
+
+    @Test
+    void whatHasNoRoomAtWorkIsPassedOver() throws SQLException {
+        UUID other = RunFixtures.workspace(world.database);
+        UUID first = start(world.workspace, 100);
+        start(world.workspace, 100);
+        UUID theirs = start(other, 100);
+        WorkLimits limits = new WorkLimits();
+        RunFixtures.execute(world.connection(), "insert into workspace_limits values ('" + world.workspace
+                + "', 'steps', 1)");
+        limits.refresh(world.connection());
+        world.connection().commit();
+        assertThat(limits.limited(world.workspace)).isTrue();
+        assertThat(limits.limited(world.workspace, "echo")).isFalse();
+        assertThat(limits.limited(other)).isFalse();
+
+        Search all = new Search(null, ECHO, 10, new Turns());
+        assertThat(world.store.candidates(world.connection(), all, room(limits))).hasSize(3);
+        claim(first, "worker");
+        assertThat(world.store.candidates(world.connection(), all, room(limits))).extracting(Candidate::runId)
+                .containsExactly(theirs);
+        world.connection().rollback();
+    }
+
+    private WorkLimits.Room room(WorkLimits limits) throws SQLException {
+        return limits.room(world.connection(), limits.workspaces());
     }
 
     @Test
@@ -256,15 +338,15 @@ class DueWorkTest {
     void whatIsDueIsFoundByIndex() throws SQLException {
         try (Connection c = world.database.dedicatedConnection()) {
             for (int i = 0; i < 10; i++) {
-                world.store.candidates(c, List.of("common", "echo"), 100);
+                world.store.candidates(c, new Search(null, List.of("common", "echo"), 100, new Turns()));
                 world.store.expired(c, 100);
                 world.store.dueTimers(c, 100);
                 world.store.due(c);
             }
             fill();
-            assertThat(rowsRead(c, () -> world.store.candidates(c, List.of("common", "echo"), 100)))
+            assertThat(rowsRead(c, () -> world.store.candidates(c, new Search(null, List.of("common", "echo"), 100, new Turns()))))
                     .isBetween(100L, 210L);
-            assertThat(rowsRead(c, () -> world.store.candidates(c, world.workspace, List.of("rare"), 100))).isZero();
+            assertThat(rowsRead(c, () -> world.store.candidates(c, new Search(world.workspace, List.of("rare"), 100, new Turns())))).isZero();
             assertThat(rowsRead(c, () -> world.store.expired(c, 100))).isZero();
             assertThat(rowsRead(c, () -> world.store.dueTimers(c, 100))).isZero();
             assertThat(rowsRead(c, () -> world.store.due(c))).isLessThan(10);
@@ -329,7 +411,7 @@ class DueWorkTest {
     }
 
     private List<Candidate> candidates(int limit) throws SQLException {
-        return world.store.candidates(world.connection(), ECHO, limit);
+        return world.store.candidates(world.connection(), new Search(null, ECHO, limit, new Turns()));
     }
 
     private Due due() throws SQLException {

@@ -15,6 +15,7 @@ import io.keelson.core.run.Result;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
 import io.keelson.core.run.Work;
+import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.ScopeReader.Wanted;
 import io.keelson.server.run.SeenPlans.Seen;
 import java.sql.Connection;
@@ -178,8 +179,8 @@ class HotPlansTest {
                 .orElseThrow();
         List<UUID> steps = List.of(held.id());
         List<UUID> both = List.of(ended, run);
-        world.store.candidates(c, List.of("echo", "other"), 100);
-        world.store.candidates(c, world.workspace, List.of("echo", "other"), 100);
+        world.store.candidates(c, new Search(null, List.of("echo", "other"), 100, new Turns()));
+        world.store.candidates(c, new Search(world.workspace, List.of("echo", "other"), 100, new Turns()));
         world.store.due(c);
         world.store.expired(c, 100);
         world.store.dueTimers(c, 100);
@@ -229,10 +230,10 @@ class HotPlansTest {
     /** The pages that statements about the queue look at, from the search for work to the commit. */
     private long pagesOfAClaim() throws SQLException {
         for (int i = 0; i < 7; i++) {
-            world.store.candidates(pool.connection(), List.of("echo"), 10);
+            world.store.candidates(pool.connection(), new Search(null, List.of("echo"), 10, new Turns()));
         }
         pool.take();
-        var found = world.store.candidates(pool.connection(), List.of("echo"), 10).getFirst();
+        var found = world.store.candidates(pool.connection(), new Search(null, List.of("echo"), 10, new Turns())).getFirst();
         committer.take();
         assertThat(world.send(new Command.Claim(found.runId(), found.taskId(), found.lane(), "worker", LEASE, TESTER)))
                 .isInstanceOf(Reply.Claimed.class);

@@ -19,6 +19,7 @@ import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.run.RunReader.Filter;
 import io.keelson.server.run.RunReader.Page;
+import io.keelson.server.run.RunStore.Search;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -282,7 +283,7 @@ class ReadersTest {
     }
 
     private StepRow claim(UUID id) throws SQLException {
-        var found = world.store.candidates(c, List.of("echo"), 10).stream().filter(q -> q.runId().equals(id))
+        var found = world.store.candidates(c, new Search(null, List.of("echo"), 10, new Turns())).stream().filter(q -> q.runId().equals(id))
                 .findFirst().orElseThrow();
         Reply reply = world.send(new Command.Claim(id, found.taskId(), found.lane(), "worker", Duration.ofSeconds(30),
                 Actor.agent("worker")));

@@ -21,6 +21,7 @@ import io.keelson.core.run.Result;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.StepRow;
+import io.keelson.server.run.RunStore.Search;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -166,7 +167,7 @@ class WriteTest {
     }
 
     private StepRow claim(UUID run, int lane) throws SQLException {
-        var found = world.store.candidates(world.connection(), List.of("echo"), 1).getFirst();
+        var found = world.store.candidates(world.connection(), new Search(null, List.of("echo"), 1, new Turns())).getFirst();
         Reply reply = world.send(new Command.Claim(run, found.taskId(), lane, "worker", LEASE, Actor.agent("worker")));
         return world.view(run).step(((Reply.Claimed) reply).work().stepId());
     }

@@ -1,0 +1,87 @@
+package io.keelson.server.engine;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.db.Database;
+import io.keelson.server.run.RunStore;
+import io.keelson.server.run.RunStore.Candidate;
+import io.keelson.server.run.RunStore.Search;
+import io.keelson.server.run.WorkLimits;
+import io.keelson.server.run.WorkLimits.Room;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+
+/**
+ * Finds what may be claimed and claims it, within what workspaces may have at work at a time. In a workspace with such a
+ * limit one claim at a time is counted and committed, whichever node makes it, so that no two take the same room; elsewhere
+ * claims know nothing of each other.
+ */
+final class Claims {
+    private final Database database;
+    private final RunStore store;
+    private final WorkLimits limits;
+    private final WakeUps wakeUps;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+    /** So that of those who wait for the others only one keeps a connection. */
+    private final ReentrantLock limited = new ReentrantLock();
+
+    Claims(Database database, RunStore store, WorkLimits limits, WakeUps wakeUps,
+            Function<Command, CompletableFuture<Reply>> commands) {
+        this.database = database;
+        this.store = store;
+        this.limits = limits;
+        this.wakeUps = wakeUps;
+        this.commands = commands;
+    }
+
+    /** What may be claimed at this moment, in order of dispatch. */
+    List<Candidate> find(Search search) {
+        Set<UUID> limitedOnes = search.workspaceId() == null ? limits.workspaces()
+                : limits.limited(search.workspaceId()) ? Set.of(search.workspaceId()) : Set.of();
+        if (limitedOnes.isEmpty()) {
+            return database.withConnection(c -> store.candidates(c, search));
+        }
+        return database.inTransaction(c -> {
+            Room room = limits.room(c, limitedOnes);
+            if (room.anyFull()) {
+                wakeUps.heldBack();
+            }
+            return store.candidates(c, search, room);
+        });
+    }
+
+    /** Claims them; what finds no room any more is left out. */
+    List<Reply> claim(List<Candidate> candidates, Function<Candidate, Command> command) {
+        Set<UUID> crowded = new TreeSet<>();
+        candidates.stream().map(Candidate::workspaceId).filter(limits::limited).forEach(crowded::add);
+        if (crowded.isEmpty()) {
+            return submit(candidates, command);
+        }
+        limited.lock();
+        try {
+            return database.inTransaction(c -> {
+                limits.lock(c, crowded);
+                Room room = limits.room(c, crowded);
+                List<Candidate> fitting = candidates.stream().filter(room::take).toList();
+                if (fitting.size() < candidates.size()) {
+                    wakeUps.heldBack();
+                }
+                return submit(fitting, command);
+            });
+        } finally {
+            limited.unlock();
+        }
+    }
+
+    private List<Reply> submit(List<Candidate> candidates, Function<Candidate, Command> command) {
+        List<CompletableFuture<Reply>> answers = new ArrayList<>();
+        candidates.forEach(candidate -> answers.add(commands.apply(command.apply(candidate))));
+        return answers.stream().map(CompletableFuture::join).toList();
+    }
+}

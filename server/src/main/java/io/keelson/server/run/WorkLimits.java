@@ -1,0 +1,154 @@
+package io.keelson.server.run;
+
+import io.keelson.core.run.Offer;
+import io.keelson.server.run.RunStore.Candidate;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many lanes may be at work at a time in a workspace, all together and by tool. The limits are those that were read
+ * last; what is at work is counted anew for each claim. Where nothing is limited, nothing is asked.
+ */
+public final class WorkLimits implements Offer.Limits {
+    private static final String READ = """
+            select workspace_id, nullif(name, 'steps') as name, most from workspace_limits
+             where name = 'steps' or name like 'tool:%'""";
+
+    private static final String TOOL = "tool:";
+
+    /** A plan made while the queue was empty would read all of it later; what is held is a small part of it. */
+    private static final String BY_INDEX = "select set_config('enable_seqscan', 'off', true)";
+
+    private static final String HELD = """
+            select workspace_id, tool, count(*) as held from work_queue
+             where holder is not null and workspace_id = any (?)
+             group by workspace_id, tool""";
+
+    private static final String LOCK = """
+            select pg_advisory_xact_lock(hashtextextended('keelson work ' || id, 0)) from unnest(?) as w (id)""";
+
+    /** @param tool null for all of them */
+    private record Key(UUID workspaceId, @Nullable String tool) {}
+
+    /**
+     * Where nothing more may be at work.
+     *
+     * @param tool null for all of the workspace
+     */
+    record Full(UUID workspaceId, @Nullable String tool) {}
+
+    private volatile Map<Key, Long> most = Map.of();
+    private volatile Set<UUID> workspaces = Set.of();
+
+    /** Reads the limits. */
+    public void refresh(Connection c) throws SQLException {
+        Map<Key, Long> read = new HashMap<>();
+        try (PreparedStatement statement = c.prepareStatement(READ); ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                String name = row.getString("name");
+                read.put(new Key(Loading.uuid(row, "workspace_id"), name == null ? null : name.substring(TOOL.length())),
+                        row.getLong("most"));
+            }
+        }
+        Set<UUID> limited = new TreeSet<>();
+        read.keySet().forEach(key -> limited.add(key.workspaceId));
+        most = Map.copyOf(read);
+        workspaces = Set.copyOf(limited);
+    }
+
+    @Override
+    public boolean limited(UUID workspaceId) {
+        return workspaces.contains(workspaceId);
+    }
+
+    @Override
+    public boolean limited(UUID workspaceId, String tool) {
+        return limited(workspaceId) && most.containsKey(new Key(workspaceId, tool));
+    }
+
+    /** All workspaces in which something is limited. */
+    public Set<UUID> workspaces() {
+        return workspaces;
+    }
+
+    /**
+     * Waits until nobody else claims in these workspaces, and keeps it so until the transaction ends. Locked in the order of
+     * their ids, as everybody does.
+     */
+    public void lock(Connection c, Collection<UUID> ids) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(LOCK)) {
+            BinaryArray.bindIds(statement, 1, new TreeSet<>(ids));
+            statement.executeQuery().close();
+        }
+    }
+
+    /** The room that is left at this moment, in a transaction. */
+    public Room room(Connection c, Collection<UUID> ids) throws SQLException {
+        Room room = new Room(most);
+        try (PreparedStatement index = c.prepareStatement(BY_INDEX)) {
+            index.executeQuery().close();
+        }
+        try (PreparedStatement statement = c.prepareStatement(HELD)) {
+            BinaryArray.bindIds(statement, 1, ids);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    UUID workspace = Loading.uuid(row, "workspace_id");
+                    room.use(new Key(workspace, null), row.getLong("held"));
+                    room.use(new Key(workspace, row.getString("tool")), row.getLong("held"));
+                }
+            }
+        }
+        return room;
+    }
+
+    /** What is left of the limits. For one thread at a time. */
+    public static final class Room {
+        private final Map<Key, Long> left;
+
+        private Room(Map<Key, Long> most) {
+            this.left = new HashMap<>(most);
+        }
+
+        private void use(Key key, long count) {
+            left.computeIfPresent(key, (k, n) -> n - count);
+        }
+
+        /** Takes the room that the candidate needs, if there is so much. */
+        public boolean take(Candidate candidate) {
+            Key all = new Key(candidate.workspaceId(), null);
+            Key tool = new Key(candidate.workspaceId(), candidate.tool());
+            if (left.getOrDefault(all, 1L) <= 0 || left.getOrDefault(tool, 1L) <= 0) {
+                return false;
+            }
+            use(all, 1);
+            use(tool, 1);
+            return true;
+        }
+
+        /** Whether anything is full. */
+        public boolean anyFull() {
+            return !full().isEmpty();
+        }
+
+        List<Full> full() {
+            List<Full> full = new ArrayList<>();
+            left.forEach((key, count) -> {
+                if (count <= 0) {
+                    full.add(new Full(key.workspaceId, key.tool));
+                }
+            });
+            return full;
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package io.keelson.server.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.engine.RemoteWork.Completion;
+import io.keelson.server.engine.RemoteWork.Item;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
+import java.math.BigDecimal;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/** How much may be at work at a time in a workspace, whoever claims and however many at once. */
+class WorkLimitsTest {
+
+    /** Knows how many were at work with it at the same time. */
+    private static final class Crowd implements Tool {
+        final AtomicInteger now = new AtomicInteger();
+        final AtomicInteger most = new AtomicInteger();
+        final AtomicInteger all = new AtomicInteger();
+
+        @Override
+        public ToolSpec spec() {
+            var any = JsonNodeFactory.instance.objectNode();
+            return new ToolSpec("test.crowd", "Counts", any, any, Duration.ofSeconds(60), false);
+        }
+
+        @Override
+        public ToolResult execute(ToolCall call) {
+            most.accumulateAndGet(now.incrementAndGet(), Math::max);
+            all.incrementAndGet();
+            now.decrementAndGet();
+            return ToolResult.of(JsonNodeFactory.instance.stringNode("counted"));
+        }
+    }
+
+    @TempDir
+    Path folder;
+    private final GateTool gate = new GateTool();
+    private final Crowd crowd = new Crowd();
+    private Nodes nodes;
+
+    @BeforeEach
+    void start() throws Exception {
+        nodes = new Nodes(folder, gate, crowd);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        gate.open.release(1_000);
+        try {
+            nodes.assertSound();
+        } finally {
+            nodes.close();
+        }
+    }
+
+    @Test
+    void twoNodesTogetherKeepToTheLimit() throws Exception {
+        limit("steps", 3);
+        List<Engine> engines = List.of(nodes.node(), nodes.node());
+        List<UUID> runs = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            runs.add(nodes.submit(engines.get(i % 2), """
+                    {name: crowd, goal: g, plan: {tasks: [{id: a, steps: [{tool: test.crowd}]}]}}"""));
+        }
+
+        runs.forEach(run -> nodes.awaitState(run, "completed"));
+
+        assertThat(crowd.all).hasValue(40);
+        assertThat(crowd.most.get()).isBetween(1, 3);
+    }
+
+    @Test
+    void whatEndsMakesRoomAtOnce() throws Exception {
+        limit("steps", 2);
+        Engine engine = nodes.node();
+        List<UUID> runs = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            runs.add(nodes.submit(engine, """
+                    {name: gated, goal: g, plan: {tasks: [{id: a, steps: [{tool: test.gate}]}]}}"""));
+        }
+        gate.awaitEntered(2);
+        for (int i = 0; i < 3; i++) {
+            assertThat(atWork()).isEqualTo(2);
+            gate.open.release();
+            gate.awaitEntered(1);
+        }
+        gate.open.release(2);
+        runs.forEach(run -> nodes.awaitState(run, "completed"));
+    }
+
+    @Test
+    void aToolsLimitHoldsWithinATaskToo() throws Exception {
+        limit("tool:test.gate", 1);
+        Engine engine = nodes.node();
+        List<UUID> runs = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            runs.add(nodes.submit(engine, """
+                    name: gated
+                    goal: g
+                    plan: {tasks: [{id: a, steps: [{tool: echo}, {tool: test.gate}, {tool: echo}]}]}"""));
+        }
+        for (int i = 0; i < 3; i++) {
+            gate.awaitEntered(1);
+            assertThat(nodes.count("select count(*) from work_queue where holder is not null and tool = 'test.gate'"))
+                    .isEqualTo(1);
+            gate.open.release();
+        }
+        runs.forEach(run -> nodes.awaitState(run, "completed"));
+    }
+
+    @Test
+    void workersGetNoMoreThanThereIsRoomFor() throws Exception {
+        limit("steps", 2);
+        Engine engine = nodes.node();
+        RemoteWork remote = engine.remoteWork();
+        for (int i = 0; i < 4; i++) {
+            nodes.submit(engine, """
+                    {name: far, goal: g, plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}}""", "far.away");
+        }
+
+        List<Item> first = claim(remote, "w1");
+        assertThat(first).hasSize(2);
+        assertThat(claim(remote, "w2")).isEmpty();
+
+        remote.complete(Nodes.WORKSPACE, "w1", List.of(new Completion(first.getFirst().stepId(),
+                first.getFirst().leaseEpoch(), JsonNodeFactory.instance.nullNode(), 0, BigDecimal.ZERO, List.of())), null);
+        assertThat(claim(remote, "w2")).hasSize(1);
+        assertThat(atWork()).isEqualTo(2);
+    }
+
+    @Test
+    void aLimitThatIsTakenAwayIsForgotten() throws Exception {
+        limit("steps", 0);
+        Engine engine = nodes.node();
+        UUID run = nodes.submit(engine, """
+                {name: crowd, goal: g, plan: {tasks: [{id: a, steps: [{tool: test.crowd}]}]}}""");
+        assertThat(atWork()).isZero();
+
+        nodes.database.runInTransaction(c -> {
+            try (var delete = c.createStatement()) {
+                delete.execute("delete from workspace_limits");
+            }
+        });
+        nodes.awaitState(run, "completed");
+    }
+
+    private static List<Item> claim(RemoteWork remote, String worker) throws InterruptedException {
+        return remote.claim(new RemoteWork.Claim(Nodes.WORKSPACE, worker, List.of("far.away"), 10, Duration.ZERO, null,
+                "test"));
+    }
+
+    private long atWork() {
+        return nodes.count("select count(*) from work_queue where holder is not null");
+    }
+
+    private void limit(String name, long most) {
+        nodes.database.runInTransaction(c -> {
+            try (var insert = c.prepareStatement("insert into workspace_limits values (?, ?, ?)")) {
+                insert.setObject(1, Nodes.WORKSPACE);
+                insert.setString(2, name);
+                insert.setLong(3, most);
+                insert.executeUpdate();
+            }
+        });
+    }
+}

@@ -1,0 +1,190 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Every route with every kind of id of another workspace: the answer is that for an id which nobody ever gave, byte for byte
+ * but for the id, and nothing happens to what is theirs.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ForeignIdsTest {
+
+    /** What makes a route look for what it is asked about; the others take an empty object. */
+    private static final Map<String, String> BODIES = Map.of(
+            "POST /runs/{id}/fork", "{\"task\": \"ask\"}",
+            "POST /runs/{id}/budget", "{\"hard_limit_usd\": 5}",
+            "POST /escalations/{id}/resolve", "{\"resolution\": \"resume\"}");
+
+    private static final Map<String, String> LEASED = Map.of(
+            "/dispatch/heartbeat", "\"lease_epoch\": 1",
+            "/dispatch/complete", "\"lease_epoch\": 1, \"output\": 1",
+            "/dispatch/continue", "\"lease_epoch\": 1",
+            "/dispatch/fail", "\"lease_epoch\": 1, \"error_code\": \"X\"",
+            "/dispatch/release", "\"lease_epoch\": 1");
+
+    private ApiServer api;
+    private String stranger;
+    private final Map<String, String> theirs = new LinkedHashMap<>();
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+        stranger = api.stranger();
+        String run = api.create("""
+                {"name": "theirs", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
+                  {"id": "note", "steps": [{"tool": "artifact.write", "input": {"name": "n.txt", "content": "x"}}]},
+                  {"id": "fails", "depends_on": ["note"], "steps": [{"name": "try", "tool": "fail", "input": {"times": 9},
+                    "retry": {"max_attempts": 1}}]}]}}""");
+        api.awaitState(run, "escalated");
+        theirs.put("run", run);
+        theirs.put("task", first("/runs/" + run + "/tasks"));
+        theirs.put("step", first("/runs/" + run + "/steps"));
+        theirs.put("artifact", first("/runs/" + run + "/artifacts"));
+        theirs.put("escalation", first("/escalations?run_id=" + run));
+        theirs.put("key", first("/api-keys"));
+        theirs.put("workspace", api.run(run).get("workspace_id").stringValue());
+        api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"their-worker\", \"tools\": [\"their.tool\"]}");
+    }
+
+    @AfterAll
+    void stop() {
+        api.close();
+    }
+
+    @Test
+    void theyAreAnsweredLikeIdsThatDoNotExist() {
+        List<String> asked = new ArrayList<>();
+        Map<String, Long> before = rows();
+        for (String operation : operations()) {
+            String method = operation.substring(0, operation.indexOf(' '));
+            String path = operation.substring(operation.indexOf(' ') + 1);
+            byte[] body = method.equals("GET") ? null : BODIES
+                    .getOrDefault(method + " " + path.replaceFirst("^/api/v1", ""), "{}").getBytes(StandardCharsets.UTF_8);
+            theirs.forEach((kind, id) -> {
+                String none = UUID.randomUUID().toString();
+                assertSame(operation + " " + kind, send(method, path.replaceAll("\\{\\w+}", id), body), id,
+                        send(method, path.replaceAll("\\{\\w+}", none), body), none);
+                asked.add(operation + " " + kind);
+            });
+        }
+        assertThat(asked).hasSizeGreaterThan(300);
+        assertThat(rows()).isEqualTo(before);
+        assertThat(api.run(theirs.get("run")).get("state").stringValue()).isEqualTo("escalated");
+    }
+
+    @Test
+    void artifactsOfTheirRunsAreNoneOfOurs() {
+        String none = UUID.randomUUID().toString();
+        String run = theirs.get("run");
+        String artifact = theirs.get("artifact");
+        for (String prefix : List.of("", "/api/v1")) {
+            ApiServer.Answer found =
+                    send("GET", prefix + "/runs/" + run + "/artifacts/" + artifact + "/content", null);
+            assertSame("content", found, run,
+                    send("GET", prefix + "/runs/" + none + "/artifacts/" + artifact + "/content", null), none);
+        }
+    }
+
+    @Test
+    void reportsOnTheirStepsAreReportsOnNone() {
+        LEASED.forEach((route, members) -> {
+            String none = UUID.randomUUID().toString();
+            assertSame(route, report(route, theirs.get("step"), members), theirs.get("step"),
+                    report(route, none, members), none);
+        });
+    }
+
+    @Test
+    void theirWorkersAndToolsAreUnknown() {
+        ApiServer.Answer drained = send("POST", "/api/v1/workers/their-worker/drain", new byte[0]);
+        assertSame("drain", drained, "their-worker", send("POST", "/api/v1/workers/no-one/drain", new byte[0]), "no-one");
+        assertThat(send("GET", "/api/v1/tools", null).text()).doesNotContain("their.tool");
+
+        String mission = "{\"name\": \"x\", \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [{\"tool\": \"%s\"}]}]}}";
+        ApiServer.Answer named = send("POST", "/api/v1/runs", mission.formatted("their.tool").getBytes());
+        assertThat(named.json().get("code").stringValue()).isEqualTo("UNKNOWN_TOOL");
+        assertSame("tool", named, "their.tool", send("POST", "/api/v1/runs", mission.formatted("none.such").getBytes()),
+                "none.such");
+    }
+
+    @Test
+    void theirExternalIdsAreFree() {
+        String mission = "{\"name\": \"x\", \"external_id\": \"order-7\", \"plan\": {\"tasks\": []}}";
+        assertThat(api.post("/api/v1/runs", mission).status()).isEqualTo(201);
+
+        assertThat(send("POST", "/api/v1/runs", mission.getBytes(StandardCharsets.UTF_8)).status()).isEqualTo(201);
+    }
+
+    @Test
+    void filtersAndCursorsByTheirIdsFindNothing() {
+        for (String filter : List.of("/escalations?run_id=" + theirs.get("run"), "/runs", "/escalations", "/workers",
+                "/ledger")) {
+            assertThat(send("GET", "/api/v1" + filter, null).json().get("items").isEmpty()).as(filter).isTrue();
+        }
+    }
+
+    private static void assertSame(String what, ApiServer.Answer theirs, String their, ApiServer.Answer nobodys,
+            String none) {
+        assertThat(theirs.status()).as(what + "\n" + theirs.text()).isEqualTo(nobodys.status());
+        assertThat(theirs.text()).as(what).isEqualTo(nobodys.text().replace(none, their));
+        assertThat(headers(theirs)).as(what).isEqualTo(headers(nobodys));
+    }
+
+    private static Map<String, List<String>> headers(ApiServer.Answer answer) {
+        Map<String, List<String>> headers = new TreeMap<>(answer.response().headers().map());
+        headers.keySet().removeAll(Set.of("date", "content-length"));
+        return headers;
+    }
+
+    private ApiServer.Answer report(String route, String step, String members) {
+        String body = "{\"worker_id\": \"w\", \"items\": [{\"step_id\": \"" + step + "\", " + members + "}]}";
+        return send("POST", "/api/v1" + route, body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private ApiServer.Answer send(String method, String path, byte[] body) {
+        return api.send(method, path, body, "Authorization", stranger, "Content-Type",
+                body == null ? "" : "application/json");
+    }
+
+    private String first(String path) {
+        return api.get("/api/v1" + path).json().get("items").get(0).get("id").stringValue();
+    }
+
+    /** Of every table but those in which the strangers' own calls leave something. */
+    private Map<String, Long> rows() {
+        Map<String, Long> rows = new TreeMap<>(api.rowCounts());
+        rows.keySet().removeAll(Set.of("workers", "workspaces", "credit_balances"));
+        return rows;
+    }
+
+    /** With an id in the path, as {@code METHOD /path}. */
+    private List<String> operations() {
+        JsonNode document = api.get("/openapi.json").json();
+        List<String> operations = new ArrayList<>();
+        document.get("paths").properties().forEach(path -> {
+            JsonNode reference = path.getValue().get("$ref");
+            JsonNode item = reference == null ? path.getValue() : document.at(reference.stringValue().substring(1));
+            item.propertyNames().stream().filter(Set.of("get", "post", "put", "patch", "delete")::contains)
+                    .filter(method -> path.getKey().contains("{"))
+                    .forEach(method -> operations.add(method.toUpperCase(Locale.ROOT) + " " + path.getKey()));
+        });
+        return operations;
+    }
+}
