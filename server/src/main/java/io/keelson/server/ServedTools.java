@@ -3,33 +3,48 @@ package io.keelson.server;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TxFunction;
 import io.keelson.server.run.Fleet;
+import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** The tools that workers serve, as of a moment ago: one look serves all steps of a plan that is being checked. */
-final class ServedTools implements Supplier<Set<String>> {
+final class ServedTools {
 
     private static final long FRESH_NANOS = 100_000_000;
+    private static final int MOST_LOOKS = 10_000;
+    private static final UUID EVERYWHERE = new UUID(0, 0);
 
     private record Look(long at, Set<String> tools) {}
 
     private final Database database;
     private final Fleet fleet;
-    private volatile Look last = new Look(System.nanoTime() - FRESH_NANOS, Set.of());
+    private final Map<UUID, Look> looks = new ConcurrentHashMap<>();
 
     ServedTools(Database database, Fleet fleet) {
         this.database = database;
         this.fleet = fleet;
     }
 
-    @Override
-    public Set<String> get() {
+    /** Those of one workspace's workers. */
+    Set<String> in(UUID workspace) {
+        return look(workspace, c -> fleet.served(c, workspace));
+    }
+
+    /** Those of all workers. */
+    Set<String> everywhere() {
+        return look(EVERYWHERE, fleet::served);
+    }
+
+    private Set<String> look(UUID where, TxFunction<Set<String>> read) {
         long now = System.nanoTime();
-        Look look = last;
-        if (now - look.at >= FRESH_NANOS) {
-            TxFunction<Set<String>> served = fleet::served;
-            look = new Look(now, database.withConnection(served));
-            last = look;
+        Look look = looks.get(where);
+        if (look == null || now - look.at >= FRESH_NANOS) {
+            look = new Look(now, database.withConnection(read));
+            if (looks.size() >= MOST_LOOKS) {
+                looks.clear();
+            }
+            looks.put(where, look);
         }
         return look.tools;
     }

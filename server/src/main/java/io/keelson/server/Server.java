@@ -101,8 +101,8 @@ public final class Server implements AutoCloseable {
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));
             ToolCatalog tools = new ToolCatalog(BuiltinTools.all(new ToolPolicy(settings.allowedFolders(),
                     settings.allowedCommands(), settings.allowPrivateAddresses()), expressions, outbound, clock));
-            CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions,
-                    new ServedTools(database, new Fleet(DbClock.DATABASE)));
+            ServedTools served = new ServedTools(database, new Fleet(DbClock.DATABASE));
+            CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
             StoredPlans plans = new StoredPlans(knowledge::timeout);
             ArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"));
             Access access = Access.of(database, closing(new KeyUses(database).start()));
@@ -116,12 +116,14 @@ public final class Server implements AutoCloseable {
                     expressions, secrets,
                     new Replans(new NewPlans(knowledge, knowledge::timeout, prices)), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString())));
+            MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
                     new Rooms(database, access, engine, engine.remoteWork(), new RunReader(),
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
                                     tool -> tools.find(tool).isPresent()),
-                            new MissionReader(knowledge, knowledge::timeout, prices), tools, artifacts, money,
+                            workspace -> missions.knowing(new CatalogToolKnowledge(tools, expressions,
+                                    () -> served.in(workspace))), tools, artifacts, money,
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             () -> answers(database))));
             http.start();

@@ -13,14 +13,17 @@ import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
+import java.util.UUID;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 /**
  * The rooms that the API opens to the outside.
  *
+ * @param missions reads what a workspace's clients send: its own workers' tools are known in it
  * @param ids for new runs
  * @param ready whether runs can be taken at the moment
  */
 public record Rooms(Database database, Access access, Commands commands, RemoteWork remoteWork, RunReader runs,
-        Explainer explainer, MissionReader missions, ToolCatalog tools, ArtifactStore artifacts, Money money,
-        Ids ids, Secrets secrets, IdempotencyKeys keys, BooleanSupplier ready) {}
+        Explainer explainer, Function<UUID, MissionReader> missions, ToolCatalog tools, ArtifactStore artifacts,
+        Money money, Ids ids, Secrets secrets, IdempotencyKeys keys, BooleanSupplier ready) {}

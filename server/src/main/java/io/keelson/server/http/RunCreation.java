@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
@@ -24,13 +25,13 @@ final class RunCreation {
     private static final String YAML = "application/yaml";
     private static final String UNIQUE_VIOLATION = "23505";
 
-    private final MissionReader missions;
+    private final Function<UUID, MissionReader> missions;
     private final Ids ids;
     private final Reads reads;
     private final Admission admission;
     private final Submission submission;
 
-    RunCreation(MissionReader missions, Ids ids, Reads reads, Admission admission, Submission submission) {
+    RunCreation(Function<UUID, MissionReader> missions, Ids ids, Reads reads, Admission admission, Submission submission) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;
@@ -44,7 +45,7 @@ final class RunCreation {
 
     private Answer create(Call call) throws IOException, InterruptedException {
         call.query().done();
-        Mission mission = mission(call.body());
+        Mission mission = mission(call);
         UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         refuseTakenExternalId(call.workspace(), id, mission.externalId());
         try (Admission.Ticket _ = admission.admit(call, id)) {
@@ -53,10 +54,11 @@ final class RunCreation {
         return Answer.created("/api/v1/runs/" + id, reads.run(call.workspace(), id));
     }
 
-    private Mission mission(Body body) throws IOException {
+    private Mission mission(Call call) throws IOException {
+        Body body = call.body();
         body.requireType(JSON, YAML);
         Format format = body.type().equals(YAML) ? Format.YAML : Format.JSON;
-        return switch (missions.read(body.bytes(), format)) {
+        return switch (missions.apply(call.workspace()).read(body.bytes(), format)) {
             case Reading.Done<Mission>(Mission mission) -> mission;
             case Reading.Refused<Mission>(List<Problem> problems) -> throw Refusal.of(problems);
         };

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -28,13 +29,13 @@ final class RunFork {
 
     private static final int MAX_NAME = 200;
 
-    private final MissionReader missions;
+    private final Function<UUID, MissionReader> missions;
     private final Ids ids;
     private final Reads reads;
     private final Admission admission;
     private final Submission submission;
 
-    RunFork(MissionReader missions, Ids ids, Reads reads, Admission admission, Submission submission) {
+    RunFork(Function<UUID, MissionReader> missions, Ids ids, Reads reads, Admission admission, Submission submission) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;
@@ -85,7 +86,7 @@ final class RunFork {
         if (name != null) {
             document.put("name", name);
         }
-        return switch (missions.read(document)) {
+        return switch (missions.apply(workspace).read(document)) {
             case Reading.Done<Mission>(Mission mission) -> mission;
             case Reading.Refused<Mission>(List<Problem> problems) -> throw Refusal.of(problems.stream()
                     .map(each -> new Problem(each.code(), each.pointer().replaceFirst("^/input/", "/inputs/"),

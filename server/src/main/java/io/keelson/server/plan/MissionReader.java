@@ -27,13 +27,19 @@ public final class MissionReader {
     private static final int PRIORITY = 100;
     private static final Pattern VERIFIER = Pattern.compile("(/plan/tasks/\\d+/verify/\\d+)(/.*)?");
 
-    private final SchemaCheck shape = new SchemaCheck("mission");
+    private final SchemaCheck shape;
     private final ToolKnowledge tools;
     private final Function<String, Duration> toolTimeout;
     private final ModelPrices prices;
 
     /** @param toolTimeout how long a call of a tool may take when its step says nothing; asked for unknown tools too */
     public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelPrices prices) {
+        this(new SchemaCheck("mission"), tools, toolTimeout, prices);
+    }
+
+    private MissionReader(SchemaCheck shape, ToolKnowledge tools, Function<String, Duration> toolTimeout,
+            ModelPrices prices) {
+        this.shape = shape;
         this.tools = tools;
         this.toolTimeout = toolTimeout;
         this.prices = prices;
@@ -42,6 +48,11 @@ public final class MissionReader {
     /** Without a price list. */
     public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
         this(tools, toolTimeout, ModelPrices.UNKNOWN);
+    }
+
+    /** The same with other tools. */
+    public MissionReader knowing(ToolKnowledge others) {
+        return new MissionReader(shape, others, toolTimeout, prices);
     }
 
     /** A mission file or a request's body. */

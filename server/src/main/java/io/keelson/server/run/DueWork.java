@@ -23,7 +23,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What wants to be done, found by index whatever the size of queue and history. Nothing here is locked: whoever acts on a

@@ -71,7 +71,8 @@ public final class Fleet {
 
     private static final String DRAINING = "select draining from workers where workspace_id = ? and id = ?";
 
-    private static final String SERVED = "select distinct unnest(tools) as tool from workers";
+    private static final String SERVED = """
+            select distinct unnest(tools) as tool from workers where ?::uuid is null or workspace_id = ?""";
 
     private final DbClock clock;
 
@@ -167,10 +168,23 @@ public final class Fleet {
 
     /** The tools of all workers, of any workspace, that ever asked for work: some may be away at the moment. */
     public Set<String> served(Connection c) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(SERVED); ResultSet row = statement.executeQuery()) {
+        return servedIn(c, null);
+    }
+
+    /** The tools of the workspace's workers, likewise. */
+    public Set<String> served(Connection c, UUID workspaceId) throws SQLException {
+        return servedIn(c, workspaceId);
+    }
+
+    private static Set<String> servedIn(Connection c, @Nullable UUID workspaceId) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(SERVED)) {
+            statement.setObject(1, workspaceId);
+            statement.setObject(2, workspaceId);
             Set<String> tools = new HashSet<>();
-            while (row.next()) {
-                tools.add(row.getString("tool"));
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    tools.add(row.getString("tool"));
+                }
             }
             return tools;
         }

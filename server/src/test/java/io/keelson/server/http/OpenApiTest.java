@@ -85,7 +85,7 @@ class OpenApiTest {
             HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
                     Access.of(database, new KeyUses(database)), engine, engine.remoteWork(), new RunReader(),
                     new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read), tool -> false),
-                    new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
+                    workspace -> new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
                     new Money(database, DbClock.DATABASE), UUID::randomUUID, secrets,
                     new IdempotencyKeys(DbClock.DATABASE), () -> true));
 
