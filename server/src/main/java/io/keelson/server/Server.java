@@ -123,7 +123,8 @@ public final class Server implements AutoCloseable {
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
                                     tool -> tools.find(tool).isPresent()),
                             workspace -> missions.knowing(new CatalogToolKnowledge(tools, expressions,
-                                    () -> served.in(workspace))), tools, artifacts, money,
+                                    () -> served.in(workspace))),
+                            tools, artifacts, money,
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             () -> answers(database))));
             http.start();

@@ -19,8 +19,8 @@ import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.StepWorkReader;
 import io.keelson.server.run.StepWorkReader.Owner;
-import io.keelson.server.secret.Redaction;
 import io.keelson.server.run.Turns;
+import io.keelson.server.secret.Redaction;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -56,7 +56,8 @@ final class RemoteDispatch implements RemoteWork {
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Duration lease;
 
-    RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactStore artifacts, WakeUps wakeUps, Claims claims,
+    RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactStore artifacts, WakeUps wakeUps,
+            Claims claims,
             Function<Command, CompletableFuture<Reply>> commands, Duration lease) {
         this.database = database;
         this.fleet = store.fleet();

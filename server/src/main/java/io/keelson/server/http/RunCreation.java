@@ -14,8 +14,8 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Function;
 import java.util.concurrent.CompletionException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** {@code POST /runs}: a mission becomes a run. */
@@ -31,7 +31,8 @@ final class RunCreation {
     private final Admission admission;
     private final Submission submission;
 
-    RunCreation(Function<UUID, MissionReader> missions, Ids ids, Reads reads, Admission admission, Submission submission) {
+    RunCreation(Function<UUID, MissionReader> missions, Ids ids, Reads reads, Admission admission,
+            Submission submission) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;

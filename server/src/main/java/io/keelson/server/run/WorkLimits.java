@@ -57,7 +57,8 @@ public final class WorkLimits implements Offer.Limits {
         try (PreparedStatement statement = c.prepareStatement(READ); ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 String name = row.getString("name");
-                read.put(new Key(Loading.uuid(row, "workspace_id"), name == null ? null : name.substring(TOOL.length())),
+                read.put(
+                        new Key(Loading.uuid(row, "workspace_id"), name == null ? null : name.substring(TOOL.length())),
                         row.getLong("most"));
             }
         }

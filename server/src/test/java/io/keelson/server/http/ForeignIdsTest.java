@@ -75,8 +75,10 @@ class ForeignIdsTest {
         for (String operation : operations()) {
             String method = operation.substring(0, operation.indexOf(' '));
             String path = operation.substring(operation.indexOf(' ') + 1);
-            byte[] body = method.equals("GET") ? null : BODIES
-                    .getOrDefault(method + " " + path.replaceFirst("^/api/v1", ""), "{}").getBytes(StandardCharsets.UTF_8);
+            byte[] body = method.equals("GET") ? null
+                    : BODIES
+                            .getOrDefault(method + " " + path.replaceFirst("^/api/v1", ""), "{}")
+                            .getBytes(StandardCharsets.UTF_8);
             theirs.forEach((kind, id) -> {
                 String none = UUID.randomUUID().toString();
                 assertSame(operation + " " + kind, send(method, path.replaceAll("\\{\\w+}", id), body), id,
@@ -114,7 +116,8 @@ class ForeignIdsTest {
     @Test
     void theirWorkersAndToolsAreUnknown() {
         ApiServer.Answer drained = send("POST", "/api/v1/workers/their-worker/drain", new byte[0]);
-        assertSame("drain", drained, "their-worker", send("POST", "/api/v1/workers/no-one/drain", new byte[0]), "no-one");
+        assertSame("drain", drained, "their-worker", send("POST", "/api/v1/workers/no-one/drain", new byte[0]),
+                "no-one");
         assertThat(send("GET", "/api/v1/tools", null).text()).doesNotContain("their.tool");
 
         String mission = "{\"name\": \"x\", \"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [{\"tool\": \"%s\"}]}]}}";

@@ -59,7 +59,8 @@ class DueWorkTest {
 
         assertThat(candidates(10)).extracting(Candidate::runId).containsExactly(urgent, late, later);
         assertThat(candidates(1)).extracting(Candidate::runId).containsExactly(urgent);
-        assertThat(world.store.candidates(world.connection(), new Search(null, List.of("other"), 10, new Turns()))).isEmpty();
+        assertThat(world.store.candidates(world.connection(), new Search(null, List.of("other"), 10, new Turns())))
+                .isEmpty();
     }
 
     @Test
@@ -72,7 +73,8 @@ class DueWorkTest {
         UUID quiet = start(other, 100);
 
         assertThat(candidates(2)).extracting(Candidate::runId).containsExactlyInAnyOrder(busy, quiet);
-        assertThat(world.store.candidates(world.connection(), new Search(other, ECHO, 10, new Turns()))).extracting(Candidate::runId)
+        assertThat(world.store.candidates(world.connection(), new Search(other, ECHO, 10, new Turns())))
+                .extracting(Candidate::runId)
                 .containsExactly(quiet);
     }
 
@@ -344,9 +346,12 @@ class DueWorkTest {
                 world.store.due(c);
             }
             fill();
-            assertThat(rowsRead(c, () -> world.store.candidates(c, new Search(null, List.of("common", "echo"), 100, new Turns()))))
+            assertThat(rowsRead(c,
+                    () -> world.store.candidates(c, new Search(null, List.of("common", "echo"), 100, new Turns()))))
                     .isBetween(100L, 210L);
-            assertThat(rowsRead(c, () -> world.store.candidates(c, new Search(world.workspace, List.of("rare"), 100, new Turns())))).isZero();
+            assertThat(rowsRead(c,
+                    () -> world.store.candidates(c, new Search(world.workspace, List.of("rare"), 100, new Turns()))))
+                    .isZero();
             assertThat(rowsRead(c, () -> world.store.expired(c, 100))).isZero();
             assertThat(rowsRead(c, () -> world.store.dueTimers(c, 100))).isZero();
             assertThat(rowsRead(c, () -> world.store.due(c))).isLessThan(10);

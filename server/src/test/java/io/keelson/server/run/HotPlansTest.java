@@ -233,7 +233,8 @@ class HotPlansTest {
             world.store.candidates(pool.connection(), new Search(null, List.of("echo"), 10, new Turns()));
         }
         pool.take();
-        var found = world.store.candidates(pool.connection(), new Search(null, List.of("echo"), 10, new Turns())).getFirst();
+        var found = world.store.candidates(pool.connection(), new Search(null, List.of("echo"), 10, new Turns()))
+                .getFirst();
         committer.take();
         assertThat(world.send(new Command.Claim(found.runId(), found.taskId(), found.lane(), "worker", LEASE, TESTER)))
                 .isInstanceOf(Reply.Claimed.class);

@@ -283,7 +283,8 @@ class ReadersTest {
     }
 
     private StepRow claim(UUID id) throws SQLException {
-        var found = world.store.candidates(c, new Search(null, List.of("echo"), 10, new Turns())).stream().filter(q -> q.runId().equals(id))
+        var found = world.store.candidates(c, new Search(null, List.of("echo"), 10, new Turns())).stream()
+                .filter(q -> q.runId().equals(id))
                 .findFirst().orElseThrow();
         Reply reply = world.send(new Command.Claim(id, found.taskId(), found.lane(), "worker", Duration.ofSeconds(30),
                 Actor.agent("worker")));

@@ -167,7 +167,8 @@ class WriteTest {
     }
 
     private StepRow claim(UUID run, int lane) throws SQLException {
-        var found = world.store.candidates(world.connection(), new Search(null, List.of("echo"), 1, new Turns())).getFirst();
+        var found = world.store.candidates(world.connection(), new Search(null, List.of("echo"), 1, new Turns()))
+                .getFirst();
         Reply reply = world.send(new Command.Claim(run, found.taskId(), lane, "worker", LEASE, Actor.agent("worker")));
         return world.view(run).step(((Reply.Claimed) reply).work().stepId());
     }
