@@ -34,8 +34,9 @@ class ArchitectureTest {
     @CsvSource(delimiter = '|', nullValues = "nothing", value = {
             "core.lifecycle  | nothing",
             "core.policy     | nothing",
-            "core.plan       | core.policy",
-            "core.run        | core.lifecycle core.plan core.policy",
+            "core.money      | nothing",
+            "core.plan       | core.money core.policy",
+            "core.run        | core.lifecycle core.money core.plan core.policy",
             "client          | nothing",
             "server.json     | nothing",
             "server.db       | nothing",

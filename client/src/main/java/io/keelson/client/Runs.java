@@ -2,6 +2,7 @@ package io.keelson.client;
 
 import io.keelson.client.plan.Mission;
 import java.io.InputStream;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -69,6 +70,17 @@ public final class Runs {
     /** Ends a run as failed; what runs is interrupted. */
     public Run fail(String id, @Nullable String reason) {
         return run(Call.post(Route.of("/runs/", id, "/fail"), Json.object().put("reason", reason)).repeatable());
+    }
+
+    /**
+     * Changes what a run may cost; one that was held up for its budget goes on if that leaves it room.
+     *
+     * @param hardLimit USD that all attempts may cost together; null leaves it as it is
+     * @param softLimit USD from which on people are warned; null leaves it as it is
+     */
+    public Run budget(String id, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit) {
+        JsonNode body = Json.object().put("hard_limit_usd", hardLimit).put("soft_limit_usd", softLimit);
+        return run(Call.post(Route.of("/runs/", id, "/budget"), body).repeatable());
     }
 
     /** Asks the run's planner for a new plan; what has completed stays. */

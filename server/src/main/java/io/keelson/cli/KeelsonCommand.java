@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
                 ApproveCommand.class,
                 RejectCommand.class, EscalationsCommand.class, ResolveCommand.class, TaskCommand.class,
                 PauseCommand.class, ResumeCommand.class, CancelCommand.class, FailCommand.class, RetryCommand.class,
-                ReplanCommand.class, ForkCommand.class,
+                ReplanCommand.class, ForkCommand.class, BudgetCommand.class,
                 CreditsCommand.class, LedgerCommand.class, UsageCommand.class, PricesCommand.class,
                 WorkspacesCommand.class, KeysCommand.class, AuditCommand.class,
                 ServerCommand.class, ValidateCommand.class, ToolsCommand.class, SecretsCommand.class,

@@ -1,6 +1,7 @@
 package io.keelson.bench.contender;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.bench.server.KeelsonServer;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -17,6 +18,7 @@ import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.RemoteWork;
 import io.keelson.server.engine.Store;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.money.Money;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.Format;
@@ -69,6 +71,7 @@ final class KeelsonEngine implements Contender {
         database = new Database(url, DatabaseOptions.DEFAULTS);
         Migrations.migrate(url);
         Bootstrap.ensureWorkspace(database);
+        new Money(database, DbClock.DATABASE).ledger().first(Bootstrap.DEFAULT_WORKSPACE, KeelsonServer.CREDITS);
         catalog = new ToolCatalog(BuiltinTools.all(ToolPolicy.of(List.of(folder)), expressions, outbound,
                 Clock.systemUTC()));
         knowledge = new CatalogToolKnowledge(catalog, expressions, () -> Set.of(Missions.REMOTE_TOOL));

@@ -3,6 +3,7 @@ package io.keelson.bench.server;
 import io.keelson.client.Keelson;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A server process with a data folder of its own. It ends with this JVM at the latest. */
 public final class KeelsonServer implements AutoCloseable {
+    /** What the workspace of a measurement has: more than all its runs can cost. */
+    public static final BigDecimal CREDITS = new BigDecimal(1_000_000_000);
+
     private static final Duration START = Duration.ofMinutes(2);
     private static final long STOP_SECONDS = 40;
 
@@ -59,6 +63,7 @@ public final class KeelsonServer implements AutoCloseable {
         environment.put("KEELSON_JAVA_OPTS", String.join(" ", jvm));
         environment.put("KEELSON_DATA_DIR", folder.toString());
         environment.put("KEELSON_HTTP_PORT", "0");
+        environment.put("KEELSON_FIRST_GRANT", CREDITS.toPlainString());
         environment.put("KEELSON_LOG_LEVEL", "warn");
         if (databaseUrl != null) {
             environment.put("KEELSON_DATABASE_URL", databaseUrl);

@@ -1,5 +1,7 @@
 package io.keelson.core.plan;
 
+import io.keelson.core.money.Budget;
+
 /**
  * What a run's configuration says to the core.
  *
@@ -17,44 +19,50 @@ package io.keelson.core.plan;
  * @param timeouts how long things may take
  * @param humans what is asked of humans beside the plan's gate
  * @param hooks steps before and after all others
+ * @param budget what the run is thought to cost and what it may cost
  */
 public record RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int tasksPerAgent,
         int tasksPerDefaultAgent, int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations,
-        int maxFanOut, FailureRules failures, Timeouts timeouts, HumanRules humans, Hooks hooks) {
+        int maxFanOut, FailureRules failures, Timeouts timeouts, HumanRules humans, Hooks hooks, Budget budget) {
 
     /** The specification's defaults, for a plan that its caller gave and so approved. */
     public static final RunPolicy DEFAULT = new RunPolicy(false, 3, 10, 5, 100, 3, false, 10, 10, 10_000);
 
-    /** With the specification's defaults for failures, time and humans. */
+    /** With the specification's defaults for failures, time and humans, and without a budget. */
     public RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int tasksPerAgent, int tasksPerDefaultAgent,
             int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations, int maxFanOut) {
         this(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask, sequentialTasks,
                 maxDeliveries, maxContinuations, maxFanOut, FailureRules.DEFAULT, Timeouts.DEFAULT, HumanRules.DEFAULT,
-                Hooks.NONE);
+                Hooks.NONE, Budget.NONE);
     }
 
     public RunPolicy withApprovePlan(boolean approve) {
         return new RunPolicy(approve, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, budget);
     }
 
     public RunPolicy with(FailureRules rules) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, rules, timeouts, humans, hooks);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, rules, timeouts, humans, hooks, budget);
     }
 
     public RunPolicy with(Timeouts limits) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, limits, humans, hooks);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, limits, humans, hooks, budget);
     }
 
     public RunPolicy with(HumanRules rules) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, rules, hooks);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, rules, hooks, budget);
     }
 
     public RunPolicy with(Hooks steps) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, steps);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, steps, budget);
+    }
+
+    public RunPolicy with(Budget limits) {
+        return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, limits);
     }
 }

@@ -1,5 +1,7 @@
 package io.keelson.core.run;
 
+import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Transfer;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -42,9 +44,35 @@ public final class Changes {
 
     public record Timer(TimerKey key, UUID runId, Instant dueAt) {}
 
-    /** One attempt of a run as its row stands. */
+    /**
+     * One attempt of a run as its row stands.
+     *
+     * @param credits what it was about
+     */
     public record Attempt(UUID runId, int number, String state, Instant startedAt, @Nullable Instant completedAt,
-            @Nullable String errorCode, @Nullable String errorMessage) {}
+            @Nullable String errorCode, @Nullable String errorMessage, Account credits) {}
+
+    /**
+     * The credits of one attempt.
+     *
+     * @param settledAt when what it did not need was given back: from then on charged + refunded = reserved; null while
+     *     it is open
+     */
+    public record Account(BigDecimal reserved, BigDecimal charged, BigDecimal refunded, BigDecimal uncollected,
+            @Nullable Instant settledAt) {}
+
+    /** By how much a workspace's balances change; what an open attempt has charged is still reserved here. */
+    public record Balance(UUID workspaceId, BigDecimal available, BigDecimal reserved, BigDecimal spent) {
+
+        private Balance plus(Balance other) {
+            return new Balance(workspaceId, available.add(other.available), reserved.add(other.reserved),
+                    spent.add(other.spent));
+        }
+
+        private boolean nothing() {
+            return available.signum() == 0 && reserved.signum() == 0 && spent.signum() == 0;
+        }
+    }
 
     /**
      * The recorded outcome of one lease on a step.
@@ -88,6 +116,8 @@ public final class Changes {
     private final Map<UUID, String> stepInputs = new HashMap<>();
     private final Map<UUID, String> taskOutputs = new HashMap<>();
     private final List<Event> events = new ArrayList<>();
+    private final List<Transfer> transfers = new ArrayList<>();
+    private final Map<UUID, Balance> balances = new LinkedHashMap<>();
     private final Map<Lane, Optional<QueueItem>> queue = new LinkedHashMap<>();
     private final Map<TimerKey, Optional<Timer>> timers = new LinkedHashMap<>();
     private final Set<UUID> clearedRuns = new LinkedHashSet<>();
@@ -164,6 +194,21 @@ public final class Changes {
 
     void add(Event event) {
         events.add(event);
+    }
+
+    void add(Transfer transfer) {
+        transfers.add(transfer);
+    }
+
+    /** Sets so much of the workspace's credits aside. */
+    void reserve(UUID workspace, BigDecimal amount) {
+        balances.merge(workspace, new Balance(workspace, amount.negate(), amount, Amounts.ZERO), Balance::plus);
+    }
+
+    /** Ends a reservation: so much of it was used, the rest goes back. */
+    void settle(UUID workspace, BigDecimal reserved, BigDecimal charged) {
+        balances.merge(workspace, new Balance(workspace, reserved.subtract(charged), reserved.negate(), charged),
+                Balance::plus);
     }
 
     void put(QueueItem item) {
@@ -298,6 +343,16 @@ public final class Changes {
 
     public List<Event> events() {
         return events;
+    }
+
+    /** Rows of the ledger. */
+    public List<Transfer> transfers() {
+        return transfers;
+    }
+
+    /** Changes of balances, one for each workspace that has one. */
+    public List<Balance> balances() {
+        return balances.values().stream().filter(balance -> !balance.nothing()).toList();
     }
 
     /** Rows of the work queue to write (present) or delete (empty). */

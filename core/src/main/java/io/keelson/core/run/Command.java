@@ -1,6 +1,7 @@
 package io.keelson.core.run;
 
 import io.keelson.core.plan.Plan;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -89,6 +90,15 @@ public sealed interface Command {
     record Pause(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
     record Resume(UUID runId, Actor actor) implements Command {}
+
+    /**
+     * Other limits for a run; where it was stopped for its budget, it goes on if they leave room.
+     *
+     * @param hardLimit credits that all attempts may cost together; null leaves it as it is
+     * @param softLimit credits from which on people are warned; null leaves it as it is
+     */
+    record RaiseBudget(UUID runId, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit, Actor actor)
+            implements Command {}
 
     record Cancel(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 

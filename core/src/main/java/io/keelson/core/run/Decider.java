@@ -2,11 +2,13 @@ package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Funds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides commands on a run. Deterministic: no clock, no random, no I/O, no threads. The answer and everything that
@@ -20,22 +22,37 @@ public final class Decider {
     private Decider() {}
 
     /**
-     * Accepts a new run.
+     * What became of a new run.
+     *
+     * @param view for commands that follow; null when it was refused: then there is no such run
+     */
+    public record Created(Reply reply, @Nullable RunView view) {}
+
+    /**
+     * Accepts a new run, unless it is to begin at once and its workspace cannot pay for it.
      *
      * @param changes collects what is to be written
-     * @return the view of the run, for commands that follow
+     * @param offer what the deciding node can start at once; its slots are used up
+     * @param funds prices, and what workspaces have
      */
-    public static RunView create(Command.Create command, Changes changes, Instant now, Ids ids, Offer offer) {
+    public static Created create(Command.Create command, Changes changes, Instant now, Ids ids, Offer offer,
+            Funds funds) {
         RunView view = Planning.created(command.run());
-        Decision d = new Decision(view, changes, now, ids, offer, command.actor());
+        Decision d = new Decision(view, changes, now, ids, offer, funds, command.actor());
+        boolean begins = command.start() || command.run().fork() != null;
+        Reply.Rejected refusal = begins ? Credits.reserve(d, 1) : null;
+        if (refusal != null) {
+            return new Created(refusal, null);
+        }
         changes.insert(command.run());
         d.note(null, null, "run_created", Map.of("name", command.run().name(), "trigger", command.run().trigger()));
         NewRun.Fork fork = command.run().fork();
-        if (command.start() || fork != null) {
+        if (begins) {
             Planning.begin(d, false, fork == null ? Map.of() : fork.carried());
         }
+        Credits.after(d);
         Watch.after(d, RunState.CREATED);
-        return view;
+        return new Created(Reply.CHANGED, view);
     }
 
     /**
@@ -43,14 +60,17 @@ public final class Decider {
      *
      * @param view current as of the run's version, under the run's lock; edited in place
      * @param offer what the deciding node can start at once; its slots are used up
+     * @param funds prices, and what workspaces have
      */
-    public static Reply decide(RunView view, Command command, Changes changes, Instant now, Ids ids, Offer offer) {
-        Decision d = new Decision(view, changes, now, ids, offer, command.actor());
+    public static Reply decide(RunView view, Command command, Changes changes, Instant now, Ids ids, Offer offer,
+            Funds funds) {
+        Decision d = new Decision(view, changes, now, ids, offer, funds, command.actor());
         RunState before = view.run.state;
         Reply reply = decide(d, command);
         if (view.run.state == RunState.ESCALATED && view.tickets.isEmpty()) {
             Gates.resume(d);
         }
+        Credits.after(d);
         Watch.after(d, before);
         return reply;
     }
@@ -72,6 +92,7 @@ public final class Decider {
             case Command.CancelAgent c -> Interventions.cancel(d, c);
             case Command.Pause c -> pause(d, c);
             case Command.Resume c -> resume(d);
+            case Command.RaiseBudget c -> Credits.raise(d, c);
             case Command.Cancel c -> cancel(d, c);
             case Command.Retry c -> retry(d, c);
             case Command.Claim c -> Steps.claim(d, c);
@@ -88,6 +109,10 @@ public final class Decider {
 
     private static Reply start(Decision d) {
         if (d.run.state == RunState.CREATED) {
+            Reply.Rejected refusal = Credits.reserve(d, d.run.attempt);
+            if (refusal != null) {
+                return refusal;
+            }
             Planning.begin(d, false, Map.of());
             return Reply.CHANGED;
         }
@@ -106,6 +131,7 @@ public final class Decider {
         return switch (d.run.state) {
             case RUNNING, RESUMING -> Reply.UNCHANGED;
             case PAUSED -> Gates.resume(d);
+            case BUDGET_EXCEEDED -> Credits.resume(d);
             default -> forbidden(d.run.state, "resume");
         };
     }
@@ -142,6 +168,10 @@ public final class Decider {
         if (d.run.attempt >= d.run.policy().maxAttempts()) {
             return new Reply.Rejected("ATTEMPTS_EXHAUSTED", "the run has had all of its " + d.run.policy().maxAttempts()
                     + " attempts", d.run.state.wire(), List.of());
+        }
+        Reply.Rejected refusal = Credits.reserve(d, d.run.attempt + 1);
+        if (refusal != null) {
+            return refusal;
         }
         Planning.retry(d, command.fromStart());
         return Reply.CHANGED;

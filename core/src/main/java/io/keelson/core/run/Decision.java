@@ -8,6 +8,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.State;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Funds;
 import java.time.Instant;
 import java.util.Map;
 import java.util.UUID;
@@ -25,19 +26,23 @@ final class Decision {
     final Instant now;
     final Ids ids;
     final Offer offer;
+    final Funds funds;
     final Actor actor;
+    /** True when a step was not begun because the run's limit does not allow it. */
+    boolean heldBack;
     /** What the command's worker wants to go on with; null for nothing. */
     @Nullable Next next;
     /** What it got; null for nothing. */
     @Nullable Work given;
 
-    Decision(RunView view, Changes changes, Instant now, Ids ids, Offer offer, Actor actor) {
+    Decision(RunView view, Changes changes, Instant now, Ids ids, Offer offer, Funds funds, Actor actor) {
         this.view = view;
         this.run = view.run;
         this.changes = changes;
         this.now = now;
         this.ids = ids;
         this.offer = offer;
+        this.funds = funds;
         this.actor = actor;
     }
 

@@ -313,11 +313,18 @@ final class Endings {
         Tickets.voidAll(d);
         d.run.gate = RunRow.Gate.NONE;
         d.run.quietSince = null;
-        d.move(state, detail);
+        Changes.Account credits = Credits.settle(d);
+        Map<String, Object> told = new LinkedHashMap<>(detail);
+        if (begun) {
+            Credits.tell(credits, told);
+        }
+        d.move(state, told);
         d.changes.clear(d.run.id());
         d.view.watchDue = null;
+        d.view.evaluatingOutput = false;
+        d.view.evaluatingPlan = false;
         if (begun) {
-            Planning.recordAttempt(d);
+            Planning.recordAttempt(d, credits);
         }
     }
 

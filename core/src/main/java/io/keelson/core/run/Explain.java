@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.TriggerRule;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,7 +76,7 @@ public final class Explain {
             case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a human has to approve the plan",
                     around.due(TimerKind.HUMAN, run.id()));
             case PAUSED -> add("PAUSED", "the run is paused; work in flight may finish", null);
-            case BUDGET_EXCEEDED -> add("BUDGET_EXCEEDED", "the budget is used up; raise it or cancel", null);
+            case BUDGET_EXCEEDED -> add("BUDGET_EXCEEDED", budget(run), null);
             case RETRYING -> add("RUN_BACKOFF", "attempt " + run.attempt + " begins after its backoff",
                     around.due(TimerKind.RUN_RETRY, run.id()));
             case ESCALATED -> view.tickets.values().forEach(this::ticket);
@@ -86,6 +87,14 @@ public final class Explain {
                     + (run.errorCode == null ? "" : ": " + run.errorCode), null);
         }
         return true;
+    }
+
+    private static String budget(RunRow run) {
+        BigDecimal limit = Credits.hardLimit(run);
+        return "it has cost " + Credits.charged(run).toPlainString()
+                + (limit == null ? " credits and the workspace has no more of them; grant some and resume it"
+                        : " credits of the " + limit.toPlainString() + " that it may; raise its budget")
+                + ", or cancel it";
     }
 
     private boolean gate(RunRow run) {

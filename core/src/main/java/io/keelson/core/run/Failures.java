@@ -3,6 +3,7 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
@@ -12,6 +13,7 @@ import io.keelson.core.policy.RetryDecision;
 import io.keelson.core.policy.RetryDecision.Action;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.policy.RetryReason;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -28,11 +30,12 @@ final class Failures {
     private Failures() {}
 
     /** A running step's holder has reported a failure, already recorded. */
-    static void reported(Decision d, StepRow step, StepError error) {
+    static void reported(Decision d, StepRow step, StepError error, Steps.Recorded recorded) {
         step.failures++;
         step.deliveries = 0;
+        BigDecimal again = recorded.cost().max(d.funds.prices().known(step.spec().tool()));
         judge(d, step, error, decide(d, step.spec().retry(), error, step.attempt - step.forgiven, step.failures,
-                step.startedAt, step.id().getLeastSignificantBits() ^ step.failures));
+                step.startedAt, again, step.id().getLeastSignificantBits() ^ step.failures), recorded.spent());
     }
 
     /** So many holders in a row were not heard of again that no further one gets it. */
@@ -41,12 +44,14 @@ final class Failures {
         RetryDecision decision = new RetryDecision(ask ? Action.ESCALATE : Action.FAIL,
                 RetryReason.ATTEMPT_BUDGET_EXHAUSTED, Duration.ZERO, step.attempt, step.failures,
                 0, 0);
-        judge(d, step, error, decision);
+        judge(d, step, error, decision, Map.of());
     }
 
-    private static void judge(Decision d, StepRow step, StepError error, RetryDecision decision) {
+    private static void judge(Decision d, StepRow step, StepError error, RetryDecision decision,
+            Map<String, Object> spent) {
         remember(step, error);
         Map<String, Object> detail = detail(error, decision);
+        detail.putAll(spent);
         switch (decision.action()) {
             case RETRY -> {
                 step.nextRunAt = d.now.plus(decision.delay());
@@ -68,7 +73,7 @@ final class Failures {
             }
             case ABORT -> {
                 d.move(step, StepState.FAILED, detail);
-                abort(d, decision.reason().wire(), error);
+                abort(d, decision.reason(), error);
             }
         }
     }
@@ -125,7 +130,7 @@ final class Failures {
         task.errorClass = error.errorClass().wire();
         Endings.cancelSteps(d, task);
         RetryDecision decision = decide(d, policy(d, task), error, task.attempt - task.forgiven, task.failures,
-                task.startedAt, task.id().getLeastSignificantBits() ^ task.failures);
+                task.startedAt, known(d, task), task.id().getLeastSignificantBits() ^ task.failures);
         if (error.errorClass() == ErrorClass.INFRASTRUCTURE) {
             d.note(task, null, "task_crashed", Map.of("error_code", error.code(), "error_message", error.message()));
         }
@@ -136,7 +141,7 @@ final class Failures {
                 Tickets.failure(d, task, null, error, decision.reason().wire());
             }
             case FAIL -> Propagation.failed(d, task, error, detail(error, decision));
-            case ABORT -> abort(d, decision.reason().wire(), error);
+            case ABORT -> abort(d, decision.reason(), error);
         }
     }
 
@@ -158,11 +163,18 @@ final class Failures {
         return own == null ? d.run.policy().failures().task() : own;
     }
 
+    /** What the task's steps are known to cost. */
+    private static BigDecimal known(Decision d, TaskRow task) {
+        return task.steps.stream().map(step -> d.funds.prices().known(step.spec().tool())).reduce(Amounts.ZERO,
+                BigDecimal::add);
+    }
+
+    /** @param cost of the next try, as far as it is known */
     private static RetryDecision decide(Decision d, RetryPolicy policy, StepError error, int attempts, int failures,
-            @Nullable Instant since, long seed) {
+            @Nullable Instant since, BigDecimal cost, long seed) {
         return FailurePolicy.decide(policy, d.run.policy().failures().escalation(),
-                new FailurePolicy.Facts(Series.OPEN, d.run.state == RunState.CANCELLED, Watch.runTimeIsUp(d), true,
-                        error.errorClass(), attempts, failures,
+                new FailurePolicy.Facts(Series.OPEN, d.run.state == RunState.CANCELLED, Watch.runTimeIsUp(d),
+                        Credits.affordable(d, cost), error.errorClass(), attempts, failures,
                         Watch.goingSince(d, since), error.retryAfter(),
                         d.view.calls.errors(d.now), d.view.calls.calls(d.now), seed));
     }
@@ -176,6 +188,12 @@ final class Failures {
             detail.put("retry_after_seconds", decision.delay().toMillis() / 1000.0);
         }
         return detail;
+    }
+
+    private static void abort(Decision d, RetryReason reason, StepError error) {
+        abort(d, reason.wire(), reason != RetryReason.INSUFFICIENT_CREDITS ? error
+                : new StepError("INSUFFICIENT_CREDITS", ErrorClass.PERMANENT,
+                        "the workspace cannot pay for another try after: " + error.message()));
     }
 
     /** The run ends here and now, with everything in it. */

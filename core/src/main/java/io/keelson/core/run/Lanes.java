@@ -176,6 +176,8 @@ final class Lanes {
             begin(d, step.task(), Map.of());
             step.evaluating = true;
             d.evaluate(TimerKind.EVALUATE_STEP, step.id());
+        } else if (Credits.holdsBack(d, step)) {
+            return;
         } else if (holder != null && d.offer.keeps(holder, step.spec().tool())) {
             claim(d, step, holder);
             if (step.lane() == 0) {

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 
@@ -161,8 +162,15 @@ final class Levels {
     /** The time of a run's next attempt has come. */
     static void runDue(Decision d) {
         d.disarm(TimerKind.RUN_RETRY, d.run.id());
-        if (d.run.state == RunState.RETRYING) {
+        if (d.run.state != RunState.RETRYING) {
+            return;
+        }
+        Reply.Rejected refusal = Credits.reserve(d, d.run.attempt);
+        if (refusal == null) {
             Planning.begin(d, true, Map.of());
+        } else {
+            Failures.abort(d, refusal.code().toLowerCase(Locale.ROOT),
+                    new StepError(refusal.code(), ErrorClass.PERMANENT, refusal.message()));
         }
     }
 }

@@ -3,6 +3,7 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.StepSpec;
@@ -24,7 +25,7 @@ final class Planning {
 
     /** {@code created} or {@code retrying} → {@code pending} → {@code planning} → the gate or {@code running}. */
     static void begin(Decision d, boolean approved, Map<String, UUID> carried) {
-        d.move(RunState.PENDING, Map.of());
+        d.move(RunState.PENDING, Map.of("credits_reserved", d.run.reserved.toPlainString()));
         d.move(RunState.PLANNING, Map.of());
         spawn(d, d.view.requirePlan(), carried);
         hooks(d);
@@ -32,7 +33,7 @@ final class Planning {
         if (d.run.policy().approvePlan() && !approved) {
             d.move(RunState.AWAITING_APPROVAL, ready);
             d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
-            recordAttempt(d);
+            recordAttempt(d, Credits.open(d.run));
         } else {
             d.note(null, null, "run_plan_ready", ready);
             run(d);
@@ -42,7 +43,7 @@ final class Planning {
     /** The plan's gate is open. */
     static void run(Decision d) {
         d.move(RunState.RUNNING, Map.of());
-        recordAttempt(d);
+        recordAttempt(d, Credits.open(d.run));
         Endings.judgeAll(d);
         d.view.agents.forEach(agent -> Endings.end(d, agent));
         Endings.settle(d);
@@ -80,6 +81,7 @@ final class Planning {
         d.run.stepCount = 0;
         d.run.stepsCompleted = 0;
         d.run.replans = 0;
+        d.run.uncollected = Amounts.ZERO;
         d.run.gate = RunRow.Gate.NONE;
         d.run.active = Duration.ZERO;
         d.run.activeSince = null;
@@ -275,9 +277,9 @@ final class Planning {
     }
 
     /** Writes the current attempt's row. */
-    static void recordAttempt(Decision d) {
+    static void recordAttempt(Decision d, Changes.Account credits) {
         d.changes.attempt(new Changes.Attempt(d.run.id(), d.run.attempt, d.run.state.wire(), d.now, d.run.completedAt,
-                d.run.errorCode, d.run.errorMessage));
+                d.run.errorCode, d.run.errorMessage, credits));
     }
 
     /** A run's row as it is when accepted. */

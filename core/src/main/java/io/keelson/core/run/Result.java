@@ -9,22 +9,29 @@ import org.jspecify.annotations.Nullable;
  *
  * @param output JSON text, opaque to the core
  * @param tokens model tokens used, ≥ 0
- * @param cost in USD, ≥ 0
+ * @param cost in USD, ≥ 0; null when the executor does not say, and prices decide
+ * @param model that used the tokens; null when none is named
  * @param verdict what the output says as a verdict, which counts of verifying steps only; null when it says none
  */
-public record Result(String output, long tokens, BigDecimal cost, List<NewArtifact> artifacts,
-        @Nullable Verdict verdict) {
+public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
+        List<NewArtifact> artifacts, @Nullable Verdict verdict) {
 
     public Result {
         artifacts = List.copyOf(artifacts);
     }
 
-    /** Of a step that does not verify. */
-    public Result(String output, long tokens, BigDecimal cost, List<NewArtifact> artifacts) {
-        this(output, tokens, cost, artifacts, null);
+    /** Of a step that does not verify, and names no model. */
+    public Result(String output, long tokens, @Nullable BigDecimal cost, List<NewArtifact> artifacts) {
+        this(output, tokens, cost, null, artifacts, null);
     }
 
+    /** Of an executor that says nothing of tokens and cost. */
     public static Result of(String output) {
-        return new Result(output, 0, BigDecimal.ZERO, List.of());
+        return new Result(output, 0, null, List.of());
+    }
+
+    /** Of a try that failed: what it used, and nothing else. */
+    public static Result spent(long tokens, @Nullable BigDecimal cost, @Nullable String model) {
+        return new Result("null", tokens, cost, model, List.of(), null);
     }
 }

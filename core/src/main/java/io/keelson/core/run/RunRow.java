@@ -1,6 +1,7 @@
 package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.RunPolicy;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -33,6 +34,20 @@ public final class RunRow {
     int stepsCompleted;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
+    /** Set aside for the open attempt. */
+    BigDecimal reserved = Amounts.ZERO;
+    /** Of that, what its steps have used; never more. */
+    BigDecimal charged = Amounts.ZERO;
+    /** What the attempt's steps have cost beyond what could be collected. */
+    BigDecimal uncollected = Amounts.ZERO;
+    /** What settled attempts were charged, and what they gave back. */
+    BigDecimal chargedBefore = Amounts.ZERO;
+    BigDecimal refunded = Amounts.ZERO;
+    /** Limits that have taken the place of those of the policy; null where none has. */
+    @Nullable BigDecimal hardLimit;
+    @Nullable BigDecimal softLimit;
+    /** True once people were warned of what it costs. */
+    boolean budgetWarned;
     int planVersion = 1;
     /** Re-plannings asked for in this attempt. */
     int replans;
@@ -57,7 +72,9 @@ public final class RunRow {
             int tasksCompleted, int tasksFailed, int tasksSkipped, int steps, int planVersion, int replans, Gate gate,
             @Nullable Instant stateSince, Duration active, @Nullable Instant activeSince, @Nullable Instant quietSince,
             @Nullable Instant startedAt, @Nullable Instant completedAt, @Nullable String errorCode,
-            @Nullable String errorMessage, @Nullable String output) {}
+            @Nullable String errorMessage, @Nullable String output, BigDecimal chargedBefore, BigDecimal refunded,
+            BigDecimal uncollected, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
+            boolean budgetWarned) {}
 
     /** What a running run waits for beside its tasks. */
     public enum Gate {
@@ -140,10 +157,28 @@ public final class RunRow {
         return this;
     }
 
+    /** Sets what it has cost and may cost; for the loader of views only. */
+    public RunRow restoreCredits(BigDecimal reserved, BigDecimal charged, BigDecimal uncollected,
+            BigDecimal chargedBefore, BigDecimal refunded, @Nullable BigDecimal hardLimit,
+            @Nullable BigDecimal softLimit, boolean budgetWarned) {
+        this.reserved = reserved;
+        this.charged = charged;
+        this.uncollected = uncollected;
+        this.chargedBefore = chargedBefore;
+        this.refunded = refunded;
+        this.hardLimit = hardLimit;
+        this.softLimit = softLimit;
+        this.budgetWarned = budgetWarned;
+        saved();
+        return this;
+    }
+
     private Face face() {
         return new Face(state, attempt, effectGeneration, failing, agentCount, taskCount, tasksCompleted, tasksFailed,
                 tasksSkipped, stepCount, planVersion, replans, gate, stateSince, active, activeSince, quietSince,
-                startedAt, completedAt, errorCode, errorMessage, output);
+                startedAt, completedAt, errorCode, errorMessage, output, chargedBefore, refunded, uncollected,
+                hardLimit,
+                softLimit, budgetWarned);
     }
 
     /** True when the run's own row does not hold what stands here; for the writer of changes. */
@@ -252,9 +287,49 @@ public final class RunRow {
         return tokens;
     }
 
-    /** USD. */
+    /** USD, all attempts together, whether collected or not. */
     public BigDecimal cost() {
         return cost;
+    }
+
+    /** Credits set aside for the open attempt; zero when none is open. */
+    public BigDecimal reserved() {
+        return reserved;
+    }
+
+    /** Of {@link #reserved}, what the attempt's steps have used; never more. */
+    public BigDecimal charged() {
+        return charged;
+    }
+
+    /** Credits that the current attempt's steps have cost beyond what could be collected. */
+    public BigDecimal uncollected() {
+        return uncollected;
+    }
+
+    /** Credits that settled attempts were charged. */
+    public BigDecimal chargedBefore() {
+        return chargedBefore;
+    }
+
+    /** Credits that settled attempts gave back. */
+    public BigDecimal refunded() {
+        return refunded;
+    }
+
+    /** The hard limit that has taken the place of the policy's; null where none has. */
+    public @Nullable BigDecimal hardLimit() {
+        return hardLimit;
+    }
+
+    /** Likewise the soft limit. */
+    public @Nullable BigDecimal softLimit() {
+        return softLimit;
+    }
+
+    /** True once people were warned of what it costs. */
+    public boolean budgetWarned() {
+        return budgetWarned;
     }
 
     public @Nullable Instant startedAt() {

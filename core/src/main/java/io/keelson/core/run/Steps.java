@@ -3,8 +3,10 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Prices.Cost;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -41,7 +43,8 @@ final class Steps {
         Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
         if (taken != null) {
             StepError error = new StepError(taken.code(), ErrorClass.PERMANENT, taken.message());
-            failure(d, step, error, new Result("null", command.result().tokens(), command.result().cost(), List.of()));
+            failure(d, step, error, Result.spent(command.result().tokens(), command.result().cost(),
+                    command.result().model()));
             return taken;
         }
         if (step.spec().kind() == StepKind.VERIFY && command.result().verdict() == null) {
@@ -50,14 +53,14 @@ final class Steps {
             failure(d, step, error, command.result());
             return Reply.rejected(error.code(), error.message());
         }
-        String holder = record(d, step, command.result(), "completed", null);
-        d.move(step, StepState.COMPLETED, spent(command.result()));
+        Recorded recorded = record(d, step, command.result(), "completed", null);
+        d.move(step, StepState.COMPLETED, recorded.spent());
         d.next = command.next();
         Verdict verdict = command.result().verdict();
         if (step.spec().kind() == StepKind.VERIFY && verdict != null) {
-            Verdicts.given(d, step, verdict, holder);
+            Verdicts.given(d, step, verdict, recorded.holder());
         } else {
-            advance(d, step.task(), holder);
+            advance(d, step.task(), recorded.holder());
         }
         return d.given == null ? Reply.CHANGED : new Reply.Claimed(d.given);
     }
@@ -89,8 +92,8 @@ final class Steps {
         if (taken != null) {
             return taken;
         }
-        record(d, step, command.result(), "continued", null);
-        d.move(step, StepState.COMPLETED, spent(command.result()));
+        Recorded recorded = record(d, step, command.result(), "continued", null);
+        d.move(step, StepState.COMPLETED, recorded.spent());
         d.move(task, TaskState.CONTINUING, Map.of("continuation_count", task.continuations + 1, "tokens_this_turn",
                 command.result().tokens()));
         if (task.continuations >= d.run.policy().maxContinuations()) {
@@ -128,8 +131,8 @@ final class Steps {
     }
 
     private static void failure(Decision d, StepRow step, StepError error, Result spent) {
-        record(d, step, spent, "failed", error.code());
-        Failures.reported(d, step, error);
+        Recorded recorded = record(d, step, spent, "failed", error.code());
+        Failures.reported(d, step, error, recorded);
     }
 
     static Reply release(Decision d, Command.Release command) {
@@ -251,24 +254,36 @@ final class Steps {
         return null;
     }
 
-    /** Records a result under its epoch and takes the lane off its holder. Returns that holder. */
-    private static String record(Decision d, StepRow step, Result result, String outcome, @Nullable String errorCode) {
+    /**
+     * A report that was taken.
+     *
+     * @param holder who made it
+     * @param cost of the try
+     * @param spent what its event tells of tokens and cost; empty when there is nothing to tell
+     */
+    record Recorded(String holder, BigDecimal cost, Map<String, Object> spent) {}
+
+    /** Records a result under its epoch, charges its cost and takes the lane off its holder. */
+    private static Recorded record(Decision d, StepRow step, Result result, String outcome,
+            @Nullable String errorCode) {
+        Cost cost = Credits.cost(d, step, result);
         String holder = Objects.requireNonNull(step.holder);
         boolean failed = errorCode != null;
         d.view.calls.add(d.now, 1, failed ? 1 : 0);
         step.resultEpoch = step.leaseEpoch;
         step.tokens += result.tokens();
-        step.cost = step.cost.add(result.cost());
+        step.cost = step.cost.add(cost.amount());
         TaskRow task = step.task();
-        if (result.tokens() != 0 || result.cost().signum() != 0) {
+        Map<String, Object> spent = Credits.charge(d, step, result, cost);
+        if (!spent.isEmpty()) {
             task.tokens += result.tokens();
-            task.cost = task.cost.add(result.cost());
+            task.cost = task.cost.add(cost.amount());
             d.changes.touch(task);
             d.run.tokens += result.tokens();
-            d.run.cost = d.run.cost.add(result.cost());
+            d.run.cost = d.run.cost.add(cost.amount());
         }
         d.changes.add(new Changes.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, errorCode,
-                result.tokens(), result.cost(), holder));
+                result.tokens(), cost.amount(), holder));
         if (!failed) {
             d.changes.output(step, result.output());
             d.run.stepsCompleted++;
@@ -281,7 +296,8 @@ final class Steps {
         step.holder = null;
         step.queued = false;
         d.changes.remove(new Changes.Lane(task.id(), step.lane()));
-        return holder;
+        Credits.afterCharge(d, spent);
+        return new Recorded(holder, cost.amount(), spent);
     }
 
     private static Reply.@Nullable Rejected artifactsTaken(Decision d, Result result) {
@@ -293,11 +309,6 @@ final class Steps {
             }
         }
         return null;
-    }
-
-    private static Map<String, Object> spent(Result result) {
-        return result.tokens() == 0 && result.cost().signum() == 0 ? Map.of()
-                : Map.of("tokens", result.tokens(), "cost", result.cost().toPlainString());
     }
 
     private static @Nullable StepRow queuedStep(TaskRow task, int lane) {

@@ -9,11 +9,13 @@ final class Mutants {
     private static final String LANES = "run/Lanes.java";
     private static final String ENDINGS = "run/Endings.java";
     private static final String GATES = "run/Gates.java";
+    private static final String CREDITS = "run/Credits.java";
 
     private Mutants() {}
 
     static List<Mutant> all() {
-        return Stream.of(leases(), dispatch(), endings(), gates(), levels(), views()).flatMap(List::stream).toList();
+        return Stream.of(leases(), dispatch(), endings(), gates(), levels(), credits(), views()).flatMap(List::stream)
+                .toList();
     }
 
     private static List<Mutant> leases() {
@@ -108,6 +110,55 @@ final class Mutants {
                         "a run ends while its last task is at work"),
                 new Mutant("run/RunView.java", "ended.state == TaskState.FAILED && !ended.passedOver",
                         "ended.state == TaskState.FAILED", "a failure that was passed over counts"));
+    }
+
+    private static List<Mutant> credits() {
+        return List.of(
+                new Mutant(CREDITS, "\"/\" + run.attempt + \"/settle\"",
+                        "\"/\" + run.attempt + \"/settle/\" + run.seq",
+                        "a refund has no key of its own"),
+                new Mutant(CREDITS, "collect(d, step, result, cost, collected);",
+                        "collect(d, step, result, cost, collected); collect(d, step, result, cost, collected);",
+                        "a cost is charged twice"),
+                new Mutant(ENDINGS, "Changes.Account credits = Credits.settle(d);",
+                        "Changes.Account credits = state == RunState.CANCELLED ? Credits.open(d.run) : Credits.settle(d);",
+                        "a cancelled run keeps what it has set aside"),
+                new Mutant(CREDITS, "return room == null ? amount : amount.min(room).max(Amounts.ZERO);",
+                        "return amount;",
+                        "more is set aside than the hard limit allows"),
+                new Mutant(CREDITS, "stop(d, \"the cost of a step could not be collected\");",
+                        "",
+                        "a run goes on that cannot pay"),
+                new Mutant(CREDITS, "return d.heldBack;",
+                        "return false;",
+                        "steps begin at the limit"),
+                new Mutant(CREDITS, "&& tooMuchIsQueued(d)",
+                        "&& d.heldBack",
+                        "what is queued stays to be claimed at the limit"),
+                new Mutant("run/Decider.java", "Reply.Rejected refusal = Credits.reserve(d, d.run.attempt + 1);",
+                        "Reply.Rejected refusal = null;",
+                        "a new attempt sets nothing aside"),
+                new Mutant(STEPS, "Map<String, Object> spent = Credits.charge(d, step, result, cost);",
+                        "Map<String, Object> spent = failed ? Map.of(\"cost\", \"\") : Credits.charge(d, step, result, cost);",
+                        "a try that failed is not charged"),
+                new Mutant(CREDITS, "run.chargedBefore = run.chargedBefore.add(run.charged);",
+                        "run.chargedBefore = run.charged;",
+                        "a run forgets what earlier attempts have cost"),
+                new Mutant(CREDITS, "d.run.budgetWarned = true;",
+                        "",
+                        "people are warned again and again"),
+                new Mutant(CREDITS, "d.changes.settle(run.workspaceId(), run.reserved, run.charged);",
+                        "d.changes.settle(run.workspaceId(), run.reserved, Amounts.ZERO);",
+                        "what was spent is given back"),
+                new Mutant(CREDITS, "d.run.uncollected = d.run.uncollected.add(amount.subtract(collected));",
+                        "",
+                        "what could not be collected is forgotten"),
+                new Mutant("run/Planning.java", "d.run.uncollected = Amounts.ZERO;",
+                        "",
+                        "a new attempt owes what the old one did"),
+                new Mutant("run/RunRow.java", "this.charged = charged;",
+                        "",
+                        "a loaded run has forgotten what it was charged"));
     }
 
     private static List<Mutant> views() {

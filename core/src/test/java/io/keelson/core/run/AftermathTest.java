@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Funds;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
 import io.keelson.core.plan.RunPolicy;
@@ -68,7 +69,7 @@ class AftermathTest {
         Changes changes = new Changes();
         Decider.decide(world.view, new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
                 new StepError("X", ErrorClass.INFRASTRUCTURE, "x"), Result.of("null"), World.WHO), changes, world.now,
-                UUID::randomUUID, Offer.none());
+                UUID::randomUUID, Offer.none(), Funds.UNLIMITED);
         assertThat(world.view.agents().getFirst().attempt()).isEqualTo(2);
         assertThat(changes.agents()).containsExactly(world.view.agents().getFirst());
     }

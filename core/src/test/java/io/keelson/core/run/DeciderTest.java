@@ -8,6 +8,7 @@ import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Funds;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TriggerRule;
@@ -504,10 +505,10 @@ class DeciderTest {
         Ids ids = () -> new java.util.UUID(1, ++last[0]);
         Changes changes = new Changes();
         RunView view = Decider.create(new Command.Create(run, true, World.WHO), changes,
-                java.time.Instant.EPOCH, ids, Offer.none());
+                java.time.Instant.EPOCH, ids, Offer.none(), Funds.UNLIMITED).view();
         Changes.Evaluate asked = changes.evaluations().getFirst();
         Decider.decide(view, new Command.Evaluated(run.id(), asked.kind(), asked.subject(), new Evaluation.Skip(),
-                World.WHO), new Changes(), java.time.Instant.EPOCH, ids, Offer.none());
+                World.WHO), new Changes(), java.time.Instant.EPOCH, ids, Offer.none(), Funds.UNLIMITED);
         return view;
     }
 }

@@ -8,6 +8,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.State;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -20,6 +21,7 @@ final class Invariants {
     static void check(World world) {
         RunView view = world.view;
         counters(view);
+        credits(view.run);
         if (view.run.state.terminal()) {
             noZombies(world);
         }
@@ -35,6 +37,15 @@ final class Invariants {
             }
         }
         something(world);
+    }
+
+    private static void credits(RunRow run) {
+        BigDecimal limit = run.hardLimit != null ? run.hardLimit : run.policy().budget().hardLimit();
+        assertThat(run.charged).isBetween(BigDecimal.ZERO, run.reserved);
+        assertThat(limit == null ? run.reserved : limit.subtract(run.chargedBefore)).as("within the limit")
+                .isGreaterThanOrEqualTo(run.reserved);
+        assertThat(run.state.terminal() && run.reserved.signum() > 0).as("an ended run has credits set aside")
+                .isFalse();
     }
 
     private static void counters(RunView view) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Funds;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.ErrorClass;
@@ -100,7 +101,8 @@ class LanesTest {
     }
 
     private static void decide(World world, Changes batch, Command command) {
-        Reply reply = Decider.decide(world.view, command, batch, world.now, UUID::randomUUID, Offer.none());
+        Reply reply = Decider.decide(world.view, command, batch, world.now, UUID::randomUUID, Offer.none(),
+                Funds.UNLIMITED);
         assertThat(reply).isEqualTo(Reply.CHANGED);
     }
 }

@@ -223,7 +223,7 @@ class RandomRunsTest {
 
     private static Result result(Random random) {
         Verdict.Outcome[] all = Verdict.Outcome.values();
-        return new Result("1", random.nextInt(3), BigDecimal.ZERO, List.of(), random.nextInt(20) == 0 ? null
+        return new Result("1", random.nextInt(3), null, null, List.of(), random.nextInt(20) == 0 ? null
                 : new Verdict(all[Math.max(0, random.nextInt(6) - 3)], BigDecimal.ONE, null));
     }
 

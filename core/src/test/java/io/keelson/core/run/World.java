@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Bank;
+import io.keelson.core.money.Funds;
+import io.keelson.core.money.Prices;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.policy.ErrorClass;
@@ -31,20 +34,28 @@ import java.util.UUID;
 final class World {
     static final Actor WHO = Actor.human("ann");
     /** A result that is also a verdict, where one is asked for. */
-    static final Result GOOD = new Result("1", 0, BigDecimal.ZERO, List.of(),
+    static final Result GOOD = new Result("1", 0, null, null, List.of(),
             new Verdict(Verdict.Outcome.PASSED, null, null));
     static final Duration LEASE = Duration.ofSeconds(30);
+    static final UUID WORKSPACE = new UUID(9, 9);
 
     final Map<Lane, QueueItem> queue = new LinkedHashMap<>();
     final Map<TimerKey, Timer> timers = new LinkedHashMap<>();
     final List<Event> events = new ArrayList<>();
     final List<Evaluate> evaluations = new ArrayList<>();
     final Map<UUID, String> outputs = new HashMap<>();
+    final Bank bank;
     RunView view;
     /** The node that decides and takes what it can at once; null when everything goes through the queue. */
     String holder;
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    Prices prices = Prices.NONE;
     private long lastId;
+
+    private World(Bank bank, long firstId) {
+        this.bank = bank;
+        this.lastId = firstId;
+    }
 
     static World accept(RunPolicy policy, Plan plan) {
         return fork(policy, plan, null, false);
@@ -61,14 +72,36 @@ final class World {
     }
 
     private static World accept(RunPolicy policy, Plan plan, String output, NewRun.Fork fork, boolean start) {
-        World world = new World();
-        NewRun run = new NewRun(new UUID(0, 0), new UUID(9, 9), "r", null, "goal", plan, "{}", "{}", policy, "{}",
-                "[]", output, 100, "manual", null, null, "ann", fork);
-        Changes changes = new Changes();
-        world.view = Decider.create(new Command.Create(run, start, WHO), changes, world.now, world::nextId,
-                Offer.none());
-        world.commit(changes);
+        Bank bank = new Bank();
+        bank.grant(WORKSPACE, new BigDecimal("1000000.000000"));
+        World world = new World(bank, 0);
+        world.create(new NewRun(new UUID(0, 0), WORKSPACE, "r", null, "goal", plan, "{}", "{}", policy, "{}",
+                "[]", output, 100, "manual", null, null, "ann", fork), start);
         return world;
+    }
+
+    /** A run that shares its workspace with others: started, or refused, and then it has no view. */
+    static World start(Bank bank, int number, RunPolicy policy, Plan plan) {
+        World world = new World(bank, number * 1_000_000L);
+        world.create(new NewRun(new UUID(0, number), WORKSPACE, "r", null, "goal", plan, "{}", "{}", policy, "{}",
+                "[]", null, 100, "manual", null, null, "ann"), true);
+        return world;
+    }
+
+    private void create(NewRun run, boolean start) {
+        Changes changes = new Changes();
+        view = Decider.create(new Command.Create(run, start, WHO), changes, now, this::nextId, Offer.none(), funds())
+                .view();
+        if (view == null) {
+            assertThat(changes.newRuns()).as("a refusal changes nothing").isEmpty();
+            assertThat(changes.transfers()).isEmpty();
+        } else {
+            commit(changes);
+        }
+    }
+
+    private Funds funds() {
+        return new Funds(prices, bank.purse());
     }
 
     static World start(RunPolicy policy, Plan plan) {
@@ -92,11 +125,12 @@ final class World {
     Reply send(Command command) {
         Changes changes = new Changes();
         Reply reply = Decider.decide(view, command, changes, now, this::nextId,
-                holder == null ? Offer.none() : new Offer(holder, tool -> true, LEASE, 2));
+                holder == null ? Offer.none() : new Offer(holder, tool -> true, LEASE, 2), funds());
         if (reply instanceof Reply.Rejected && !(reply instanceof Reply.Rejected r
                 && Set.of("ARTIFACT_NAME_TAKEN", "VERDICT_UNREADABLE").contains(r.code()))) {
             assertThat(changes.events()).as("a refusal changes nothing").isEmpty();
             assertThat(changes.runs()).isEmpty();
+            assertThat(changes.transfers()).isEmpty();
         }
         commit(changes);
         return reply;
@@ -132,6 +166,7 @@ final class World {
             events.add(event);
             assertThat(event.seq()).as("no gap").isEqualTo(events.size());
         }
+        bank.commit(changes);
         Invariants.check(this);
     }
 
@@ -159,7 +194,7 @@ final class World {
 
     void verdict(StepRow verifier, Verdict.Outcome outcome) {
         Result result =
-                new Result("1", 0, BigDecimal.ZERO, List.of(), new Verdict(outcome, BigDecimal.ONE, "feedback"));
+                new Result("1", 0, null, null, List.of(), new Verdict(outcome, BigDecimal.ONE, "feedback"));
         done(new Command.Complete(id(), verifier.id(), verifier.leaseEpoch(), result, Actor.agent("w1")));
     }
 

@@ -1,6 +1,9 @@
 package io.keelson.core.sim;
 
 import io.keelson.core.lifecycle.State;
+import io.keelson.core.money.Transfer;
+import io.keelson.core.money.Transfer.Use;
+import io.keelson.core.run.Changes.Attempt;
 import io.keelson.core.run.Changes.QueueItem;
 import io.keelson.core.run.Changes.StepResult;
 import io.keelson.core.run.Changes.Timer;
@@ -30,6 +33,8 @@ final class Columns {
         Map<String, List<Map<String, Object>>> tables = new LinkedHashMap<>();
         tables.put("orchestration_runs", List.of(run(rows.run)));
         tables.put("run_heads", List.of(head(rows.head)));
+        tables.put("run_attempts", all(rows.attempts.values(), Columns::attempt));
+        tables.put("billing_ledger", all(rows.ledger, Columns::transfer));
         tables.put("run_agents", all(rows.agents.values(), Columns::agent));
         tables.put("orchestration_tasks", all(rows.tasks.values(), Columns::task));
         tables.put("orchestration_task_dependencies", rows.tasks.values().stream().flatMap(task -> task.upstreams()
@@ -72,12 +77,33 @@ final class Columns {
                 "steps_total", counts.steps(), "plan_version", r.planVersion(), "replans", r.replans(), "gate",
                 r.gate().wire(), "state_since", r.stateSince(), "active_ms", r.active().toMillis(), "active_since",
                 r.activeSince(), "quiet_since", r.quietSince(), "started_at", r.startedAt(), "completed_at",
-                r.completedAt(), "error_code", r.errorCode(), "error_message", r.errorMessage());
+                r.completedAt(), "error_code", r.errorCode(), "error_message", r.errorMessage(),
+                "credits_charged_before", r.chargedBefore(), "credits_refunded", r.refunded(), "credits_uncollected",
+                r.uncollected(), "hard_limit_usd", r.hardLimit(), "soft_limit_usd", r.softLimit(), "budget_warned",
+                r.budgetWarned());
+    }
+
+    private static Map<String, Object> attempt(Attempt a) {
+        return columns("attempt_number", a.number(), "state", a.state(), "completed_at", a.completedAt(), "error_code",
+                a.errorCode(), "credits_reserved", a.credits().reserved(), "credits_charged", a.credits().charged(),
+                "credits_refunded", a.credits().refunded(), "uncollected", a.credits().uncollected(), "settled_at",
+                a.credits().settledAt());
+    }
+
+    private static Map<String, Object> transfer(Transfer t) {
+        Use use = t.use();
+        return columns("workspace_id", t.workspaceId(), "transaction_type", t.kind().wire(), "amount", t.amount(),
+                "debit_account", t.kind().from().wire(), "credit_account", t.kind().to().wire(), "attempt_number",
+                t.attempt(), "step_id", t.stepId(), "idempotency_key", t.key(), "tool", use == null ? null : use.tool(),
+                "model", use == null ? null : use.model(), "agent", use == null ? null : use.agent(), "tokens",
+                use == null ? null : use.tokens(), "price_version", use == null ? null : use.priceVersion(),
+                "actor_type", t.actorType(), "actor_id", t.actorId());
     }
 
     private static Map<String, Object> head(Saved.Head h) {
         return columns("version_id", h.version(), "last_seq", h.seq(), "steps_completed", h.stepsCompleted(),
-                "total_tokens", h.tokens(), "total_cost", h.cost());
+                "total_tokens", h.tokens(), "total_cost", h.cost(), "credits_reserved", h.reserved(),
+                "credits_charged", h.charged());
     }
 
     private static Map<String, Object> agent(Saved.Agent a) {

@@ -1,5 +1,7 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.money.Funds;
+import io.keelson.core.money.Purse;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Decider;
@@ -29,15 +31,20 @@ final class Flush {
     private final Set<UUID> loaded;
     private final int slots;
     private final List<UUID> ids = new ArrayList<>();
+    private final Funds funds;
 
-    /** @param loaded runs whose views have just been loaded */
-    Flush(Node node, List<Pending> batch, Instant now, boolean locked, Set<UUID> loaded) {
+    /**
+     * @param loaded runs whose views have just been loaded
+     * @param purse what workspaces have, as far as the node knows
+     */
+    Flush(Node node, List<Pending> batch, Instant now, boolean locked, Set<UUID> loaded, Purse purse) {
         this.node = node;
         this.batch = batch;
         this.now = now;
         this.locked = locked;
         this.loaded = loaded;
         this.slots = node.slots();
+        this.funds = new Funds(node.sim.prices, purse);
         Offer offer = Node.offer(node.name(), slots);
         this.decided = batch.stream().allMatch(pending -> decide(pending, offer));
     }
@@ -48,16 +55,20 @@ final class Flush {
         int seen = changes.events().size();
         RunView view = node.views.get(command.runId());
         if (command instanceof Command.Create create) {
-            pending.reply = view == null ? Reply.CHANGED : Reply.UNCHANGED;
+            pending.reply = Reply.UNCHANGED;
             if (view == null) {
-                node.views.put(command.runId(), Decider.create(create, changes, now, this::nextId, offer));
+                Decider.Created created = Decider.create(create, changes, now, this::nextId, offer, funds);
+                pending.reply = created.reply();
+                if (created.view() != null) {
+                    node.views.put(command.runId(), created.view());
+                }
             }
         } else if (view == null) {
             pending.reply = null;
         } else if (command instanceof Command.Retry && batch.size() > 1 && !ViewDiff.hasPlan(view)) {
             return false;
         } else {
-            pending.reply = Decider.decide(view, command, changes, now, this::nextId, offer);
+            pending.reply = Decider.decide(view, command, changes, now, this::nextId, offer, funds);
         }
         pending.events = new ArrayList<>(changes.events().subList(seen, changes.events().size()));
         Promises.fenced(command, pending.events);
@@ -104,18 +115,18 @@ final class Flush {
         batch.forEach(pending -> node.sim.coverage.met(pending.events, Set.of(fault)));
     }
 
-    /** False when a view was not current. */
-    boolean write() {
+    Store.Outcome write() {
         boolean nothing = changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty();
-        boolean written = nothing && locked || node.sim.store.commit(changes, untouched(), now, node.sim.now());
-        if (written) {
+        Store.Outcome outcome = nothing && locked ? Store.Outcome.WRITTEN
+                : node.sim.store.commit(changes, untouched(), now, node.sim.now());
+        if (outcome == Store.Outcome.WRITTEN) {
             node.sim.mirror.committed(new Mirror.Batch(node.name(), batch.stream().map(each -> each.command).toList(),
                     loaded, locked, now, slots, ids, batch.stream().map(each -> each.reply).toList(),
                     changes.events()));
             batch.forEach(pending -> node.sim.coverage.committed(pending.events));
             node.sim.tell(node.name(), "committed", changes.events().size());
         }
-        return written;
+        return outcome;
     }
 
     private List<RunView> untouched() {

@@ -8,6 +8,7 @@ import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.RunRow.Gate;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +63,7 @@ final class Humans {
             case PAUSED -> ask(orCancel(rows, new Command.Resume(run, ANN)), TRIES);
             case ESCALATED -> rows.openTickets().forEach(ticket -> ask(new Command.Resolve(run, ticket.id(),
                     sim.weather.calm() ? Resolution.RESUME : any(Resolution.values()), null, ANN), TRIES));
+            case BUDGET_EXCEEDED -> ask(overBudget(rows), TRIES);
             case RUNNING -> decide(rows);
             case RETRYING -> {
                 if (!sim.weather.calm()) {
@@ -69,11 +71,28 @@ final class Humans {
                             : new Command.Cancel(run, "enough", ANN), 2);
                 }
             }
-            case PENDING, PLANNING, RESUMING, BUDGET_EXCEEDED, COMPLETED, FAILED, CANCELLED,
+            case PENDING, PLANNING, RESUMING, COMPLETED, FAILED, CANCELLED,
                     SKIPPED ->
                 {
                 }
         }
+    }
+
+    private Command overBudget(RunRows rows) {
+        if (sim.weather.calm()) {
+            return new Command.RaiseBudget(rows.id(), BigDecimal.valueOf(1_000), null, ANN);
+        }
+        return switch (sim.random.nextInt(6)) {
+            case 0 -> new Command.FailRun(rows.id(), "too dear", ANN);
+            case 1 -> new Command.Cancel(rows.id(), "too dear", ANN);
+            case 2 -> new Command.Resume(rows.id(), ANN);
+            default -> raise(rows);
+        };
+    }
+
+    private Command raise(RunRows rows) {
+        return new Command.RaiseBudget(rows.id(), BigDecimal.valueOf(1 + sim.random.nextInt(120), 2),
+                sim.chance(30) ? BigDecimal.valueOf(sim.random.nextInt(50), 2) : null, ANN);
     }
 
     private void decide(RunRows rows) {
@@ -102,7 +121,8 @@ final class Humans {
 
     private void meddle(RunRows rows) {
         UUID run = rows.id();
-        switch (sim.random.nextInt(20)) {
+        switch (sim.random.nextInt(21)) {
+            case 20 -> ask(raise(rows), 1);
             case 0, 1, 2, 3 -> ask(new Command.Pause(run, null, ANN), 2);
             case 4, 5 -> ask(new Command.Resume(run, ANN), 2);
             case 6, 7, 8, 9 -> ask(new Command.Retry(run, sim.chance(40), ANN), 2);

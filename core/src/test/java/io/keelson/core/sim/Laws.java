@@ -1,5 +1,6 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.money.Prices;
 import io.keelson.core.run.Event;
 import java.util.List;
 
@@ -11,17 +12,20 @@ final class Laws {
     private final RunRows before;
     private final RunRows after;
     private final List<Event> events;
+    private final Prices prices;
 
     /** @param before null for a run that the commit makes */
-    Laws(RunRows before, RunRows after, List<Event> events) {
+    Laws(RunRows before, RunRows after, List<Event> events, Prices prices) {
         this.before = before;
         this.after = after;
         this.events = events;
+        this.prices = prices;
     }
 
     void check() {
         new EventLaws(before, after).check(events);
         new CountLaws(after).check();
         new WorkLaws(after).check();
+        new MoneyLaws(before, after, prices).check(events);
     }
 }

@@ -5,6 +5,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
@@ -20,6 +21,9 @@ public interface Mirror {
 
         @Override
         public void extended(String holder, Lane lane, Instant now) {}
+
+        @Override
+        public void granted(UUID workspace, BigDecimal amount) {}
     };
 
     /**
@@ -45,4 +49,7 @@ public interface Mirror {
 
     /** A holder's lease goes on from now. */
     void extended(String holder, Lane lane, Instant now);
+
+    /** A workspace, which may be new, has got credits. */
+    void granted(UUID workspace, BigDecimal amount);
 }

@@ -1,5 +1,6 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.money.TrustingPurse;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Changes.Lane;
@@ -171,22 +172,33 @@ final class Node {
 
     private void attempt(List<Pending> batch, int tried) {
         if (!atHand(batch)) {
-            locked(batch, tried);
+            locked(batch, tried, false);
             return;
         }
-        Flush flush = new Flush(this, batch, sim.now().plus(skew), false, Set.of());
+        TrustingPurse purse = new TrustingPurse();
+        Flush flush = new Flush(this, batch, sim.now().plus(skew), false, Set.of(), purse);
         if (!flush.decided) {
             refused(flush, Fault.COMMIT_ABORTED, tried);
+            return;
+        }
+        if (purse.mustLook()) {
+            forget(batch);
+            locked(batch, tried, true);
             return;
         }
         if (sim.weather.strikes(Fault.NODE_PAUSED)) {
             pause(sim.between(100, sim.chance(80) ? 2_000 : 50_000));
         }
-        later(Duration.ofMillis(1 + sim.random.nextInt(sim.chance(10) ? 400 : 6)), () -> conclude(flush, tried));
+        later(Duration.ofMillis(1 + sim.random.nextInt(sim.chance(10) ? 400 : 6)),
+                () -> conclude(flush, tried, false));
     }
 
-    /** Under the runs' locks: by the store's time, and nobody comes between. */
-    private void locked(List<Pending> batch, int tried) {
+    /**
+     * Under the runs' locks: by the store's time, and nobody comes between.
+     *
+     * @param looking true when the balances are locked, too, and what they hold is known
+     */
+    private void locked(List<Pending> batch, int tried, boolean looking) {
         Set<UUID> loaded = new HashSet<>();
         batch.forEach(pending -> {
             RunRows rows = sim.store.run(pending.command.runId());
@@ -196,11 +208,15 @@ final class Node {
                 loaded.add(rows.id());
             }
         });
-        Flush flush = new Flush(this, batch, sim.now(), true, loaded);
-        if (flush.decided) {
-            conclude(flush, tried);
-        } else {
+        TrustingPurse trusting = new TrustingPurse();
+        Flush flush = new Flush(this, batch, sim.now(), true, loaded, looking ? sim.bank.purse() : trusting);
+        if (!flush.decided) {
             refused(flush, Fault.COMMIT_ABORTED, tried);
+        } else if (trusting.mustLook()) {
+            forget(batch);
+            locked(batch, tried, true);
+        } else {
+            conclude(flush, tried, looking);
         }
     }
 
@@ -231,17 +247,27 @@ final class Node {
         return Math.max(0, LANES - executor.size());
     }
 
-    private void conclude(Flush flush, int tried) {
+    private void conclude(Flush flush, int tried, boolean looked) {
         if (sim.weather.strikes(Fault.CRASH_BEFORE_COMMIT)) {
             flush.met(Fault.CRASH_BEFORE_COMMIT);
             crash();
         } else if (sim.weather.strikes(Fault.COMMIT_ABORTED)) {
             refused(flush, Fault.COMMIT_ABORTED, tried);
-        } else if (!flush.write()) {
+        } else {
+            written(flush, flush.write(), tried, looked);
+        }
+    }
+
+    private void written(Flush flush, Store.Outcome outcome, int tried, boolean looked) {
+        if (outcome == Store.Outcome.STALE) {
             flush.met(Fault.VIEW_STALE);
             forget(flush.batch);
             Violation.unless(!flush.locked, "nobody may come between under the lock");
-            locked(flush.batch, tried);
+            locked(flush.batch, tried, false);
+        } else if (outcome == Store.Outcome.POOR) {
+            forget(flush.batch);
+            Violation.unless(!looked, "what was there was known");
+            locked(flush.batch, tried, true);
         } else if (sim.weather.strikes(Fault.COMMIT_UNANSWERED)) {
             refused(flush, Fault.COMMIT_UNANSWERED, tried);
         } else if (sim.weather.strikes(Fault.CRASH_AFTER_COMMIT)) {

@@ -19,6 +19,9 @@ final class Promises {
 
     /** @param rows the run's rows; null when the store has no such run */
     static void keep(Command command, Reply reply, RunRows rows) {
+        if (command instanceof Command.Create && reply instanceof Reply.Rejected) {
+            return;
+        }
         unless(rows != null, "I6: answered, but there is no such run: %s", command);
         boolean done = reply instanceof Reply.Done;
         boolean changed = reply.equals(Reply.CHANGED);
@@ -46,6 +49,7 @@ final class Promises {
             case Command.CancelAgent c -> true;
             case Command.Pause c -> true;
             case Command.Resume c -> true;
+            case Command.RaiseBudget c -> !done || rows.run.hardLimit() != null;
             case Command.Cancel c -> !done || rows.run.state() == RunState.CANCELLED;
             case Command.Retry c -> !changed || rows.run.attempt() > 1;
             case Command.Claim c -> !done;

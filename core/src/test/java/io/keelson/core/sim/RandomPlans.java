@@ -1,6 +1,8 @@
 package io.keelson.core.sim;
 
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
@@ -19,6 +21,7 @@ import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.NewRun;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,7 +53,8 @@ final class RandomPlans {
                         chance(40) ? step("planner", StepKind.TOOL) : null, 2, chance(50), chance(15)),
                 chance(50) ? Timeouts.DEFAULT : timeouts(), humans(), new Hooks(
                         chance(15) ? step("before", StepKind.TOOL) : null,
-                        chance(15) ? step("after", StepKind.TOOL) : null));
+                        chance(15) ? step("after", StepKind.TOOL) : null),
+                budget());
         List<TaskSpec> tasks = new ArrayList<>();
         for (int i = random.nextInt(7); i > 0; i--) {
             tasks.add(task("t" + tasks.size(), tasks.size()));
@@ -58,6 +62,17 @@ final class RandomPlans {
         return new NewRun(id, workspace, "r", null, "goal", new Plan(1, tasks), '"' + id.toString() + '"', "{}", policy,
                 "{}", "[]",
                 chance(30) ? "{}" : null, random.nextInt(3), "manual", null, null, "ann");
+    }
+
+    private Budget budget() {
+        return chance(40) ? Budget.NONE
+                : new Budget(cents(150), chance(20) ? 10_000 : 0, "model", chance(60) ? cents(40) : null,
+                        chance(50) ? cents(30) : null, chance(50) ? BigDecimal.valueOf(random.nextInt(100)) : null,
+                        chance(20) ? cents(300) : Amounts.ZERO);
+    }
+
+    private BigDecimal cents(int most) {
+        return BigDecimal.valueOf(random.nextInt(most), 2);
     }
 
     private FailureMode mode() {

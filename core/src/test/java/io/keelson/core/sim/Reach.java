@@ -14,8 +14,6 @@ final class Reach {
                     "run planning → cancelled", "run planning → failed", "run resuming → cancelled",
                     "run resuming → failed", "run resuming → paused", "task assigned → queued",
                     "task assigned → cancelled", "task assigned → awaiting_retry"),
-            "budgets are not kept yet", List.of("run running → budget_exceeded", "run budget_exceeded → resuming",
-                    "run budget_exceeded → cancelled", "run budget_exceeded → failed"),
             "no command leads there", List.of("agent paused → failed", "step awaiting_retry → failed",
                     "step pending → skipped", "task awaiting_retry → assigned"));
 

@@ -1,11 +1,13 @@
 package io.keelson.core.sim;
 
 import io.keelson.core.lifecycle.StateType;
+import io.keelson.core.money.Transfer;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.policy.Escalation;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.run.AgentRow;
+import io.keelson.core.run.Changes.Attempt;
 import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Changes.StepResult;
 import io.keelson.core.run.Changes.Timer;
@@ -16,6 +18,7 @@ import io.keelson.core.run.TaskRow;
 import io.keelson.core.run.TimerKind;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -43,6 +46,9 @@ final class RunRows {
     final Map<ResultKey, Saved.Call> calls;
     final Map<UUID, Saved.Ticket> tickets;
     final Map<ArtifactKey, UUID> artifacts;
+    final Map<Integer, Attempt> attempts;
+    /** The run's rows of the ledger. */
+    final List<Transfer> ledger;
 
     RunRows(NewRun accepted) {
         this.accepted = accepted;
@@ -55,6 +61,8 @@ final class RunRows {
         this.tickets = new LinkedHashMap<>();
         this.plan = accepted.plan();
         this.artifacts = new LinkedHashMap<>();
+        this.attempts = new LinkedHashMap<>();
+        this.ledger = new ArrayList<>();
     }
 
     RunRows(RunRows other) {
@@ -70,6 +78,8 @@ final class RunRows {
         this.tickets = new LinkedHashMap<>(other.tickets);
         this.plan = other.plan;
         this.artifacts = new LinkedHashMap<>(other.artifacts);
+        this.attempts = new LinkedHashMap<>(other.attempts);
+        this.ledger = new ArrayList<>(other.ledger);
     }
 
     UUID id() {

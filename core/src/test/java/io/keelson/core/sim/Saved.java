@@ -34,12 +34,14 @@ final class Saved {
     record Run(RunState state, int attempt, int effectGeneration, boolean failing, RunRow.Counts counts,
             int planVersion, int replans, RunRow.Gate gate, Instant stateSince, Duration active, Instant activeSince,
             Instant quietSince, Instant startedAt, Instant completedAt, String errorCode, String errorMessage,
-            Instant updatedAt) {
+            BigDecimal uncollected, BigDecimal chargedBefore, BigDecimal refunded, BigDecimal hardLimit,
+            BigDecimal softLimit, boolean budgetWarned, Instant updatedAt) {
 
         static Run of(RunRow r, Instant now) {
             return new Run(r.state(), r.attempt(), r.effectGeneration(), r.failing(), r.counts(), r.planVersion(),
                     r.replans(), r.gate(), r.stateSince(), r.active(), r.activeSince(), r.quietSince(), r.startedAt(),
-                    r.completedAt(), r.errorCode(), r.errorMessage(), now);
+                    r.completedAt(), r.errorCode(), r.errorMessage(), r.uncollected(), r.chargedBefore(),
+                    r.refunded(), r.hardLimit(), r.softLimit(), r.budgetWarned(), now);
         }
 
         RunRow restore(NewRun accepted, Head head) {
@@ -49,15 +51,19 @@ final class Saved {
                     accepted.policy(), accepted.outputTemplate())
                     .restore(state, attempt, effectGeneration, head.version, head.seq, failing, all, head.tokens,
                             head.cost, startedAt, completedAt, errorCode, errorMessage)
-                    .restorePolicy(planVersion, replans, gate, stateSince, active, activeSince, quietSince);
+                    .restorePolicy(planVersion, replans, gate, stateSince, active, activeSince, quietSince)
+                    .restoreCredits(head.reserved, head.charged, uncollected, chargedBefore, refunded, hardLimit,
+                            softLimit, budgetWarned);
         }
     }
 
     /** What changes with every commit. */
-    record Head(int version, long seq, int stepsCompleted, long tokens, BigDecimal cost) {
+    record Head(int version, long seq, int stepsCompleted, long tokens, BigDecimal cost, BigDecimal reserved,
+            BigDecimal charged) {
 
         static Head of(RunRow r) {
-            return new Head(r.version(), r.seq(), r.counts().stepsCompleted(), r.tokens(), r.cost());
+            return new Head(r.version(), r.seq(), r.counts().stepsCompleted(), r.tokens(), r.cost(), r.reserved(),
+                    r.charged());
         }
     }
 

@@ -1,11 +1,14 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.money.Bank;
+import io.keelson.core.money.Prices;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunView;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -47,7 +50,9 @@ public final class Simulation {
     final long seed;
     final Random random;
     final Weather weather;
-    final Store store = new Store();
+    final Bank bank = new Bank();
+    final Store store;
+    final Prices prices;
     final Coverage coverage = new Coverage();
     final Mirror mirror;
     final List<Node> nodes = new ArrayList<>();
@@ -73,6 +78,27 @@ public final class Simulation {
         this.mirror = mirror;
         this.random = new Random(seed);
         this.weather = new Weather(random);
+        this.prices = random.nextBoolean() ? Prices.NONE
+                : new Prices(Map.of("remote", new Prices.Price(new BigDecimal("0.03"), 1)),
+                        Map.of("model", new Prices.Price(new BigDecimal("40.5"), 2)));
+        this.store = new Store(bank, prices);
+        grant(0, "1000000.000000");
+        grant(1, 1 + random.nextInt(6) + ".000000");
+    }
+
+    /** A rich one and a poor one. */
+    private UUID workspace(int number) {
+        return new UUID(9 + space, number);
+    }
+
+    private void grant(int number, String amount) {
+        bank.grant(workspace(number), new BigDecimal(amount));
+        mirror.granted(workspace(number), new BigDecimal(amount));
+    }
+
+    /** Those in force throughout. */
+    public Prices prices() {
+        return prices;
     }
 
     /**
@@ -92,6 +118,7 @@ public final class Simulation {
             humans.start();
             until(START.plus(size.disturbed()), false);
             weather.clear();
+            grant(1, "1000000.000000");
             nodes.forEach(Node::recover);
             Instant limit = now.plus(TICK.multipliedBy(TICKS_TO_END));
             until(limit, true);
@@ -113,7 +140,7 @@ public final class Simulation {
         RandomPlans plans = new RandomPlans(random);
         List<NewRun> runs = new ArrayList<>();
         for (int i = size.fewest() + random.nextInt(size.more() + 1); i > 0; i--) {
-            runs.add(plans.run(new UUID(space, i + 1), new UUID(9, random.nextInt(2))));
+            runs.add(plans.run(new UUID(space, i + 1), workspace(random.nextInt(2))));
         }
         return runs;
     }

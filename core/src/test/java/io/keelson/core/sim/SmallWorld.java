@@ -2,6 +2,8 @@ package io.keelson.core.sim;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Funds;
+import io.keelson.core.money.Prices;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Plan;
@@ -71,8 +73,9 @@ final class SmallWorld {
                 new RunPolicy(false, 1, 2, 2, 2, 2, false, 2, 1, 5).with(RULES), "{}", "[]", null, 0, "manual", null,
                 null, "ann");
         Changes changes = new Changes();
-        Decider.create(new Command.Create(run, true, Actor.SYSTEM), changes, NOW, ids(0), Offer.none());
-        Store store = new Store();
+        Decider.create(new Command.Create(run, true, Actor.SYSTEM), changes, NOW, ids(0), Offer.none(),
+                Funds.UNLIMITED);
+        Store store = new Store(null, Prices.NONE);
         store.commit(changes, List.of(), NOW, NOW);
         return new SmallWorld(store.run(run.id()), Map.of(), new Mishaps(1, 1, 1, 1, 1));
     }
@@ -220,14 +223,14 @@ final class SmallWorld {
 
     /** Decides on a view of the stored rows and commits, all laws included. */
     private Decided decide(Command command, Instant now) {
-        Store store = new Store();
+        Store store = new Store(null, Prices.NONE);
         store.put(rows);
         RunView view = rows.load(now);
         Changes changes = new Changes();
         Reply reply = Decider.decide(view, command, changes, now,
-                ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size()), Offer.none());
-        boolean written = store.commit(changes, List.of(), now, now);
-        Violation.unless(written, "nobody else writes");
+                ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size()), Offer.none(), Funds.UNLIMITED);
+        Store.Outcome outcome = store.commit(changes, List.of(), now, now);
+        Violation.unless(outcome == Store.Outcome.WRITTEN, "nobody else writes");
         return new Decided(reply, store.run(rows.id()));
     }
 

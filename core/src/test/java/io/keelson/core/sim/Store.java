@@ -1,5 +1,7 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.money.Bank;
+import io.keelson.core.money.Prices;
 import io.keelson.core.run.AgentRow;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Changes.Artifact;
@@ -12,6 +14,7 @@ import io.keelson.core.run.RunView;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
 import io.keelson.core.run.ViewDiff;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
@@ -28,6 +31,23 @@ import java.util.stream.Stream;
 final class Store {
     private final Map<UUID, RunRows> runs = new TreeMap<>();
     private final Map<UUID, UUID> runOf = new HashMap<>();
+    /** What workspaces have; null where everything can be paid. */
+    private final Bank bank;
+    private final Prices prices;
+
+    /** What became of a commit. */
+    enum Outcome {
+        WRITTEN,
+        /** A view was not current; nothing was done. */
+        STALE,
+        /** A workspace has not got what it would take; likewise. */
+        POOR
+    }
+
+    Store(Bank bank, Prices prices) {
+        this.bank = bank;
+        this.prices = prices;
+    }
 
     Collection<RunRows> runs() {
         return runs.values();
@@ -60,16 +80,18 @@ final class Store {
      *
      * @param untouched views on which something was answered without a change
      * @param decided the time that the decisions were given
-     * @return false when a view was not current
      */
-    boolean commit(Changes changes, Collection<RunView> untouched, Instant decided, Instant now) {
+    Outcome commit(Changes changes, Collection<RunView> untouched, Instant decided, Instant now) {
         if (!current(changes, untouched)) {
-            return false;
+            return Outcome.STALE;
+        }
+        if (bank != null && !bank.covers(changes)) {
+            return Outcome.POOR;
         }
         Map<UUID, RunRows> drafts = new Drafts().of(changes, decided, now);
         drafts.forEach((id, after) -> {
             List<Event> events = changes.events().stream().filter(event -> event.runId().equals(id)).toList();
-            new Laws(runs.get(id), after, events).check();
+            new Laws(runs.get(id), after, events, prices).check();
             if (changes.runs().stream().noneMatch(run -> run.id().equals(id))) {
                 String difference = ViewDiff.between(runs.get(id).load(now), after.load(now));
                 Violation.unless(difference == null, "changed under the same version: %s", difference);
@@ -77,7 +99,16 @@ final class Store {
         });
         drafts.values().forEach(this::put);
         changes.runs().forEach(RunRow::saved);
-        return true;
+        if (bank != null) {
+            bank.commit(changes);
+            bank.check(this::openCharges);
+        }
+        return Outcome.WRITTEN;
+    }
+
+    private BigDecimal openCharges(UUID workspace) {
+        return runs.values().stream().filter(rows -> rows.accepted.workspaceId().equals(workspace))
+                .map(rows -> rows.head.charged()).reduce(BigDecimal.ZERO, BigDecimal::add);
     }
 
     private boolean current(Changes changes, Collection<RunView> untouched) {
@@ -162,6 +193,8 @@ final class Store {
                     link -> change(owner(link.task().id()).tasks, link.task().id(),
                             old -> old.linked(link.upstream().id())));
             changes.plans().forEach(plan -> draft(plan.run().id()).plan = RandomPlans.read(plan.json()));
+            changes.transfers().forEach(transfer -> draft(transfer.runId()).ledger.add(transfer));
+            changes.attempts().forEach(attempt -> draft(attempt.runId()).attempts.put(attempt.number(), attempt));
             changes.newTickets().forEach(t -> draft(t.run().id()).tickets.put(t.row().id(), Saved.Ticket.of(t.row())));
             changes.tickets().forEach(t -> change(draft(t.run().id()).tickets, t.row().id(),
                     old -> Saved.Ticket.of(t.row())));

@@ -42,7 +42,7 @@ final class Tools {
             Duration after = sim.chance(20) ? Duration.ofSeconds(5) : null;
             return new Command.Fail(lease.runId(), lease.stepId(), lease.epoch(),
                     new StepError("BROKEN", kind, "broken", after),
-                    new Result("null", result.tokens(), result.cost(), List.of()), who);
+                    Result.spent(result.tokens(), result.cost(), result.model()), who);
         }
         return new Command.Complete(lease.runId(), lease.stepId(), lease.epoch(), result, next, who);
     }
@@ -52,7 +52,8 @@ final class Tools {
         List<NewArtifact> artifacts = sim.chance(10) ? List.of(new NewArtifact("file" + sim.random.nextInt(30),
                 "text/plain", 1, "0".repeat(64), "key")) : List.of();
         return new Result("\"" + lease.epoch() + "\"", costs ? sim.random.nextInt(500) : 0,
-                costs ? BigDecimal.valueOf(sim.random.nextInt(900), 4) : BigDecimal.ZERO, artifacts,
+                costs && sim.chance(70) ? BigDecimal.valueOf(sim.random.nextInt(900), 4) : null,
+                sim.chance(30) ? "model" : null, artifacts,
                 lease.spec().kind() == StepKind.VERIFY ? verdict(sim) : null);
     }
 

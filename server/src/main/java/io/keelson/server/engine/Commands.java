@@ -39,6 +39,9 @@ public interface Commands {
      */
     CompletableFuture<RunState> ended(UUID runId);
 
+    /** Prices have changed: what this node decides from now on goes by the new ones; other nodes see them within seconds. */
+    void pricesChanged();
+
     /** There is no run of that id. */
     final class RunNotFound extends RuntimeException {
         private static final long serialVersionUID = 1L;

@@ -1,5 +1,6 @@
 package io.keelson.server.engine;
 
+import io.keelson.core.money.Prices;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.Reply;
@@ -9,6 +10,7 @@ import io.keelson.server.run.RunStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Group commit: all commands of a run go through the same loop, in the order in which they came. */
@@ -21,11 +23,12 @@ final class Committer implements AutoCloseable {
     private final List<CommitLoop> loops = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
 
-    Committer(Database database, RunStore store, Ids ids, Aftermath node, int loopCount) {
+    Committer(Database database, RunStore store, Ids ids, Aftermath node, int loopCount,
+            Supplier<Prices> prices) {
         for (int i = 0; i < loopCount; i++) {
             CommitLoop loop = new CommitLoop(database,
                     new Flush(store, new ViewCache(VIEW_ROWS / loopCount), ids, node,
-                            new DatabaseTime(System::nanoTime)));
+                            new DatabaseTime(System::nanoTime), prices));
             loops.add(loop);
             threads.add(Thread.ofPlatform().name("committer-" + i).start(loop));
         }

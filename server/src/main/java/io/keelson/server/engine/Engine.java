@@ -42,6 +42,7 @@ public final class Engine implements Commands, AutoCloseable {
     private final Timeouts timeouts = new Timeouts();
     private final RemoteWork remote;
     private final RunEnds ends = new RunEnds();
+    private final PriceList prices;
 
     /** @param replanner makes new plans of what planners answer */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
@@ -56,14 +57,16 @@ public final class Engine implements Commands, AutoCloseable {
         executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), wakeUps::slotFreed);
         work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,
                 this::own, wakeUps, ends, store.limits());
-        committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS);
+        prices = new PriceList(database, store.runs());
+        committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS,
+                prices::inForce);
         List<String> tools = catalog.all().stream().filter(tool -> !tool.spec().engineOwned())
                 .map(tool -> tool.spec().name()).toList();
         Claims claims = new Claims(database, store.runs(), store.limits(), wakeUps, this::own);
         claimer = new Claimer(claims, work, wakeUps, tools, node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own);
         upkeep = new Upkeep(database, store, reconciler, new Lookout(database, store.runs(), reconciler, wakeUps),
-                executor, ends, node, options);
+                executor, ends, prices, node, options);
         remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, claims, this::own, options.lease());
         upkeep.start();
         claiming = Thread.ofPlatform().name("claimer").start(claimer);
@@ -77,6 +80,11 @@ public final class Engine implements Commands, AutoCloseable {
     @Override
     public CompletableFuture<RunState> ended(UUID runId) {
         return ends.next(runId);
+    }
+
+    @Override
+    public void pricesChanged() {
+        prices.readAgain();
     }
 
     private CompletableFuture<Reply> own(Command command) {

@@ -1,5 +1,9 @@
 package io.keelson.server.engine;
 
+import io.keelson.core.money.Funds;
+import io.keelson.core.money.Prices;
+import io.keelson.core.money.Purse;
+import io.keelson.core.money.TrustingPurse;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Decider;
@@ -7,6 +11,7 @@ import io.keelson.core.run.Ids;
 import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunView;
+import io.keelson.server.run.BalanceTooLowException;
 import io.keelson.server.run.KeyUse;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Locked;
@@ -21,6 +26,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.function.Supplier;
 
 /**
  * One batch of commands in one transaction: decide on views, write set-wise, commit. The number of messages to the
@@ -29,6 +35,9 @@ import java.util.UUID;
  * <p>A view is proven current in one of two ways. Where all views are at hand, the batch is decided on them at once, and
  * its own write proves them, for it changes a run's head from the very version that was decided on. Where one is missing
  * or that proof failed, the runs are locked first in the order of their ids and views brought up to date under the lock.
+ *
+ * <p>Likewise with credits: it is taken for granted that workspaces have what their runs need, and the last statement,
+ * which changes the balances, proves it. Where that is refused all is decided again, with runs and then balances locked.
  */
 final class Flush {
     private final RunStore store;
@@ -36,13 +45,33 @@ final class Flush {
     private final Ids ids;
     private final Aftermath node;
     private final DatabaseTime time;
+    private final Supplier<Prices> prices;
 
-    Flush(RunStore store, ViewCache views, Ids ids, Aftermath node, DatabaseTime time) {
+    /** What became of a try; where it was undone nothing is left of it. */
+    private enum Outcome {
+        COMMITTED,
+        /** A view was not current. */
+        STALE,
+        /** A workspace has not got what was decided to take, or nobody knows. */
+        POOR
+    }
+
+    /**
+     * What decisions rest on.
+     *
+     * @param existing runs that are there
+     * @param used idempotency keys that are
+     * @param locked true when nobody else can change the runs meanwhile
+     */
+    private record Ground(Instant now, Set<UUID> existing, Set<KeyUse.Id> used, Funds funds, boolean locked) {}
+
+    Flush(RunStore store, ViewCache views, Ids ids, Aftermath node, DatabaseTime time, Supplier<Prices> prices) {
         this.store = store;
         this.views = views;
         this.ids = ids;
         this.node = node;
         this.time = time;
+        this.prices = prices;
     }
 
     /**
@@ -55,12 +84,12 @@ final class Flush {
         Set<UUID> runs = new TreeSet<>();
         batch.forEach(pending -> runs.add(pending.command.runId()));
         Instant now = time.now();
-        if (now == null || !atHand(batch) || !onViewsAtHand(connection, batch, runs, now)) {
-            Locked locked = store.lock(connection, runs);
-            time.set(locked.now());
-            refresh(connection, locked);
-            commit(connection, batch, runs, locked.now(), locked.versions().keySet(),
-                    store.used(connection, keys(batch)), true);
+        Outcome outcome = now == null || !atHand(batch) ? Outcome.STALE : onViewsAtHand(connection, batch, runs, now);
+        if (outcome == Outcome.STALE) {
+            outcome = locked(connection, batch, runs, false);
+        }
+        if (outcome == Outcome.POOR) {
+            locked(connection, batch, runs, true);
         }
         views.trim();
     }
@@ -80,47 +109,90 @@ final class Flush {
         return true;
     }
 
-    /** False when a view was not current after all: nothing has been done then. */
-    private boolean onViewsAtHand(Connection connection, List<Pending> batch, Set<UUID> runs, Instant now)
+    private Outcome onViewsAtHand(Connection connection, List<Pending> batch, Set<UUID> runs, Instant now)
             throws SQLException {
         Set<UUID> existing = new HashSet<>(runs);
         existing.removeIf(run -> views.get(run) == null);
         try {
-            commit(connection, batch, runs, now, existing, new HashSet<>(), false);
-            return true;
+            commit(connection, batch, runs,
+                    new Ground(now, existing, new HashSet<>(), funds(new TrustingPurse()), false));
+            return Outcome.COMMITTED;
         } catch (StaleViewException e) {
-            connection.rollback();
-            batch.forEach(Pending::reset);
-            return false;
+            return undone(connection, batch, Outcome.STALE);
+        } catch (BalanceTooLowException e) {
+            return undone(connection, batch, Outcome.POOR);
         }
     }
 
-    private void commit(Connection connection, List<Pending> batch, Set<UUID> runs, Instant now, Set<UUID> existing,
-            Set<KeyUse.Id> used, boolean locked) throws SQLException {
+    /** @param looking true when the balances of the workspaces concerned are locked, too, and known then */
+    private Outcome locked(Connection connection, List<Pending> batch, Set<UUID> runs, boolean looking)
+            throws SQLException {
+        Locked locked = store.lock(connection, runs);
+        time.set(locked.now());
+        refresh(connection, locked);
+        Set<KeyUse.Id> used = store.used(connection, keys(batch));
+        Purse purse = looking ? store.purse(connection, workspaces(batch)) : new TrustingPurse();
+        try {
+            commit(connection, batch, runs,
+                    new Ground(locked.now(), locked.versions().keySet(), used, funds(purse), true));
+            return Outcome.COMMITTED;
+        } catch (BalanceTooLowException e) {
+            return undone(connection, batch, Outcome.POOR);
+        }
+    }
+
+    private static Outcome undone(Connection connection, List<Pending> batch, Outcome outcome) throws SQLException {
+        connection.rollback();
+        batch.forEach(Pending::reset);
+        return outcome;
+    }
+
+    private Funds funds(Purse purse) {
+        return new Funds(prices.get(), purse);
+    }
+
+    private Set<UUID> workspaces(List<Pending> batch) {
+        Set<UUID> workspaces = new HashSet<>();
+        for (Pending pending : batch) {
+            RunView view = views.get(pending.command.runId());
+            if (view != null) {
+                workspaces.add(view.run().workspaceId());
+            } else if (pending.command instanceof Command.Create create) {
+                workspaces.add(create.run().workspaceId());
+            }
+        }
+        return workspaces;
+    }
+
+    private void commit(Connection connection, List<Pending> batch, Set<UUID> runs, Ground ground)
+            throws SQLException {
         Offer offer = node.offer();
         Changes changes = new Changes();
         List<KeyUse> keys = new ArrayList<>();
         boolean committed = false;
         try {
             for (Pending pending : batch) {
-                if (pending.key != null && used.contains(pending.key.id())) {
+                if (pending.key != null && ground.used.contains(pending.key.id())) {
                     pending.failure = new Commands.KeyUsed();
                 } else {
-                    decide(pending, existing, changes, now, offer);
-                    use(pending, used, keys);
+                    decide(pending, ground, changes, offer);
+                    use(pending, ground.used, keys);
                 }
             }
-            if (!locked) {
+            if (ground.funds.purse() instanceof TrustingPurse purse && purse.mustLook()) {
+                throw new BalanceTooLowException("nobody has looked");
+            }
+            if (!ground.locked) {
                 store.prove(connection, untouched(runs, changes));
             }
             if (changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty()
                     && keys.isEmpty()) {
                 connection.rollback();
             } else {
-                store.commit(connection, changes, keys, now);
+                store.commit(connection, changes, keys, ground.now);
             }
             committed = true;
-            node.committed(changes, now);
+            node.committed(changes, ground.now);
         } finally {
             node.settled(offer);
             if (!committed) {
@@ -163,20 +235,23 @@ final class Flush {
         }
     }
 
-    private void decide(Pending pending, Set<UUID> existing, Changes changes, Instant now, Offer offer) {
+    private void decide(Pending pending, Ground ground, Changes changes, Offer offer) {
         UUID run = pending.command.runId();
-        RunView view = existing.contains(run) || changes.isNew(run) ? views.get(run) : null;
+        RunView view = ground.existing.contains(run) || changes.isNew(run) ? views.get(run) : null;
         if (pending.command instanceof Command.Create create) {
             if (view != null) {
                 pending.reply = Reply.UNCHANGED;
             } else {
-                views.put(Decider.create(create, changes, now, ids, offer));
-                pending.reply = Reply.CHANGED;
+                Decider.Created created = Decider.create(create, changes, ground.now, ids, offer, ground.funds);
+                pending.reply = created.reply();
+                if (created.view() != null) {
+                    views.put(created.view());
+                }
             }
         } else if (view == null) {
             pending.failure = new Commands.RunNotFound();
         } else {
-            pending.reply = Decider.decide(view, pending.command, changes, now, ids, offer);
+            pending.reply = Decider.decide(view, pending.command, changes, ground.now, ids, offer, ground.funds);
         }
     }
 

@@ -175,7 +175,7 @@ final class LocalExecutor {
             List<NewArtifact> artifacts = result.artifacts().stream().map(a -> new NewArtifact(a.name(),
                     a.contentType(), a.sizeBytes(), a.sha256(), a.storageKey())).toList();
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
-                    new Result(result.output().toString(), result.tokens(), result.cost(), artifacts,
+                    new Result(result.output().toString(), result.tokens(), result.cost(), null, artifacts,
                             VerdictText.of(result.output())),
                     actor);
         }

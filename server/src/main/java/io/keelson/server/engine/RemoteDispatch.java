@@ -167,7 +167,7 @@ final class RemoteDispatch implements RemoteWork {
                 (run, struck, item) -> new Command.Fail(run, item.stepId(), item.leaseEpoch(),
                         new StepError(struck.text(item.errorCode()), errorClass(item.errorClass()),
                                 struck.text(item.message()), item.retryAfter()),
-                        new Result("null", item.tokens(), item.cost(), List.of()), Actor.agent(workerId)));
+                        Result.spent(item.tokens(), item.cost(), model(struck, item.model())), Actor.agent(workerId)));
     }
 
     @Override
@@ -293,6 +293,11 @@ final class RemoteDispatch implements RemoteWork {
             }
         }
         JsonNode output = struck.json(item.output());
-        return new Result(output.toString(), item.tokens(), item.cost(), stored, VerdictText.of(output));
+        return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
+                VerdictText.of(output));
+    }
+
+    private static @Nullable String model(Redaction struck, @Nullable String named) {
+        return named == null ? null : struck.text(named);
     }
 }

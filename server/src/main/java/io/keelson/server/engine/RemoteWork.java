@@ -41,11 +41,19 @@ public interface RemoteWork {
 
     record InlineArtifact(String name, String contentType, byte[] content) {}
 
-    record Completion(UUID stepId, int leaseEpoch, JsonNode output, long tokens, BigDecimal cost,
-            List<InlineArtifact> artifacts) {}
+    /**
+     * @param cost in USD; null when the worker does not say, and prices decide
+     * @param model that used the tokens; null when none is named
+     */
+    record Completion(UUID stepId, int leaseEpoch, JsonNode output, long tokens, @Nullable BigDecimal cost,
+            @Nullable String model, List<InlineArtifact> artifacts) {}
 
+    /**
+     * @param cost in USD; null when the worker does not say, and prices decide
+     * @param model that used the tokens; null when none is named
+     */
     record Failure(UUID stepId, int leaseEpoch, String errorCode, @Nullable String errorClass, String message,
-            @Nullable Duration retryAfter, long tokens, BigDecimal cost) {}
+            @Nullable Duration retryAfter, long tokens, @Nullable BigDecimal cost, @Nullable String model) {}
 
     /**
      * A worker's wish to go on, as it hands in results, with the next step of each completed step's task.

@@ -19,6 +19,8 @@ final class Upkeep implements AutoCloseable {
     /** How soon a node hears of limits that were changed. */
     private static final Duration LIMITS = Duration.ofSeconds(5);
     private static final int KEYS_AT_ONCE = 1_000;
+    /** How soon a node hears of prices that were changed elsewhere. */
+    private static final Duration PRICES = Duration.ofSeconds(3);
     /** So much later than it should a node's sign of life may come. */
     private static final Duration TOLERANCE = Duration.ofSeconds(5);
 
@@ -28,19 +30,21 @@ final class Upkeep implements AutoCloseable {
     private final Lookout lookout;
     private final LocalExecutor executor;
     private final RunEnds ends;
+    private final PriceList prices;
     private final String node;
     private final Engine.Options options;
     private final ScheduledThreadPoolExecutor ticker = new ScheduledThreadPoolExecutor(2,
             Thread.ofPlatform().daemon().name("upkeep-", 0).factory());
 
     Upkeep(Database database, Store store, Reconciler reconciler, Lookout lookout, LocalExecutor executor,
-            RunEnds ends, String node, Engine.Options options) {
+            RunEnds ends, PriceList prices, String node, Engine.Options options) {
         this.database = database;
         this.store = store;
         this.reconciler = reconciler;
         this.lookout = lookout;
         this.executor = executor;
         this.ends = ends;
+        this.prices = prices;
         this.node = node;
         this.options = options;
         ticker.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -53,6 +57,7 @@ final class Upkeep implements AutoCloseable {
         every(TICK, this::endsElsewhere);
         readLimits();
         every(LIMITS, this::readLimits);
+        every(PRICES, prices::readAgain);
         every(RARELY, reconciler::stuckJoins);
         every(NOW_AND_THEN, this::dropExpiredKeys);
         lookAfter(TICK);

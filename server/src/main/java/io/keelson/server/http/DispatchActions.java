@@ -147,7 +147,8 @@ final class DispatchActions {
     private static RemoteWork.Completion completion(Fields item) {
         JsonNode output = item.any("output");
         return new RemoteWork.Completion(item.id("step_id", IdKind.STEP), epoch(item), orNull(output), tokens(item),
-                cost(item), item.objects("artifacts", 0, MAX_ARTIFACTS).stream().map(DispatchActions::artifact)
+                cost(item), model(item),
+                item.objects("artifacts", 0, MAX_ARTIFACTS).stream().map(DispatchActions::artifact)
                         .toList());
     }
 
@@ -163,7 +164,8 @@ final class DispatchActions {
         }
         return new RemoteWork.Failure(item.id("step_id", IdKind.STEP), epoch(item), item.text("error_code", MAX_CODE),
                 errorClass, item.lenientText("message", MAX_MESSAGE),
-                millis(item.optionalInteger("retry_after_ms", 0, MAX_RETRY_MILLIS)), tokens(item), cost(item));
+                millis(item.optionalInteger("retry_after_ms", 0, MAX_RETRY_MILLIS)), tokens(item), cost(item),
+                model(item));
     }
 
     private static RemoteWork.Handback handback(Fields item) {
@@ -178,8 +180,12 @@ final class DispatchActions {
         return item.integer("tokens", 0, MAX_TOKENS, 0);
     }
 
-    private static BigDecimal cost(Fields item) {
-        return item.amount("cost", COST_SCALE, MAX_COST);
+    private static @Nullable BigDecimal cost(Fields item) {
+        return item.optionalAmount("cost", COST_SCALE, MAX_COST);
+    }
+
+    private static @Nullable String model(Fields item) {
+        return item.optionalText("model", MAX_NAME);
     }
 
     private static @Nullable Duration millis(@Nullable Long millis) {

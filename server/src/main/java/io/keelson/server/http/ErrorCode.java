@@ -40,6 +40,8 @@ enum ErrorCode {
     TICKET_NOT_OPEN(409, "The ticket has been answered"),
     NO_PLANNER(409, "The run has no planner"),
     REPLANS_EXHAUSTED(409, "The run has no re-plannings left"),
+    BUDGET_EXCEEDED(409, "The run's hard limit is used up"),
+    BUDGET_TOO_LOW(409, "So much is charged or set aside already"),
     ATTEMPTS_EXHAUSTED(409, "The run has no attempts left"),
     BALANCE_OUT_OF_RANGE(409, "The account cannot hold that"),
     EXTERNAL_ID_TAKEN(409, "The external id belongs to another run"),

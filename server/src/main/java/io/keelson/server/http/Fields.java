@@ -162,24 +162,24 @@ final class Fields {
         return value(key) == null ? null : Long.valueOf(integer(key, min, max, min));
     }
 
-    /** A number from 0 to {@code max} with at most {@code scale} decimal places; 0 where there is none. */
-    BigDecimal amount(String key, int scale, BigDecimal max) {
+    /** A number from 0 to {@code max} with at most {@code scale} decimal places; null where there is none. */
+    @Nullable BigDecimal optionalAmount(String key, int scale, BigDecimal max) {
         JsonNode value = value(key);
         if (value == null) {
-            return BigDecimal.ZERO;
+            return null;
         }
         if (!value.isNumber()) {
             wrongType(key, "a number", value);
-            return BigDecimal.ZERO;
+            return null;
         }
         BigDecimal amount = value.decimalValue();
         if (amount.signum() < 0 || amount.compareTo(max) > 0) {
             problem("OUT_OF_RANGE", key, "must be from 0 to " + max.toPlainString());
-            return BigDecimal.ZERO;
+            return null;
         }
         if (amount.signum() != 0 && amount.stripTrailingZeros().scale() > scale) {
             problem("OUT_OF_RANGE", key, "at most " + scale + " decimal places");
-            return BigDecimal.ZERO;
+            return null;
         }
         return amount;
     }

@@ -22,8 +22,11 @@ final class PriceActions {
     private static final List<String> KINDS = Arrays.stream(PriceKind.values()).map(PriceKind::wire).toList();
 
     private final PriceTable prices;
+    private final Runnable changed;
 
-    PriceActions(PriceTable prices) {
+    /** @param changed is told when prices have been changed */
+    PriceActions(PriceTable prices, Runnable changed) {
+        this.changed = changed;
         this.prices = prices;
     }
 
@@ -51,7 +54,9 @@ final class PriceActions {
             changes.add(change);
         }
         fields.done();
-        return Answer.ok(document(prices.change(changes, String.valueOf(call.actor().id()))));
+        PriceList list = prices.change(changes, String.valueOf(call.actor().id()));
+        changed.run();
+        return Answer.ok(document(list));
     }
 
     /** A price or {@code "withdrawn": true}: what takes a price away is said, not left out. */

@@ -14,12 +14,13 @@ final class Routes {
         Submission submission = new Submission(rooms.commands());
         Route.Table table = new Route.Table();
         Admission admission = new Admission(reads);
-        new RunCreation(rooms.missions(), rooms.ids(), reads, admission, submission).addTo(table);
+        CreditDoor credits = new CreditDoor(rooms.money(), reads);
+        new RunCreation(rooms.missions(), rooms.ids(), reads, admission, credits, submission).addTo(table);
         new RunViews(reads, poll, rooms.commands()).addTo(table);
-        new RunActions(reads, admission, submission).addTo(table);
+        new RunActions(reads, admission, credits, submission).addTo(table);
         new ArtifactActions(reads, rooms.artifacts()).addTo(table);
         new ExplainActions(reads, rooms.database(), rooms.explainer()).addTo(table);
-        new RunFork(rooms.missions(), rooms.ids(), reads, admission, submission).addTo(table);
+        new RunFork(rooms.missions(), rooms.ids(), reads, admission, credits, submission).addTo(table);
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
         new EscalationActions(reads, submission).addTo(table);
@@ -28,7 +29,7 @@ final class Routes {
         new WorkerActions(reads, rooms.remoteWork(), rooms.tools()).addTo(table);
         new CreditActions(rooms.money()).addTo(table);
         new LedgerActions(reads, rooms.money()).addTo(table);
-        new PriceActions(rooms.money().prices()).addTo(table);
+        new PriceActions(rooms.money().prices(), rooms.commands()::pricesChanged).addTo(table);
         new SecretActions(rooms.secrets()).addTo(table);
         new KeyActions(rooms.access().keys()).addTo(table);
         new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids()).addTo(table);

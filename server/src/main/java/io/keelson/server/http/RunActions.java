@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import io.keelson.core.run.Command;
 import io.keelson.server.auth.Scope;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -11,20 +12,25 @@ import org.jspecify.annotations.Nullable;
 final class RunActions {
 
     private static final int MAX_REASON = 2_000;
+    private static final int PLACES = 6;
+    /** USD. */
+    private static final BigDecimal MOST = new BigDecimal(1_000_000_000);
 
     private final Reads reads;
     private final Admission admission;
+    private final CreditDoor credits;
     private final Submission submission;
 
-    RunActions(Reads reads, Admission admission, Submission submission) {
+    RunActions(Reads reads, Admission admission, CreditDoor credits, Submission submission) {
         this.reads = reads;
         this.admission = admission;
+        this.credits = credits;
         this.submission = submission;
     }
 
     void addTo(Route.Table table) {
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/start",
-                call -> plain(call, run -> new Command.Start(run, call.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/start", this::start);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/budget", this::budget);
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/pause", call -> reasoned(call, "reason",
                 (run, reason) -> new Command.Pause(run, reason, call.actor())));
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/resume",
@@ -62,10 +68,28 @@ final class RunActions {
         return done(call, run -> command.of(run, why));
     }
 
+    private Answer start(Call call) throws IOException, InterruptedException {
+        call.fields().done();
+        credits.beginAgain(call, call.id("id", IdKind.RUN));
+        return done(call, run -> new Command.Start(run, call.actor()));
+    }
+
+    private Answer budget(Call call) throws IOException, InterruptedException {
+        Fields fields = call.fields();
+        BigDecimal hard = fields.optionalAmount("hard_limit_usd", PLACES, MOST);
+        BigDecimal soft = fields.optionalAmount("soft_limit_usd", PLACES, MOST);
+        if (hard == null && soft == null) {
+            fields.problem("REQUIRED", "hard_limit_usd", "one of the limits must be given");
+        }
+        fields.done();
+        return done(call, run -> new Command.RaiseBudget(run, hard, soft, call.actor()));
+    }
+
     private Answer retry(Call call) throws IOException, InterruptedException {
         Fields fields = call.fields();
         boolean fromStart = fields.word("from", List.of("failed", "start"), "failed").equals("start");
         fields.done();
+        credits.beginAgain(call, call.id("id", IdKind.RUN));
         try (Admission.Ticket _ = admission.reopen(call, call.id("id", IdKind.RUN))) {
             return done(call, run -> new Command.Retry(run, fromStart, call.actor()));
         }

@@ -29,14 +29,16 @@ final class RunCreation {
     private final Ids ids;
     private final Reads reads;
     private final Admission admission;
+    private final CreditDoor credits;
     private final Submission submission;
 
-    RunCreation(Function<UUID, MissionReader> missions, Ids ids, Reads reads, Admission admission,
+    RunCreation(Function<UUID, MissionReader> missions, Ids ids, Reads reads, Admission admission, CreditDoor credits,
             Submission submission) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;
         this.admission = admission;
+        this.credits = credits;
         this.submission = submission;
     }
 
@@ -49,6 +51,9 @@ final class RunCreation {
         Mission mission = mission(call);
         UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         refuseTakenExternalId(call.workspace(), id, mission.externalId());
+        if (mission.start()) {
+            credits.begin(call, id, mission.policy().budget());
+        }
         try (Admission.Ticket _ = admission.admit(call, id)) {
             submit(call, id, mission);
         }

@@ -33,13 +33,16 @@ final class RunFork {
     private final Ids ids;
     private final Reads reads;
     private final Admission admission;
+    private final CreditDoor credits;
     private final Submission submission;
 
-    RunFork(Function<UUID, MissionReader> missions, Ids ids, Reads reads, Admission admission, Submission submission) {
+    RunFork(Function<UUID, MissionReader> missions, Ids ids, Reads reads, Admission admission, CreditDoor credits,
+            Submission submission) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;
         this.admission = admission;
+        this.credits = credits;
         this.submission = submission;
     }
 
@@ -67,6 +70,7 @@ final class RunFork {
         UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()),
                 new NewRun.Fork(source, task, carried(mission.plan(), task, completed)));
+        credits.begin(call, id, run.policy().budget());
         try (Admission.Ticket _ = admission.admit(call, id)) {
             submission.submit(call, new Command.Create(run, true, call.actor()));
         }

@@ -2,6 +2,8 @@ package io.keelson.server.plan;
 
 import static io.keelson.core.plan.RunPolicy.DEFAULT;
 
+import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Autonomy;
 import io.keelson.core.plan.Hooks;
 import io.keelson.core.plan.HumanRules;
@@ -9,6 +11,8 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.policy.RetryPolicy;
+import java.math.BigDecimal;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -34,7 +38,8 @@ final class Configs {
                 Nodes.integer(config.path("retry"), "max_continuations_per_task", DEFAULT.maxContinuations()),
                 DEFAULT.maxFanOut(), FailureConfig.rules(config, taskRetry(config), steps),
                 timeouts(config.path("timeouts"), config.path("heartbeat")), humans(config),
-                new Hooks(hook(config, "before_run", steps), hook(config, "after_run", steps)));
+                new Hooks(hook(config, "before_run", steps), hook(config, "after_run", steps)),
+                budget(config.path("budget"), plan));
     }
 
     /** How tasks are tried again as a whole, in the words of PRD-101. */
@@ -62,13 +67,25 @@ final class Configs {
         String level = Nodes.text(autonomy, "level", "");
         boolean threshold = autonomy.path("auto_approve_threshold").isNumber();
         return level.equals(Autonomy.APPROVE.wire()) || level.equals(Autonomy.AUTONOMOUS.wire()) && threshold
-                && estimate(plan) > Nodes.number(autonomy, "auto_approve_threshold", 0);
+                && estimate(plan).compareTo(autonomy.path("auto_approve_threshold").decimalValue()) > 0;
     }
 
     /** USD. */
-    private static double estimate(JsonNode plan) {
-        return plan.path("total_estimated_cost").isNumber() ? Nodes.number(plan, "total_estimated_cost", 0)
-                : plan.path("tasks").valueStream().mapToDouble(task -> Nodes.number(task, "estimated_cost", 0)).sum();
+    private static BigDecimal estimate(JsonNode plan) {
+        BigDecimal whole = amount(plan, "total_estimated_cost");
+        return whole != null ? whole
+                : plan.path("tasks").valueStream().map(task -> amount(task, "estimated_cost")).filter(Objects::nonNull)
+                        .reduce(BigDecimal.ZERO, BigDecimal::add);
+    }
+
+    private static Budget budget(JsonNode raw, JsonNode plan) {
+        return new Budget(estimate(plan), plan.path("total_estimated_tokens").asLong(0), null,
+                amount(raw, "hard_limit_usd"), amount(raw, "soft_limit_usd"), amount(raw, "warn_at_percent"),
+                Objects.requireNonNullElse(amount(raw, "min_credits"), Amounts.ZERO));
+    }
+
+    private static @Nullable BigDecimal amount(JsonNode object, String name) {
+        return object.path(name).isNumber() ? object.path(name).decimalValue() : null;
     }
 
     private static Timeouts timeouts(JsonNode raw, JsonNode heartbeat) {

@@ -1,6 +1,7 @@
 package io.keelson.server.run;
 
 import static io.keelson.server.run.Column.integer;
+import static io.keelson.server.run.Column.money;
 import static io.keelson.server.run.Column.text;
 import static io.keelson.server.run.Column.time;
 import static io.keelson.server.run.Column.uuid;
@@ -10,16 +11,23 @@ import io.keelson.core.run.Changes.Attempt;
 
 /** {@code run_attempts}. */
 final class AttemptsTable {
-    static final SetStatement<Attempt> UPSERT = new SetStatement<>("keelson_attempt", """
+    static final SetStatement<Attempt> UPSERT = new SetStatement<>("keelson_attempt_v2", """
             insert into run_attempts as a (run_id, attempt_number, state, started_at, completed_at, error_code,
-                error_message)
-            select run_id, attempt_number, state, started_at, completed_at, error_code, error_message from {rows}
+                error_message, credits_reserved, credits_charged, credits_refunded, uncollected, settled_at)
+            select run_id, attempt_number, state, started_at, completed_at, error_code, error_message,
+                credits_reserved, credits_charged, credits_refunded, uncollected, settled_at from {rows}
             on conflict (run_id, attempt_number) do update
                set state = excluded.state, completed_at = excluded.completed_at, error_code = excluded.error_code,
-                   error_message = excluded.error_message""",
+                   error_message = excluded.error_message, credits_reserved = excluded.credits_reserved,
+                   credits_charged = excluded.credits_charged, credits_refunded = excluded.credits_refunded,
+                   uncollected = excluded.uncollected, settled_at = excluded.settled_at""",
             uuid("run_id", Attempt::runId), integer("attempt_number", Attempt::number), word("state", Attempt::state),
             time("started_at", Attempt::startedAt), time("completed_at", Attempt::completedAt),
-            text("error_code", 100, Attempt::errorCode), text("error_message", Attempt::errorMessage));
+            text("error_code", 100, Attempt::errorCode), text("error_message", Attempt::errorMessage),
+            money("credits_reserved", a -> a.credits().reserved()),
+            money("credits_charged", a -> a.credits().charged()),
+            money("credits_refunded", a -> a.credits().refunded()),
+            money("uncollected", a -> a.credits().uncollected()), time("settled_at", a -> a.credits().settledAt()));
 
     private AttemptsTable() {}
 }

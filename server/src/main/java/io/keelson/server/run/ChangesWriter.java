@@ -34,11 +34,11 @@ final class ChangesWriter {
 
     private static final Set<String> OVERTAKEN = Set.of("ix_orch_events_run", "orchestration_runs_pkey",
             "run_heads_pkey");
-    /** As PostgreSQL orders them: everybody touches runs in one order. */
-    private static final Comparator<RunRow> BY_ID = Comparator.comparing(RunRow::id,
+    /** As PostgreSQL orders them: everybody touches runs in one order, and balances. */
+    private static final Comparator<UUID> BY_ID =
             (one, other) -> one.getMostSignificantBits() == other.getMostSignificantBits()
                     ? Long.compareUnsigned(one.getLeastSignificantBits(), other.getLeastSignificantBits())
-                    : Long.compareUnsigned(one.getMostSignificantBits(), other.getMostSignificantBits()));
+                    : Long.compareUnsigned(one.getMostSignificantBits(), other.getMostSignificantBits());
 
     private final Connection c;
     private final Changes changes;
@@ -52,15 +52,18 @@ final class ChangesWriter {
         this.changes = changes;
         this.keys = keys;
         this.now = now;
-        changes.runs().stream().sorted(BY_ID).forEach(run -> runs.put(run.id(), run));
+        changes.runs().stream().sorted(Comparator.comparing(RunRow::id, BY_ID)).forEach(run -> runs.put(run.id(), run));
     }
 
     void commit() throws SQLException {
         try {
-            new CommitMessage(List.of(born(), moves(), turns(), rare(), List.of(IdempotencyKeys.USE.of(keys)))).send(c,
-                    now);
+            new CommitMessage(List.of(born(), moves(), turns(), rare(), List.of(IdempotencyKeys.USE.of(keys)),
+                    money())).send(c, now);
             changes.runs().forEach(RunRow::saved);
         } catch (SQLException e) {
+            if (BalancesTable.TOO_LOW.equals(e.getSQLState())) {
+                throw new BalanceTooLowException(String.valueOf(e.getMessage()));
+            }
             if (overtaken(e)) {
                 throw new StaleViewException(e);
             }
@@ -113,6 +116,15 @@ final class ChangesWriter {
     private List<Part<?>> rare() {
         return List.of(RunsTable.UPDATE_PLAN.of(changes.plans()), TicketsTable.INSERT.of(changes.newTickets()),
                 TicketsTable.UPDATE.of(changes.tickets()));
+    }
+
+    /**
+     * What was booked, and the balances last of all: a workspace's is what all its runs meet in, and held no longer than it
+     * takes to commit.
+     */
+    private List<Part<?>> money() {
+        return List.of(LedgerTable.INSERT.of(changes.transfers()), BalancesTable.CHANGE.of(changes.balances().stream()
+                .sorted(Comparator.comparing(Changes.Balance::workspaceId, BY_ID)).toList()));
     }
 
     private StepsTable.Changed changed(StepRow step) {

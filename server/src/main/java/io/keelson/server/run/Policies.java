@@ -1,5 +1,6 @@
 package io.keelson.server.run;
 
+import io.keelson.core.money.Budget;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
 import io.keelson.core.plan.HumanRules;
@@ -29,6 +30,7 @@ final class Policies {
         leaveOut(document, "timeouts", policy.timeouts().equals(Timeouts.DEFAULT));
         leaveOut(document, "humans", policy.humans().equals(HumanRules.DEFAULT));
         leaveOut(document, "hooks", policy.hooks().equals(Hooks.NONE));
+        leaveOut(document, "budget", policy.budget().equals(Budget.NONE));
         return document.toString();
     }
 

@@ -1,6 +1,8 @@
 package io.keelson.server.run;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.KnownPurse;
+import io.keelson.core.money.Prices;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Changes.Lane;
@@ -127,6 +129,19 @@ public final class RunStore {
         RunsTable.prove(c, views);
     }
 
+    /**
+     * What workspaces have, their balances locked in order of their ids until the transaction ends. Runs are locked before
+     * balances.
+     */
+    public KnownPurse purse(Connection c, Collection<UUID> workspaces) throws SQLException {
+        return BalancesTable.lock(c, workspaces);
+    }
+
+    /** The prices in force. */
+    public Prices prices(Connection c) throws SQLException {
+        return PricesTable.read(c);
+    }
+
     /** Those of the idempotency keys that were used within the last 24 hours. */
     public Set<KeyUse.Id> used(Connection c, Collection<KeyUse.Id> keys) throws SQLException {
         return new IdempotencyKeys(clock).used(c, keys);
@@ -138,6 +153,7 @@ public final class RunStore {
      * @param keys idempotency keys that are used by this
      * @param now the time that the decisions were given
      * @throws StaleViewException when a view was not current or a key is in use; nothing is committed
+     * @throws BalanceTooLowException when a workspace has not got what is taken from it; nothing is committed
      * @throws SQLException when the database refused, and nothing is committed; or when the connection was lost, and
      *             nobody knows
      */

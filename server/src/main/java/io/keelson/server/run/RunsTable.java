@@ -43,25 +43,32 @@ final class RunsTable {
     /** A run that was accepted, and its row as it stands at the end of the batch. */
     record Accepted(NewRun run, RunRow row) {}
 
-    /** What the failure policy and the watch over time keep. */
+    /** What the failure policy, the watch over time and the budget keep. */
     private static final List<Column<RunRow>> KEPT = List.of(integer("plan_version", RunRow::planVersion),
             integer("replans", RunRow::replans), word("gate", r -> r.gate().wire()),
             time("state_since", RunRow::stateSince), bigint("active_ms", r -> r.active().toMillis()),
-            time("active_since", RunRow::activeSince), time("quiet_since", RunRow::quietSince));
+            time("active_since", RunRow::activeSince), time("quiet_since", RunRow::quietSince),
+            money("credits_charged_before", RunRow::chargedBefore), money("credits_refunded", RunRow::refunded),
+            money("credits_uncollected", RunRow::uncollected), money("hard_limit_usd", RunRow::hardLimit),
+            money("soft_limit_usd", RunRow::softLimit), flag("budget_warned", RunRow::budgetWarned));
 
-    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new_v2", """
+    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new_v3", """
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
                 tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts,
                 forked_from, fork_task, state, state_type, attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed,
                 tasks_failed, tasks_skipped, steps_total, total_tokens, total_cost, started_at,
                 completed_at, duration_ms, error_code, error_message, output, version_id, plan_version,
-                replans, gate, state_since, active_ms, active_since, quiet_since, created_at, updated_at)
+                replans, gate, state_since, active_ms, active_since, quiet_since, credits_charged_before,
+                credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd, budget_warned, created_at,
+                updated_at)
             select id, workspace_id, title, description, goal, plan, config, policy, inputs, tags, output_template,
                 priority, trigger, agent_slug, external_id, created_by, max_attempts, forked_from, fork_task, state, state_type,
                 attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed, tasks_failed,
                 tasks_skipped, steps_total, total_tokens, total_cost, started_at, completed_at,
                 keelson_duration_ms(started_at, completed_at), error_code, error_message, output, version_id,
-                plan_version, replans, gate, state_since, active_ms, active_since, quiet_since, {now}, {now}
+                plan_version, replans, gate, state_since, active_ms, active_since, quiet_since,
+                credits_charged_before, credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd,
+                budget_warned, {now}, {now}
               from {rows}""", Column.joined(List.of(
             uuid("id", a -> a.run.id()), uuid("workspace_id", a -> a.run.workspaceId()),
             text("title", 500, a -> a.run.name()), text("description", a -> a.run.description()),
@@ -89,7 +96,7 @@ final class RunsTable {
             integer("version_id", a -> a.row.version())),
             KEPT.stream().map(column -> column.of(Accepted::row)).toList()));
 
-    static final SetStatement<RunRow> UPDATE = SetStatement.ofAll("keelson_run_change_v2", """
+    static final SetStatement<RunRow> UPDATE = SetStatement.ofAll("keelson_run_change_v3", """
             update orchestration_runs r
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    effect_generation = u.effect_generation, failing = u.failing, agent_count = u.agent_count,
@@ -102,6 +109,9 @@ final class RunsTable {
                    output = coalesce(u.output, r.output), version_id = u.version_id,
                    plan_version = u.plan_version, replans = u.replans, gate = u.gate, state_since = u.state_since,
                    active_ms = u.active_ms, active_since = u.active_since, quiet_since = u.quiet_since,
+                   credits_charged_before = u.credits_charged_before, credits_refunded = u.credits_refunded,
+                   credits_uncollected = u.credits_uncollected, hard_limit_usd = u.hard_limit_usd,
+                   soft_limit_usd = u.soft_limit_usd, budget_warned = u.budget_warned,
                    last_heartbeat_at = case when 'running' in (r.state, u.state) then {now}
                        else r.last_heartbeat_at end,
                    updated_at = {now}
@@ -128,25 +138,30 @@ final class RunsTable {
     private static final List<Column<RunRow>> HEAD = List.of(uuid("run_id", RunRow::id),
             integer("version_id", RunRow::version), bigint("last_seq", RunRow::seq),
             integer("steps_completed", r -> r.counts().stepsCompleted()), bigint("total_tokens", RunRow::tokens),
-            money("total_cost", RunRow::cost));
+            money("total_cost", RunRow::cost), money("credits_reserved", RunRow::reserved),
+            money("credits_charged", RunRow::charged));
 
     /** What changes with every commit, on a row of its own that is quick to lock and to change. */
-    static final SetStatement<RunRow> INSERT_HEAD = new SetStatement<>("keelson_run_head", """
-            insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, updated_at)
-            select run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, {now} from {rows}""", HEAD);
+    static final SetStatement<RunRow> INSERT_HEAD = new SetStatement<>("keelson_run_head_v2", """
+            insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost,
+                credits_reserved, credits_charged, updated_at)
+            select run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, credits_reserved,
+                credits_charged, {now} from {rows}""", HEAD);
 
-    static final SetStatement<RunRow> UPDATE_HEAD = SetStatement.ofAll("keelson_run_head", """
+    static final SetStatement<RunRow> UPDATE_HEAD = SetStatement.ofAll("keelson_run_head_v2", """
             update run_heads h
                set version_id = u.version_id, last_seq = u.last_seq, steps_completed = u.steps_completed,
-                   total_tokens = u.total_tokens, total_cost = u.total_cost, updated_at = {now}
+                   total_tokens = u.total_tokens, total_cost = u.total_cost, credits_reserved = u.credits_reserved,
+                   credits_charged = u.credits_charged, updated_at = {now}
               from {rows}
              where h.run_id = u.run_id and h.version_id = u.version_id - 1""", HEAD);
 
     private static final String LOAD = """
             select r.id, workspace_id, title, priority, policy, output_template, state, attempt_number,
                 effect_generation, h.version_id, h.last_seq, failing, agent_count, task_count, tasks_completed,
-                tasks_failed, tasks_skipped, steps_total, h.steps_completed, h.total_tokens, h.total_cost, started_at,
-                completed_at, error_code, error_message, plan_version, replans, gate, state_since, active_ms,
+                tasks_failed, tasks_skipped, steps_total, h.steps_completed, h.total_tokens, h.total_cost,
+                h.credits_reserved, h.credits_charged, credits_charged_before, credits_refunded, credits_uncollected,
+                hard_limit_usd, soft_limit_usd, budget_warned, started_at, completed_at, error_code, error_message, plan_version, replans, gate, state_since, active_ms,
                 active_since, quiet_since,
                 case when state in ('created', 'pending', 'planning', 'awaiting_approval', 'retrying', 'failed')
                     or policy -> 'failures' ->> 'run' = 'RETRY'
@@ -244,6 +259,10 @@ final class RunsTable {
                 row.getBoolean("failing"), counts, row.getLong("total_tokens"), row.getBigDecimal("total_cost"),
                 Loading.time(row, "started_at"), Loading.time(row, "completed_at"), row.getString("error_code"),
                 row.getString("error_message"));
+        run.restoreCredits(row.getBigDecimal("credits_reserved"), row.getBigDecimal("credits_charged"),
+                row.getBigDecimal("credits_uncollected"), row.getBigDecimal("credits_charged_before"),
+                row.getBigDecimal("credits_refunded"), row.getBigDecimal("hard_limit_usd"),
+                row.getBigDecimal("soft_limit_usd"), row.getBoolean("budget_warned"));
         return run.restorePolicy(row.getInt("plan_version"), row.getInt("replans"), Gate.of(row.getString("gate")),
                 Loading.time(row, "state_since"), Duration.ofMillis(row.getLong("active_ms")),
                 Loading.time(row, "active_since"), Loading.time(row, "quiet_since"));

@@ -3,23 +3,24 @@ package io.keelson.server.tool;
 import io.keelson.server.artifact.StoredArtifact;
 import java.math.BigDecimal;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
  * What a successful call gave.
  *
  * @param tokens used by the call, 0 for tools without a model
- * @param cost in USD, never negative
+ * @param cost in USD, never negative; null when the tool does not say, and prices decide
  * @param artifacts what the call stored through its sink, in order
  */
-public record ToolResult(JsonNode output, long tokens, BigDecimal cost, List<StoredArtifact> artifacts) {
+public record ToolResult(JsonNode output, long tokens, @Nullable BigDecimal cost, List<StoredArtifact> artifacts) {
 
     public ToolResult {
         artifacts = List.copyOf(artifacts);
     }
 
-    /** A result that cost nothing and stored nothing. */
+    /** A result that says nothing of its cost and stored nothing. */
     public static ToolResult of(JsonNode output) {
-        return new ToolResult(output, 0, BigDecimal.ZERO, List.of());
+        return new ToolResult(output, 0, null, List.of());
     }
 }

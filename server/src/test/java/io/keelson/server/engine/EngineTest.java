@@ -8,7 +8,6 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.engine.RemoteWork.Answer;
 import io.keelson.server.engine.RemoteWork.Completion;
 import io.keelson.server.engine.RemoteWork.Item;
-import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -249,6 +248,6 @@ class EngineTest {
 
     private static Answer complete(RemoteWork remote, String worker, Item item, String output) {
         return remote.complete(Nodes.WORKSPACE, worker, List.of(new Completion(item.stepId(), item.leaseEpoch(),
-                Json.read(output), 0, BigDecimal.ZERO, List.of())), null).getFirst();
+                Json.read(output), 0, null, null, List.of())), null).getFirst();
     }
 }

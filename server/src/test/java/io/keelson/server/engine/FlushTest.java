@@ -3,6 +3,7 @@ package io.keelson.server.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.money.Prices;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Command;
@@ -32,9 +33,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What a commit asks of the database does not depend on how many commands are in it. */
 class FlushTest {
     /** BEGIN, a lock and a look at keys, where the clock was not read before; all that can be changed, and the commit. */
-    private static final Cost MOST_AT_HAND = new Cost(4, 26);
+    private static final Cost MOST_AT_HAND = new Cost(4, 28);
     /** The same, and all that a view is loaded from. */
-    private static final Cost MOST_LOADED = new Cost(13, 35);
+    private static final Cost MOST_LOADED = new Cost(13, 37);
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final String MISSION = """
             name: short
@@ -122,7 +123,7 @@ class FlushTest {
     private Flush flush() {
         // A clock that stands: what it said is never too old, however slow the machine.
         return new Flush(Nodes.store().runs(), new ViewCache(1_000_000), UuidCreator::getTimeOrderedEpoch, bystander,
-                new DatabaseTime(() -> 0));
+                new DatabaseTime(() -> 0), () -> Prices.NONE);
     }
 
     private static List<Command> creates(Nodes nodes, int count, List<List<Pending>> before) {

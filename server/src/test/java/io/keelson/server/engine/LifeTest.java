@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.engine.RemoteWork.Completion;
 import io.keelson.server.engine.RemoteWork.Item;
 import io.keelson.server.run.RunReader;
-import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -86,7 +85,7 @@ class LifeTest {
         assertThat(second.failureContext().get("task_attempt").asInt()).isEqualTo(2);
         assertThat(second.failureContext().get("message").asString()).contains("not good");
         remote.fail(Nodes.WORKSPACE, "worker", List.of(new RemoteWork.Failure(second.stepId(), 1, "BUSY", null, "busy",
-                null, 0, BigDecimal.ZERO)));
+                null, 0, null, null)));
 
         Item third = claim(remote);
         assertThat(third.effectKey()).isEqualTo(second.effectKey());
@@ -183,6 +182,6 @@ class LifeTest {
 
     private static void complete(RemoteWork remote, Item item, String output) {
         assertThat(remote.complete(Nodes.WORKSPACE, "worker", List.of(new Completion(item.stepId(), item.leaseEpoch(),
-                Json.read(output), 0, BigDecimal.ZERO, List.of())), null).getFirst().status()).isEqualTo("ok");
+                Json.read(output), 0, null, null, List.of())), null).getFirst().status()).isEqualTo("ok");
     }
 }

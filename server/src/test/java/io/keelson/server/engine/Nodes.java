@@ -9,6 +9,7 @@ import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
 import io.keelson.server.Invariants;
 import io.keelson.server.Replans;
+import io.keelson.server.TestCredits;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.db.Database;
@@ -64,6 +65,7 @@ final class Nodes implements AutoCloseable {
         tools.addAll(List.of(own));
         catalog = new ToolCatalog(tools);
         Bootstrap.ensureWorkspace(database);
+        TestCredits.grant(database, WORKSPACE);
     }
 
     Engine node(Duration lease) throws IOException {

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.run.Actor;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Command;
@@ -14,7 +15,9 @@ import io.keelson.core.sim.Simulation;
 import io.keelson.core.sim.Size;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.money.Money;
 import io.keelson.server.run.RunStore;
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -43,6 +46,7 @@ final class Replica implements Mirror, AutoCloseable {
     private final Database database = TestDatabase.create();
     private final Connection connection = database.committerConnection();
     private final Tables tables = new Tables(connection);
+    private final Money money = new Money(database, () -> this.now);
     private final RunStore store = new RunStore(() -> this.now, json -> this.story.plan(json));
     private final Map<String, Node> nodes = new HashMap<>();
     private final Map<UUID, List<Event>> events = new HashMap<>();
@@ -53,7 +57,8 @@ final class Replica implements Mirror, AutoCloseable {
     private final class Node implements Aftermath {
         private final ViewCache views = new ViewCache(Integer.MAX_VALUE);
         private final DatabaseTime time = new DatabaseTime(() -> this.nanos);
-        private final Flush flush = new Flush(store, views, () -> this.ids.next(), this, time);
+        private final Flush flush = new Flush(store, views, this::next, this, time,
+                () -> story.prices());
         private Batch batch;
         private Iterator<UUID> ids;
         private long nanos;
@@ -72,6 +77,11 @@ final class Replica implements Mirror, AutoCloseable {
             return pending;
         }
 
+        /** A try that cannot be paid may have got further than what was decided in the end; it leaves nothing behind. */
+        private UUID next() {
+            return ids.hasNext() ? ids.next() : UUID.randomUUID();
+        }
+
         /** Whatever is decided once more is decided with the same. */
         @Override
         public Offer offer() {
@@ -86,10 +96,6 @@ final class Replica implements Mirror, AutoCloseable {
         public void committed(Changes changes, Instant at) {
             assertThat(at).isEqualTo(batch.now());
         }
-    }
-
-    Replica() throws SQLException {
-        tables.insertWorkspaces(new UUID(9, 0), new UUID(9, 1));
     }
 
     /** Plays one simulation to its end. */
@@ -135,6 +141,17 @@ final class Replica implements Mirror, AutoCloseable {
             connection.commit();
         } catch (SQLException e) {
             throw new IllegalStateException(lane.toString(), e);
+        }
+    }
+
+    @Override
+    public void granted(UUID workspace, BigDecimal amount) {
+        try {
+            now = now == null ? Instant.EPOCH : now;
+            tables.ensureWorkspace(workspace);
+            money.ledger().grant(workspace, amount, null, amount.toPlainString(), Actor.SYSTEM);
+        } catch (SQLException e) {
+            throw new IllegalStateException(workspace.toString(), e);
         }
     }
 

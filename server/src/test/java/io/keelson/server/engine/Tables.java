@@ -29,13 +29,11 @@ final class Tables {
         this.connection = connection;
     }
 
-    void insertWorkspaces(UUID... ids) throws SQLException {
-        for (UUID id : ids) {
-            try (PreparedStatement insert = connection.prepareStatement(
-                    "insert into workspaces (id, name) values (?, 'w')")) {
-                insert.setObject(1, id);
-                insert.execute();
-            }
+    void ensureWorkspace(UUID id) throws SQLException {
+        try (PreparedStatement insert = connection.prepareStatement(
+                "insert into workspaces (id, name) values (?, 'w') on conflict do nothing")) {
+            insert.setObject(1, id);
+            insert.execute();
         }
         connection.commit();
     }

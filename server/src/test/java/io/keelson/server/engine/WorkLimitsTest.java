@@ -8,7 +8,6 @@ import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
-import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -136,7 +135,7 @@ class WorkLimitsTest {
         assertThat(claim(remote, "w2")).isEmpty();
 
         remote.complete(Nodes.WORKSPACE, "w1", List.of(new Completion(first.getFirst().stepId(),
-                first.getFirst().leaseEpoch(), JsonNodeFactory.instance.nullNode(), 0, BigDecimal.ZERO, List.of())),
+                first.getFirst().leaseEpoch(), JsonNodeFactory.instance.nullNode(), 0, null, null, List.of())),
                 null);
         assertThat(claim(remote, "w2")).hasSize(1);
         assertThat(atWork()).isEqualTo(2);

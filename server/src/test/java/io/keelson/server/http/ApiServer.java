@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
+import io.keelson.server.TestCredits;
 import io.keelson.server.auth.IssuedKey;
 import io.keelson.server.auth.KeyResult;
 import io.keelson.server.auth.KeyStore;
@@ -87,6 +88,7 @@ final class ApiServer implements AutoCloseable {
     String stranger() {
         UUID workspace = UUID.randomUUID();
         sql("insert into workspaces (id, name) values ('" + workspace + "', 'elsewhere')");
+        TestCredits.grant(database, workspace);
         return bearer(workspace, Scope.all(false));
     }
 

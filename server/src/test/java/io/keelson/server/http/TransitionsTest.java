@@ -29,7 +29,7 @@ class TransitionsTest {
     private static final Map<String, Set<RunState>> POSSIBLE = Map.of(
             "start", EnumSet.complementOf(EnumSet.copyOf(ENDED)),
             "pause", EnumSet.of(RunState.RUNNING, RunState.RESUMING, RunState.PAUSED),
-            "resume", EnumSet.of(RunState.PAUSED, RunState.RESUMING, RunState.RUNNING),
+            "resume", EnumSet.of(RunState.PAUSED, RunState.RESUMING, RunState.RUNNING, RunState.BUDGET_EXCEEDED),
             "cancel", EnumSet.complementOf(EnumSet.of(RunState.COMPLETED, RunState.FAILED, RunState.SKIPPED)),
             "retry", EnumSet.of(RunState.FAILED),
             "fail", EnumSet.complementOf(EnumSet.of(RunState.CREATED, RunState.COMPLETED, RunState.CANCELLED,

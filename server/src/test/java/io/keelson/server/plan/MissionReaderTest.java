@@ -2,6 +2,7 @@ package io.keelson.server.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
@@ -17,6 +18,7 @@ import io.keelson.core.policy.Escalation;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,7 +73,8 @@ class MissionReaderTest {
         assertThat(mission.start()).isFalse();
         FailureRules rules = RunPolicy.DEFAULT.failures();
         assertThat(mission.policy()).as("full_auto asks no human").isEqualTo(RunPolicy.DEFAULT.with(new FailureRules(
-                rules.run(), rules.agent(), rules.task(), rules.level(), Escalation.OFF, null, 2, false, false)));
+                rules.run(), rules.agent(), rules.task(), rules.level(), Escalation.OFF, null, 2, false, false))
+                .with(Budget.upTo(BigDecimal.ONE)));
         assertThat(mission.output()).isEqualTo("\"${ .tasks.report.output }\"");
         assertThat(mission.input()).hasToString("{\"path\":\".\"}");
         assertThat(mission.config())
@@ -241,9 +244,10 @@ class MissionReaderTest {
     void theConfigSaysToTheCore() {
         assertThat(Missions.yaml("""
                 name: m
-                plan: {tasks: [{id: a}]}
+                plan: {total_estimated_tokens: 7, tasks: [{id: a, estimated_cost: 0.1}, {id: b, estimated_cost: 0.2}]}
                 config:
                   autonomy: {level: approve}
+                  budget: {hard_limit_usd: 1.5, soft_limit_usd: 0.1, warn_at_percent: 80, min_credits: 10}
                   max_attempts: 2
                   max_agents: 3
                   task_order: sequential
@@ -282,7 +286,9 @@ class MissionReaderTest {
                         new Hooks(new StepSpec("before_run", StepKind.TOOL, "noop", "{}", RetryPolicy.STEP,
                                 Duration.ofSeconds(3)),
                                 new StepSpec("after_run", StepKind.TURN, "agent.turn", "{}", RetryPolicy.STEP,
-                                        Duration.ofSeconds(120)))));
+                                        Duration.ofSeconds(120))),
+                        new Budget(new BigDecimal("0.3"), 7, null, new BigDecimal("1.5"), new BigDecimal("0.1"),
+                                new BigDecimal("80"), new BigDecimal("10"))));
     }
 
     /** autonomy | members of the plan | whether a human must approve it | whether failures may ask one. */

@@ -6,6 +6,7 @@ import static io.keelson.server.run.RunFixtures.task;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.money.Funds;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Changes;
@@ -94,7 +95,8 @@ class CommitMessageTest {
                 true, TESTER));
         RunView view = world.load(RUN);
         world.connection().rollback();
-        Decider.decide(view, new Command.Pause(RUN, null, TESTER), new Changes(), world.now, world.ids, Offer.none());
+        Decider.decide(view, new Command.Pause(RUN, null, TESTER), new Changes(), world.now, world.ids, Offer.none(),
+                Funds.UNLIMITED);
         return view;
     }
 

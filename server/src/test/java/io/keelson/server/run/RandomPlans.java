@@ -3,6 +3,7 @@ package io.keelson.server.run;
 import static io.keelson.server.run.RunFixtures.run;
 
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
@@ -22,6 +23,7 @@ import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.TaskRow;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +66,16 @@ final class RandomPlans {
     private RunPolicy policy() {
         return new RunPolicy(chance(20), 3, 1 + random.nextInt(3), 1 + random.nextInt(2), 1 + random.nextInt(3),
                 1 + random.nextInt(3), chance(20), 4, 2, 5, chance(30) ? FailureRules.DEFAULT : failures(),
-                chance(60) ? Timeouts.DEFAULT : timeouts(), chance(50) ? HumanRules.DEFAULT : humans(), hooks());
+                chance(60) ? Timeouts.DEFAULT : timeouts(), chance(50) ? HumanRules.DEFAULT : humans(), hooks(),
+                budget());
+    }
+
+    private Budget budget() {
+        return chance(85) ? Budget.NONE
+                : new Budget(BigDecimal.valueOf(random.nextInt(300), 2), random.nextInt(10), chance(50) ? "m" : null,
+                        chance(50) ? BigDecimal.valueOf(random.nextInt(200), 2) : null,
+                        chance(50) ? BigDecimal.valueOf(random.nextInt(200), 2) : null,
+                        chance(50) ? BigDecimal.valueOf(random.nextInt(100)) : null, BigDecimal.ZERO);
     }
 
     private FailureRules failures() {

@@ -103,6 +103,10 @@ final class RandomRuns {
             return new Command.DecideTask(run, judged.id(), Choice.values()[random.nextInt(3)],
                     chance(50) ? judged.attempt() : null, chance(50) ? "hm" : null, TESTER);
         }
+        if (view.run().state() == RunState.BUDGET_EXCEEDED || chance(5)) {
+            return new Command.RaiseBudget(run, BigDecimal.valueOf(random.nextInt(1_000), 2),
+                    chance(30) ? BigDecimal.valueOf(random.nextInt(300), 2) : null, TESTER);
+        }
         return asked != null ? new Command.DecideStep(run, asked.id(), chance(70), null, TESTER)
                 : new Command.Approve(run, null, TESTER);
     }
@@ -179,7 +183,7 @@ final class RandomRuns {
                 : new Verdict(Verdict.Outcome.values()[random.nextInt(3)],
                         chance(80) ? new BigDecimal("0." + (10 + random.nextInt(90))) : null,
                         chance(50) ? "go on" : null);
-        return new Result("{\"v\":1}", random.nextInt(10), BigDecimal.ZERO, List.of(), verdict);
+        return new Result("{\"v\":1}", random.nextInt(10), null, null, List.of(), verdict);
     }
 
     private StepError error() {

@@ -111,7 +111,8 @@ class ReadersTest {
         List<ObjectNode> events = reader.events(c, world.workspace, run, 0, 1_000);
         assertThat(events).extracting(e -> e.get("seq").asInt())
                 .isEqualTo(IntStream.rangeClosed(1, events.size()).boxed().toList());
-        assertThat(events.get(1).get("payload")).hasToString("{\"to\":\"pending\",\"from\":\"created\"}");
+        assertThat(events.get(1).get("payload"))
+                .hasToString("{\"to\":\"pending\",\"from\":\"created\",\"credits_reserved\":\"1.000000\"}");
         assertThat(events.get(1).get("actor_id").asString()).isEqualTo("tester");
         assertThat(reader.events(c, world.workspace, run, 5, 2)).extracting(e -> e.get("seq").asInt())
                 .containsExactly(6, 7);

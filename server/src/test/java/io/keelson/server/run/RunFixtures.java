@@ -9,6 +9,7 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.NewRun;
+import io.keelson.server.TestCredits;
 import io.keelson.server.db.Database;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -53,6 +54,7 @@ final class RunFixtures {
     static UUID workspace(Database database) {
         UUID id = UUID.randomUUID();
         database.runInTransaction(c -> execute(c, "insert into workspaces (id, name) values ('" + id + "', 'w')"));
+        TestCredits.grant(database, id);
         return id;
     }
 

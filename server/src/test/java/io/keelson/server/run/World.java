@@ -2,6 +2,7 @@ package io.keelson.server.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.money.Funds;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Command;
@@ -85,10 +86,12 @@ final class World implements AutoCloseable {
         for (Command command : commands) {
             if (command instanceof Command.Create create) {
                 plans.put(create.runId().toString(), create.run().plan());
-                views.put(create.runId(), Decider.create(create, changes, locked.now(), ids, offer));
+                views.put(create.runId(),
+                        Decider.create(create, changes, locked.now(), ids, offer, Funds.UNLIMITED).view());
                 replies.add(Reply.CHANGED);
             } else {
-                replies.add(Decider.decide(views.get(command.runId()), command, changes, locked.now(), ids, offer));
+                replies.add(Decider.decide(views.get(command.runId()), command, changes, locked.now(), ids, offer,
+                        Funds.UNLIMITED));
             }
         }
         store.commit(connection, changes, List.of(), locked.now());

@@ -6,6 +6,7 @@ import static io.keelson.server.run.RunFixtures.task;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.money.Funds;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.policy.ErrorClass;
@@ -98,7 +99,8 @@ class WriteTest {
         world.send(new Command.Pause(run, null, TESTER));
 
         Changes changes = new Changes();
-        Decider.decide(stale, new Command.Cancel(run, null, TESTER), changes, world.now, world.ids, Offer.none());
+        Decider.decide(stale, new Command.Cancel(run, null, TESTER), changes, world.now, world.ids, Offer.none(),
+                Funds.UNLIMITED);
         Connection c = world.connection();
         assertThatThrownBy(() -> world.store.commit(c, changes, List.of(), world.now))
                 .isInstanceOf(StaleViewException.class);
@@ -159,7 +161,8 @@ class WriteTest {
         for (int i = 0; i < runs; i++) {
             NewRun made = run(new UUID(2, firstId + i), world.workspace, RunPolicy.DEFAULT,
                     task("a", List.of(), step("one")), task("b", List.of("a"), step("one")));
-            Decider.create(new Command.Create(made, true, TESTER), changes, world.now, world.ids, Offer.none());
+            Decider.create(new Command.Create(made, true, TESTER), changes, world.now, world.ids, Offer.none(),
+                    Funds.UNLIMITED);
         }
         CountingConnection counting = new CountingConnection(world.connection());
         world.store.commit(counting.connection(), changes, List.of(), Instant.parse("2026-01-01T00:00:00Z"));

@@ -9,7 +9,6 @@ import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
@@ -55,7 +54,7 @@ final class ArtifactWrite implements Tool {
                     .put("content_type", stored.contentType())
                     .put("size_bytes", stored.sizeBytes())
                     .put("sha256", stored.sha256());
-            return new ToolResult(output, 0, BigDecimal.ZERO, List.of(stored));
+            return new ToolResult(output, 0, null, List.of(stored));
         } catch (ArtifactRefusedException e) {
             throw ToolFailure.permanent(e.code(), String.valueOf(e.getMessage()));
         } catch (IOException e) {

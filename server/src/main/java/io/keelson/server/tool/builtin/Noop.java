@@ -6,6 +6,7 @@ import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import java.math.BigDecimal;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
@@ -16,7 +17,7 @@ final class Noop implements Tool {
             "Does nothing; reports declared tokens and cost. For tests and benchmarks.", """
             {"type": "object", "additionalProperties": false, "properties": {
               "tokens": {"type": "integer", "minimum": 0, "maximum": 1000000000000, "default": 0},
-              "cost": {"type": "number", "minimum": 0, "maximum": 1000000, "default": 0, "description": "in USD"},
+              "cost": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "in USD; as priced when left out"},
               "output": {"description": "what the step's output is to be"}}}""", "true");
 
     @Override
@@ -28,7 +29,7 @@ final class Noop implements Tool {
     public ToolResult execute(ToolCall call) {
         JsonNode input = call.input();
         JsonNode output = input.has("output") ? input.get("output") : JsonNodeFactory.instance.objectNode();
-        BigDecimal cost = input.has("cost") ? input.get("cost").decimalValue() : BigDecimal.ZERO;
+        @Nullable BigDecimal cost = input.has("cost") ? input.get("cost").decimalValue() : null;
         return new ToolResult(output, input.path("tokens").asLong(0), cost, List.of());
     }
 }

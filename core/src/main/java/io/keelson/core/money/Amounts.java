@@ -1,0 +1,19 @@
+package io.keelson.core.money;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+
+/** Amounts of money: credits, of which one is one USD, to six decimal places. */
+public final class Amounts {
+    public static final BigDecimal ZERO = of(BigDecimal.ZERO);
+    public static final BigDecimal ONE = of(BigDecimal.ONE);
+
+    private static final int PLACES = 6;
+
+    private Amounts() {}
+
+    /** The amount to six places, half of the last one upwards. */
+    public static BigDecimal of(BigDecimal amount) {
+        return amount.setScale(PLACES, RoundingMode.HALF_UP);
+    }
+}

@@ -1,0 +1,13 @@
+package io.keelson.core.money;
+
+/**
+ * What decisions know about money.
+ *
+ * @param prices in force
+ * @param purse what workspaces have to spend
+ */
+public record Funds(Prices prices, Purse purse) {
+
+    /** Nothing has a price, and whatever is reported can be paid. */
+    public static final Funds UNLIMITED = new Funds(Prices.NONE, Purse.BOTTOMLESS);
+}

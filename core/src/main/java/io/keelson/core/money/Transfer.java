@@ -1,0 +1,61 @@
+package io.keelson.core.money;
+
+import java.math.BigDecimal;
+import java.util.Locale;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a run moves from one account of its workspace to another: a row of the ledger, never changed.
+ *
+ * @param amount &gt; 0
+ * @param attempt the run's, from 1
+ * @param stepId what was charged for; null when it is not a charge
+ * @param key unique with the kind within the workspace: nothing is booked twice
+ * @param use what was charged for; null when it is not a charge
+ * @param actorId null for the system itself
+ */
+public record Transfer(UUID workspaceId, Kind kind, BigDecimal amount, UUID runId, int attempt, @Nullable UUID stepId,
+        String key, @Nullable Use use, String actorType, @Nullable String actorId) {
+
+    /** What a run does with credits. */
+    public enum Kind {
+        /** At the beginning of an attempt, and when more is needed than was thought. */
+        RESERVE(Account.AVAILABLE, Account.RESERVED),
+        /** Where a step has cost something. */
+        CHARGE(Account.RESERVED, Account.SPENT),
+        /** What an attempt that has ended did not need. */
+        REFUND(Account.RESERVED, Account.AVAILABLE);
+
+        private final Account from;
+        private final Account to;
+        private final String wire = name().toLowerCase(Locale.ROOT);
+
+        Kind(Account from, Account to) {
+            this.from = from;
+            this.to = to;
+        }
+
+        public Account from() {
+            return from;
+        }
+
+        public Account to() {
+            return to;
+        }
+
+        public String wire() {
+            return wire;
+        }
+    }
+
+    /**
+     * What a charge was for.
+     *
+     * @param model null when none was named
+     * @param agent null for the run's default agent
+     * @param priceVersion of the price that it was calculated by; null for a cost that was reported
+     */
+    public record Use(String tool, @Nullable String model, @Nullable String agent, long tokens,
+            @Nullable Integer priceVersion) {}
+}

@@ -1,0 +1,5 @@
+/** What things cost and who pays: exact amounts, prices, budgets, transfers between a workspace's accounts. */
+@NullMarked
+package io.keelson.core.money;
+
+import org.jspecify.annotations.NullMarked;

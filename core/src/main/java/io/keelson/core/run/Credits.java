@@ -1,0 +1,333 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Prices.Cost;
+import io.keelson.core.money.Transfer;
+import io.keelson.core.money.Transfer.Kind;
+import io.keelson.core.money.Transfer.Use;
+import java.math.BigDecimal;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a run costs its workspace (specification, money §1): set aside when an attempt begins, charged as its steps
+ * report, more set aside where that does not do, and the rest given back at its end. Never more is charged than is set
+ * aside, and never more is set aside than the hard limit leaves.
+ */
+final class Credits {
+    private static final String INSUFFICIENT = "INSUFFICIENT_CREDITS";
+
+    private Credits() {}
+
+    /**
+     * Sets aside what an attempt is thought to need.
+     *
+     * @param attempt that is about to begin
+     * @return null when it may begin; otherwise why not, and nothing has changed
+     */
+    static Reply.@Nullable Rejected reserve(Decision d, int attempt) {
+        BigDecimal room = room(d.run);
+        if (room != null && room.signum() <= 0 && d.run.chargedBefore.signum() > 0) {
+            return usedUp(d.run);
+        }
+        BigDecimal wanted = wanted(d);
+        if (wanted.signum() > 0 && !d.funds.purse().take(d.run.workspaceId(), wanted)) {
+            return insufficient(d.run, wanted);
+        }
+        setAside(d, attempt, wanted, "reserve");
+        return null;
+    }
+
+    private static void setAside(Decision d, int attempt, BigDecimal amount, String what) {
+        if (amount.signum() > 0) {
+            d.run.reserved = d.run.reserved.add(amount);
+            d.changes.reserve(d.run.workspaceId(), amount);
+            book(d, Kind.RESERVE, amount, attempt, d.run.id() + "/" + attempt + "/" + what);
+        }
+    }
+
+    /** What an attempt is thought to need, at least 1, as far as the hard limit leaves it. */
+    private static BigDecimal wanted(Decision d) {
+        return within(d.run, d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ONE));
+    }
+
+    private static BigDecimal within(RunRow run, BigDecimal amount) {
+        BigDecimal room = room(run);
+        return room == null ? amount : amount.min(room).max(Amounts.ZERO);
+    }
+
+    /** What may be set aside beyond what is; null for as much as there is. */
+    private static @Nullable BigDecimal room(RunRow run) {
+        BigDecimal limit = hardLimit(run);
+        return limit == null ? null : limit.subtract(run.chargedBefore).subtract(run.reserved);
+    }
+
+    /** What all attempts may cost together; null for no limit. */
+    static @Nullable BigDecimal hardLimit(RunRow run) {
+        return run.hardLimit != null ? run.hardLimit : run.policy().budget().hardLimit();
+    }
+
+    /** What all attempts have been charged so far. */
+    static BigDecimal charged(RunRow run) {
+        return run.chargedBefore.add(run.charged);
+    }
+
+    /** What a report says to have cost, or is to cost by the prices in force. */
+    static Cost cost(Decision d, StepRow step, Result result) {
+        return d.funds.prices().cost(step.spec().tool(), result.model(), result.tokens(), result.cost());
+    }
+
+    /**
+     * Charges what one try of a step cost, once, as far as it can be collected.
+     *
+     * @return what its event tells of it
+     */
+    static Map<String, Object> charge(Decision d, StepRow step, Result result, Cost cost) {
+        BigDecimal amount = cost.amount();
+        Map<String, Object> told = new LinkedHashMap<>();
+        if (result.tokens() == 0 && amount.signum() == 0) {
+            return told;
+        }
+        told.put("tokens", result.tokens());
+        told.put("cost", amount.toPlainString());
+        if (amount.signum() > 0) {
+            BigDecimal missing = amount.subtract(left(d.run));
+            if (missing.signum() > 0) {
+                extend(d, missing);
+            }
+            BigDecimal collected = amount.min(left(d.run));
+            collect(d, step, result, cost, collected);
+            told.put("charged", collected.toPlainString());
+            if (collected.compareTo(amount) < 0) {
+                d.run.uncollected = d.run.uncollected.add(amount.subtract(collected));
+                told.put("uncollected", amount.subtract(collected).toPlainString());
+            }
+        }
+        return told;
+    }
+
+    private static BigDecimal left(RunRow run) {
+        return run.reserved.subtract(run.charged);
+    }
+
+    private static void collect(Decision d, StepRow step, Result result, Cost cost, BigDecimal amount) {
+        if (amount.signum() > 0) {
+            d.run.charged = d.run.charged.add(amount);
+            d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(),
+                    step.id() + "/" + step.attempt, new Use(step.spec().tool(), result.model(),
+                            step.task().agent().name(), result.tokens(), cost.version()),
+                    d.actor.type(), d.actor.id()));
+            warn(d);
+        }
+    }
+
+    /** Sets more aside: a whole reservation's worth if it is there, else so much at least, else nothing. */
+    private static void extend(Decision d, BigDecimal least) {
+        BigDecimal much = within(d.run, wanted(d).max(least));
+        BigDecimal little = within(d.run, least);
+        BigDecimal got = take(d, much) ? much : take(d, little) ? little : Amounts.ZERO;
+        if (got.signum() > 0) {
+            d.note(null, null, "run_credits_extended", Map.of("amount", got.toPlainString(), "credits_reserved",
+                    d.run.reserved.add(got).toPlainString()));
+            setAside(d, d.run.attempt, got, "extend/" + d.run.seq);
+        }
+    }
+
+    private static boolean take(Decision d, BigDecimal amount) {
+        return amount.signum() > 0 && d.funds.purse().take(d.run.workspaceId(), amount);
+    }
+
+    /** People are warned once of what a run costs. */
+    private static void warn(Decision d) {
+        BigDecimal soft = d.run.softLimit != null ? d.run.softLimit : d.run.policy().budget().softLimit();
+        BigDecimal hard = hardLimit(d.run);
+        BigDecimal at = d.run.policy().budget().warning(hard, soft);
+        if (!d.run.budgetWarned && at != null && charged(d.run).compareTo(at) >= 0) {
+            d.run.budgetWarned = true;
+            Map<String, Object> detail = new LinkedHashMap<>(Map.of("charged", charged(d.run).toPlainString(),
+                    "warn_at", at.toPlainString()));
+            if (hard != null) {
+                detail.put("hard_limit", hard.toPlainString());
+            }
+            d.note(null, null, "run_budget_warning", detail);
+        }
+    }
+
+    /** A report's cost is charged: where it could not be collected, or others wait for what is used up, the run stops. */
+    static void afterCharge(Decision d, Map<String, Object> told) {
+        if (told.containsKey("uncollected")) {
+            stop(d, "the cost of a step could not be collected");
+        } else if (told.containsKey("charged") && hardLimit(d.run) != null && tooMuchIsQueued(d)) {
+            stop(d, "the hard limit leaves nothing for the steps that wait");
+        }
+    }
+
+    private static boolean tooMuchIsQueued(Decision d) {
+        return d.view.steps.values().stream().anyMatch(step -> step.queued && !step.held()) && !allows(d, Amounts.ZERO);
+    }
+
+    /** True when the run's limit does not allow the step to begin; it is stopped then. */
+    static boolean holdsBack(Decision d, StepRow step) {
+        d.heldBack |= hardLimit(d.run) != null && !allows(d, d.funds.prices().known(step.spec().tool()));
+        return d.heldBack;
+    }
+
+    /** Whether so much may be begun beside what is out: what that is known to cost counts as charged. */
+    private static boolean allows(Decision d, BigDecimal more) {
+        BigDecimal limit = hardLimit(d.run);
+        BigDecimal charged = charged(d.run);
+        if (limit == null) {
+            return true;
+        }
+        if (charged.signum() > 0 && charged.compareTo(limit) >= 0) {
+            return false;
+        }
+        BigDecimal known = more.add(out(d));
+        return known.signum() == 0 || charged.add(known).compareTo(limit) <= 0;
+    }
+
+    /** What the steps that are queued or running are known to cost. */
+    private static BigDecimal out(Decision d) {
+        return d.funds.prices().tools().isEmpty() ? Amounts.ZERO
+                : d.view.steps.values().stream().filter(step -> step.queued)
+                        .map(step -> d.funds.prices().known(step.spec().tool())).reduce(Amounts.ZERO, BigDecimal::add);
+    }
+
+    /** After a decision: a run of which a step was held back is stopped. */
+    static void after(Decision d) {
+        if (d.heldBack) {
+            stop(d, "the hard limit does not leave what the next step costs");
+        }
+    }
+
+    /** As in a pause, what is in flight may finish and is recorded. A run that is held up already stays as it is. */
+    private static void stop(Decision d, String reason) {
+        if (d.run.state == RunState.RUNNING) {
+            Map<String, Object> detail = new LinkedHashMap<>(Map.of("reason", reason, "charged",
+                    charged(d.run).toPlainString(), "uncollected", d.run.uncollected.toPlainString()));
+            BigDecimal limit = hardLimit(d.run);
+            if (limit != null) {
+                detail.put("hard_limit", limit.toPlainString());
+            }
+            d.move(RunState.BUDGET_EXCEEDED, detail);
+            Gates.rest(d);
+        }
+    }
+
+    /** Whether the next try of a failed step can be paid, as far as it is known what that costs. */
+    static boolean affordable(Decision d, BigDecimal known) {
+        BigDecimal needed = known.max(d.run.policy().budget().minCredits());
+        BigDecimal more = needed.subtract(left(d.run));
+        return more.signum() <= 0 || d.funds.purse().covers(d.run.workspaceId(), more);
+    }
+
+    /** A run that was stopped goes on if its limit and its workspace leave something to go on with. */
+    static Reply resume(Decision d) {
+        Reply.Rejected refusal = provide(d);
+        return refusal == null ? Gates.resume(d) : refusal;
+    }
+
+    private static Reply.@Nullable Rejected provide(Decision d) {
+        BigDecimal limit = hardLimit(d.run);
+        if (limit != null && charged(d.run).compareTo(limit) >= 0) {
+            return usedUp(d.run);
+        }
+        if (left(d.run).signum() == 0) {
+            extend(d, within(d.run, Amounts.ONE));
+        }
+        return left(d.run).signum() > 0 ? null : insufficient(d.run, within(d.run, Amounts.ONE));
+    }
+
+    static Reply raise(Decision d, Command.RaiseBudget command) {
+        if (d.run.state.terminal() && d.run.state != RunState.FAILED) {
+            return Decider.forbidden(d.run.state, "change the budget of");
+        }
+        BigDecimal hard = command.hardLimit() == null ? d.run.hardLimit : Amounts.of(command.hardLimit());
+        BigDecimal soft = command.softLimit() == null ? d.run.softLimit : Amounts.of(command.softLimit());
+        BigDecimal taken = d.run.chargedBefore.add(d.run.reserved);
+        if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
+            return new Reply.Rejected("BUDGET_TOO_LOW", taken.toPlainString()
+                    + " credits are charged or set aside already; the hard limit cannot be below that",
+                    d.run.state.wire(), List.of());
+        }
+        boolean same = same(hard, d.run.hardLimit) && same(soft, d.run.softLimit);
+        if (!same) {
+            d.run.hardLimit = hard;
+            d.run.softLimit = soft;
+            d.note(null, null, "run_budget_changed", limits(hard, soft));
+        }
+        if (d.run.state != RunState.BUDGET_EXCEEDED) {
+            return new Reply.Done(!same);
+        }
+        Reply.Rejected refusal = provide(d);
+        if (refusal == null) {
+            return Gates.resume(d);
+        }
+        return same ? refusal : Reply.CHANGED;
+    }
+
+    private static boolean same(@Nullable BigDecimal one, @Nullable BigDecimal other) {
+        return one == null || other == null ? one == other : one.compareTo(other) == 0;
+    }
+
+    private static Map<String, Object> limits(@Nullable BigDecimal hard, @Nullable BigDecimal soft) {
+        Map<String, Object> detail = new LinkedHashMap<>();
+        if (hard != null) {
+            detail.put("hard_limit", hard.toPlainString());
+        }
+        if (soft != null) {
+            detail.put("soft_limit", soft.toPlainString());
+        }
+        return detail;
+    }
+
+    /** The attempt ends: what it did not need goes back, in full, and its account is empty for the next. */
+    static Changes.Account settle(Decision d) {
+        RunRow run = d.run;
+        BigDecimal refund = left(run);
+        Changes.Account account =
+                new Changes.Account(run.reserved, run.charged, refund, run.uncollected, d.now);
+        if (refund.signum() > 0) {
+            book(d, Kind.REFUND, refund, run.attempt, run.id() + "/" + run.attempt + "/settle");
+            d.funds.purse().give(run.workspaceId(), refund);
+        }
+        d.changes.settle(run.workspaceId(), run.reserved, run.charged);
+        run.chargedBefore = run.chargedBefore.add(run.charged);
+        run.refunded = run.refunded.add(refund);
+        run.reserved = Amounts.ZERO;
+        run.charged = Amounts.ZERO;
+        return account;
+    }
+
+    /** The account of an attempt that goes on. */
+    static Changes.Account open(RunRow run) {
+        return new Changes.Account(run.reserved, run.charged, Amounts.ZERO, run.uncollected, null);
+    }
+
+    /** What a terminal event tells. */
+    static void tell(Changes.Account account, Map<String, Object> detail) {
+        detail.put("credits_charged", account.charged().toPlainString());
+        detail.put("credits_refunded", account.refunded().toPlainString());
+        if (account.uncollected().signum() > 0) {
+            detail.put("uncollected", account.uncollected().toPlainString());
+        }
+    }
+
+    private static void book(Decision d, Kind kind, BigDecimal amount, int attempt, String key) {
+        d.changes.add(new Transfer(d.run.workspaceId(), kind, amount, d.run.id(), attempt, null, key, null,
+                d.actor.type(), d.actor.id()));
+    }
+
+    private static Reply.Rejected insufficient(RunRow run, BigDecimal wanted) {
+        return new Reply.Rejected(INSUFFICIENT, "the workspace has fewer than the " + wanted.toPlainString()
+                + " credits that the run needs", run.state.wire(), List.of());
+    }
+
+    private static Reply.Rejected usedUp(RunRow run) {
+        return new Reply.Rejected("BUDGET_EXCEEDED", "the run has used " + charged(run).toPlainString()
+                + " credits, and its hard limit is " + hardLimit(run), run.state.wire(), List.of("budget", "cancel"));
+    }
+}

@@ -1,0 +1,118 @@
+package io.keelson.core.money;
+
+import io.keelson.core.run.Changes;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+
+/**
+ * Workspaces' balances and their ledger in memory, as a database keeps them: both change together or not at all. The fold
+ * of the ledger is kept beside the balances, so that each can be held against the other (I1).
+ */
+public final class Bank {
+
+    /** What is in the accounts of one workspace. */
+    private record Accounts(BigDecimal available, BigDecimal reserved, BigDecimal spent) {
+        private static final Accounts NOTHING = new Accounts(Amounts.ZERO, Amounts.ZERO, Amounts.ZERO);
+
+        private Accounts plus(BigDecimal toAvailable, BigDecimal toReserved, BigDecimal toSpent) {
+            return new Accounts(available.add(toAvailable), reserved.add(toReserved), spent.add(toSpent));
+        }
+
+        private boolean possible() {
+            return available.signum() >= 0 && reserved.signum() >= 0 && spent.signum() >= 0;
+        }
+    }
+
+    private record Key(UUID workspace, String key, Transfer.Kind kind) {}
+
+    private final Map<UUID, Accounts> balances = new HashMap<>();
+    private final Map<UUID, Accounts> folded = new HashMap<>();
+    private final Map<UUID, BigDecimal> granted = new HashMap<>();
+    private final Set<Key> keys = new HashSet<>();
+    private final List<Transfer> ledger = new ArrayList<>();
+
+    public void grant(UUID workspace, BigDecimal amount) {
+        balances.merge(workspace, Accounts.NOTHING.plus(amount, Amounts.ZERO, Amounts.ZERO), Bank::sum);
+        folded.merge(workspace, Accounts.NOTHING.plus(amount, Amounts.ZERO, Amounts.ZERO), Bank::sum);
+        granted.merge(workspace, amount, BigDecimal::add);
+    }
+
+    private static Accounts sum(Accounts one, Accounts other) {
+        return one.plus(other.available, other.reserved, other.spent);
+    }
+
+    public BigDecimal available(UUID workspace) {
+        return balances.getOrDefault(workspace, Accounts.NOTHING).available;
+    }
+
+    public List<Transfer> ledger() {
+        return ledger;
+    }
+
+    /** Knows what is there now. */
+    public Purse purse() {
+        Map<UUID, BigDecimal> available = new HashMap<>();
+        balances.forEach((workspace, accounts) -> available.put(workspace, accounts.available));
+        return new KnownPurse(available);
+    }
+
+    /** False when a balance would be negative; nothing has changed then. */
+    public boolean covers(Changes changes) {
+        return changes.balances().stream().allMatch(change -> balances
+                .getOrDefault(change.workspaceId(), Accounts.NOTHING).available.add(change.available()).signum() >= 0);
+    }
+
+    public void commit(Changes changes) {
+        changes.balances().forEach(change -> balances.merge(change.workspaceId(),
+                new Accounts(change.available(), change.reserved(), change.spent()), Bank::sum));
+        changes.transfers().forEach(this::book);
+    }
+
+    private void book(Transfer t) {
+        unless(t.amount().signum() > 0, "not an amount: %s", t);
+        unless(keys.add(new Key(t.workspaceId(), t.key(), t.kind())), "booked twice: %s", t);
+        ledger.add(t);
+        folded.put(t.workspaceId(), move(move(folded.getOrDefault(t.workspaceId(), Accounts.NOTHING),
+                t.kind().from(), t.amount().negate()), t.kind().to(), t.amount()));
+    }
+
+    private static Accounts move(Accounts accounts, Account account, BigDecimal amount) {
+        return switch (account) {
+            case AVAILABLE -> accounts.plus(amount, Amounts.ZERO, Amounts.ZERO);
+            case RESERVED -> accounts.plus(Amounts.ZERO, amount, Amounts.ZERO);
+            case SPENT -> accounts.plus(Amounts.ZERO, Amounts.ZERO, amount);
+            case FUNDING -> accounts;
+        };
+    }
+
+    /**
+     * I1: balances are the fold of the ledger, but for what open attempts have charged; never negative; and nothing comes
+     * from nowhere or goes there.
+     *
+     * @param open what open attempts of a workspace have charged
+     */
+    public void check(Function<UUID, BigDecimal> open) {
+        balances.forEach((workspace, is) -> {
+            BigDecimal charged = open.apply(workspace);
+            Accounts was = folded.getOrDefault(workspace, Accounts.NOTHING);
+            Accounts expected = was.plus(Amounts.ZERO, charged, charged.negate());
+            unless(is.equals(expected), "I1: balance %s, the ledger says %s", is, expected);
+            unless(is.possible() && was.possible(), "I1: negative: %s, %s", is, was);
+            unless(is.available.add(is.reserved).add(is.spent).compareTo(granted.get(workspace)) == 0,
+                    "I1: %s is not what was granted: %s", is, granted.get(workspace));
+        });
+    }
+
+    private static void unless(boolean holds, String law, Object... about) {
+        if (!holds) {
+            throw new IllegalStateException(law.formatted(about));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package io.keelson.core.sim;
+
+import static io.keelson.core.sim.Violation.unless;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Prices;
+import io.keelson.core.money.Transfer;
+import io.keelson.core.money.Transfer.Kind;
+import io.keelson.core.run.Changes.Attempt;
+import io.keelson.core.run.Event;
+import java.math.BigDecimal;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one run does with credits (I1, specification money §1): told by its rows of the ledger, its attempts' accounts and
+ * its events. What workspaces have is the {@code Bank}'s to check.
+ */
+final class MoneyLaws {
+    private final RunRows before;
+    private final RunRows after;
+    private final Prices prices;
+
+    /** @param before null for a run that the commit makes */
+    MoneyLaws(RunRows before, RunRows after, Prices prices) {
+        this.before = before;
+        this.after = after;
+        this.prices = prices;
+    }
+
+    void check(List<Event> events) {
+        unless(after.head.charged().signum() >= 0 && after.head.charged().compareTo(after.head.reserved()) <= 0,
+                "reserved >= charged: %s", after.head);
+        BigDecimal limit = limit(after);
+        unless(limit == null || total(after.run.chargedBefore(), after.head.reserved()).compareTo(limit) <= 0,
+                "more is set aside than the limit %s allows: %s %s", limit, after.run, after.head);
+        after.attempts.values().forEach(this::attempt);
+        reservation();
+        costs();
+        after.ledger.forEach(this::key);
+        dispatch(events);
+        queued();
+        warning(events);
+    }
+
+    private static @Nullable BigDecimal limit(RunRows rows) {
+        return rows.run.hardLimit() != null ? rows.run.hardLimit() : rows.accepted.policy().budget().hardLimit();
+    }
+
+    private static BigDecimal total(BigDecimal... parts) {
+        return List.of(parts).stream().reduce(BigDecimal.ZERO, BigDecimal::add);
+    }
+
+    private BigDecimal booked(Predicate<Transfer> which) {
+        return after.ledger.stream().filter(which).map(Transfer::amount).reduce(BigDecimal.ZERO, BigDecimal::add);
+    }
+
+    private BigDecimal booked(int attempt, Kind kind) {
+        return booked(t -> t.attempt() == attempt && t.kind() == kind);
+    }
+
+    /** An attempt's account is what the ledger says of it, and a settled one comes out even. */
+    private void attempt(Attempt attempt) {
+        var account = attempt.credits();
+        if (account.settledAt() == null) {
+            return;
+        }
+        unless(total(account.charged(), account.refunded()).compareTo(account.reserved()) == 0,
+                "charged + refunded = reserved: %s", attempt);
+        unless(booked(attempt.number(), Kind.RESERVE).compareTo(account.reserved()) == 0
+                && booked(attempt.number(), Kind.CHARGE).compareTo(account.charged()) == 0
+                && booked(attempt.number(), Kind.REFUND).compareTo(account.refunded()) == 0,
+                "the ledger says otherwise: %s %s", attempt, after.ledger);
+    }
+
+    /** Credits are set aside while an attempt is open, and at no other time (I5). */
+    private void reservation() {
+        RunState state = after.run.state();
+        int attempt = after.run.attempt();
+        boolean open = !state.terminal() && state != RunState.CREATED && state != RunState.RETRYING;
+        unless(open || after.head.reserved().signum() == 0, "I5: %s, and credits are set aside: %s", state, after.head);
+        BigDecimal limit = limit(after);
+        unless(!open || after.head.reserved().signum() > 0 || limit != null, "nothing is set aside: %s", state);
+        unless(!open || booked(attempt, Kind.RESERVE).compareTo(after.head.reserved()) == 0
+                && booked(attempt, Kind.CHARGE).compareTo(after.head.charged()) == 0,
+                "the ledger says otherwise: %s %s",
+                after.head, after.ledger);
+        unless(state != RunState.RUNNING || after.run.uncollected().signum() == 0 || limit != null
+                || after.head.reserved().compareTo(after.head.charged()) >= 0, "goes on without credits: %s",
+                after.head);
+    }
+
+    /** Whatever a report cost is charged or stands as uncollected, and is charged in the attempt that did it. */
+    private void costs() {
+        BigDecimal uncollected = after.attempts.values().stream()
+                .filter(attempt -> attempt.number() < after.run.attempt())
+                .map(attempt -> attempt.credits().uncollected()).reduce(after.run.uncollected(), BigDecimal::add);
+        BigDecimal charged = booked(t -> t.kind() == Kind.CHARGE);
+        unless(total(charged, uncollected).compareTo(after.head.cost()) == 0,
+                "cost %s, charged %s, uncollected %s", after.head.cost(), charged, uncollected);
+        unless(total(after.run.chargedBefore(), after.head.charged()).compareTo(charged) == 0,
+                "counts %s and %s charged, the ledger says %s", after.run.chargedBefore(), after.head.charged(),
+                charged);
+        for (Saved.Step step : after.steps.values()) {
+            unless(booked(t -> step.id().equals(t.stepId())).compareTo(step.cost()) <= 0,
+                    "charged more than it cost: %s",
+                    step);
+        }
+    }
+
+    /** What is the same has the same key, so that a ledger which takes a key once books nothing twice. */
+    private void key(Transfer transfer) {
+        String attempt = after.id() + "/" + transfer.attempt() + "/";
+        switch (transfer.kind()) {
+            case RESERVE -> unless(transfer.key().equals(attempt + "reserve")
+                    || transfer.key().matches(attempt + "extend/\\d+"), "key: %s", transfer);
+            case REFUND -> unless(transfer.key().equals(attempt + "settle"), "key: %s", transfer);
+            case CHARGE -> {
+                Saved.Step step = after.steps.get(transfer.stepId());
+                Set<String> tries = new HashSet<>();
+                for (int i = 1; i <= step.attempt(); i++) {
+                    tries.add(step.id() + "/" + i);
+                }
+                unless(tries.contains(transfer.key()) && step.ofAttempt() == transfer.attempt(), "key: %s of %s",
+                        transfer,
+                        step);
+            }
+        }
+    }
+
+    /** At the limit nothing more begins, and a cost that could not be collected stops the run at once. */
+    private void dispatch(List<Event> events) {
+        BigDecimal limit = before == null ? after.accepted.policy().budget().hardLimit() : limit(before);
+        BigDecimal charged =
+                before == null ? BigDecimal.ZERO : total(before.run.chargedBefore(), before.head.charged());
+        String state = before == null ? "created" : before.run.state().wire();
+        for (Event event : events) {
+            Object changed = event.detail().get("hard_limit");
+            if (event.type().equals("run_budget_changed") && changed != null) {
+                limit = new BigDecimal((String) changed);
+            } else if (event.stepId() == null && event.taskId() == null && event.agentId() == null
+                    && event.to() != null) {
+                state = event.to();
+            } else if (event.stepId() != null && event.to() != null) {
+                charged = total(charged, new BigDecimal((String) event.detail().getOrDefault("charged", "0")));
+                unless(!event.detail().containsKey("uncollected") || !state.equals("running"),
+                        "not collected, and the run goes on: %s", event);
+                Saved.Step step = after.steps.get(event.stepId());
+                boolean begins = event.to().equals("running");
+                unless(!begins || limit == null || charged.signum() == 0 || charged.compareTo(limit) < 0,
+                        "begun at the limit %s: %s", limit, event);
+                unless(!begins || event.from().equals("running") || limit == null || known(step).signum() == 0
+                        || total(charged, known(step)).compareTo(limit) <= 0, "begun though it is too dear: %s", event);
+            }
+        }
+    }
+
+    private BigDecimal known(Saved.Step step) {
+        return prices.known(step.spec().tool());
+    }
+
+    /** What waits to be claimed fits under the limit, together with what is out. */
+    private void queued() {
+        BigDecimal limit = limit(after);
+        if (limit == null || after.queue.values().stream().allMatch(place -> place.item().holder() != null)) {
+            return;
+        }
+        BigDecimal charged = total(after.run.chargedBefore(), after.head.charged());
+        BigDecimal out = after.queue.keySet().stream().flatMap(lane -> after.stepsOf(lane.taskId())
+                .filter(step -> after.laneOf(step).equals(lane) && !step.state().terminal()
+                        && (step.state() == StepState.RUNNING || after.laneOf(step).lane() > 0 || first(step))))
+                .map(this::known).reduce(BigDecimal.ZERO, BigDecimal::add);
+        unless(charged.signum() == 0 && out.signum() == 0 || total(charged, out).compareTo(limit) <= 0,
+                "%s charged and %s queued exceed %s", charged, out, limit);
+    }
+
+    /** The first open step of its lane. */
+    private boolean first(Saved.Step step) {
+        return after.stepsOf(step.taskId()).filter(other -> !other.state().terminal())
+                .noneMatch(other -> other.position() < step.position()
+                        || other.position() == step.position() && other.turn() < step.turn());
+    }
+
+    private void warning(List<Event> events) {
+        long warnings = events.stream().filter(event -> event.type().equals("run_budget_warning")).count();
+        unless(warnings == (after.run.budgetWarned() ? 1 : 0) - (before != null && before.run.budgetWarned() ? 1 : 0),
+                "%s warnings, %s", warnings, after.run);
+        BigDecimal soft = after.run.softLimit() != null ? after.run.softLimit()
+                : after.accepted.policy().budget().softLimit();
+        boolean changed = events.stream().anyMatch(event -> event.type().equals("run_budget_changed"));
+        boolean chargedNow = before != null && events.stream().anyMatch(event -> event.detail().containsKey("charged")
+                && event.stepId() != null);
+        unless(soft == null || changed || !chargedNow || after.run.budgetWarned()
+                || total(after.run.chargedBefore(), after.head.charged()).compareTo(soft) < 0, "nobody was warned: %s",
+                after.run);
+    }
+}

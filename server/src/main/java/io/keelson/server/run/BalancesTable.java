@@ -1,0 +1,47 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.Column.money;
+import static io.keelson.server.run.Column.uuid;
+
+import io.keelson.core.money.KnownPurse;
+import io.keelson.core.run.Changes.Balance;
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+
+/** {@code credit_balances}, as far as runs change them. Whoever locks several does so in the order of their ids. */
+final class BalancesTable {
+    /** The SQLSTATE of a commit that would take more out of a balance than is in it. */
+    static final String TOO_LOW = "KE002";
+
+    static final SetStatement<Balance> CHANGE = new SetStatement<>("keelson_balance", """
+            with touched as (
+                update credit_balances b
+                   set available = b.available + u.available, reserved = b.reserved + u.reserved,
+                       spent = b.spent + u.spent
+                  from {rows}
+                 where b.workspace_id = u.workspace_id and b.available + u.available >= 0
+                 returning 1)
+            select keelson_balance_too_low({count}, count(*)) from touched having count(*) <> {count}""",
+            uuid("workspace_id", Balance::workspaceId), money("available", Balance::available),
+            money("reserved", Balance::reserved), money("spent", Balance::spent));
+
+    private static final String LOCK = """
+            select workspace_id, available from credit_balances
+             where workspace_id = any (?)
+             order by workspace_id
+               for no key update""";
+
+    private BalancesTable() {}
+
+    static KnownPurse lock(Connection c, Collection<UUID> workspaces) throws SQLException {
+        Map<UUID, BigDecimal> available = new HashMap<>();
+        Loading.each(c, LOCK, workspaces,
+                row -> available.put(Loading.uuid(row, "workspace_id"), row.getBigDecimal("available")));
+        return new KnownPurse(available);
+    }
+}

@@ -1,0 +1,39 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.Column.bigint;
+import static io.keelson.server.run.Column.integer;
+import static io.keelson.server.run.Column.money;
+import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.Column.word;
+
+import io.keelson.core.money.Transfer;
+import io.keelson.core.money.Transfer.Use;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** {@code billing_ledger}, as far as runs write it. */
+final class LedgerTable {
+    static final SetStatement<Transfer> INSERT = new SetStatement<>("keelson_transfer", """
+            insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id,
+                attempt_number, step_id, idempotency_key, tool, model, agent, tokens, price_version, actor_type,
+                actor_id, created_at)
+            select workspace_id, transaction_type, amount, debit_account, credit_account, run_id, attempt_number,
+                step_id, idempotency_key, tool, model, agent, tokens, price_version, actor_type, actor_id, {now}
+              from {rows}""",
+            uuid("workspace_id", Transfer::workspaceId), word("transaction_type", t -> t.kind().wire()),
+            money("amount", Transfer::amount), word("debit_account", t -> t.kind().from().wire()),
+            word("credit_account", t -> t.kind().to().wire()), uuid("run_id", Transfer::runId),
+            integer("attempt_number", Transfer::attempt), uuid("step_id", Transfer::stepId),
+            word("idempotency_key", Transfer::key), text("tool", t -> of(t, Use::tool)),
+            text("model", t -> of(t, Use::model)), text("agent", t -> of(t, Use::agent)),
+            bigint("tokens", t -> of(t, Use::tokens)), integer("price_version", t -> of(t, Use::priceVersion)),
+            word("actor_type", Transfer::actorType), text("actor_id", 255, Transfer::actorId));
+
+    private LedgerTable() {}
+
+    private static <T> @Nullable T of(Transfer transfer, Function<Use, @Nullable T> part) {
+        Use use = transfer.use();
+        return use == null ? null : part.apply(use);
+    }
+}

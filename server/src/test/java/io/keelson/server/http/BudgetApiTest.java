@@ -1,0 +1,100 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** What a run may cost, over HTTP: turned away for want of credits, held up at its limit, let go on. */
+class BudgetApiTest {
+    private static ApiServer api;
+
+    @BeforeAll
+    static void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+    }
+
+    @AfterAll
+    static void stop() {
+        api.close();
+    }
+
+    /** Three steps of 0.4 each. */
+    private static String mission(String more) {
+        return """
+                {"name": "dear", %s, "plan": {"tasks": [{"id": "a", "title": "A", "steps": [
+                  {"name": "one", "tool": "noop", "input": {"cost": 0.4}},
+                  {"name": "two", "tool": "noop", "input": {"cost": 0.4}},
+                  {"name": "three", "tool": "noop", "input": {"cost": 0.4}}]}]}}""".formatted(more);
+    }
+
+    @Test
+    void aRunThatItsWorkspaceCannotPayIsNotMade() {
+        String dear = """
+                {"name": "dearer", "start": true, "plan": {"total_estimated_cost": 5000, "tasks": [
+                  {"id": "a", "title": "A", "steps": [{"name": "one", "tool": "noop"}]}]}}""";
+        JsonNode refusal = refused(402, api.post("/api/v1/runs", dear));
+        assertThat(refusal.get("code").stringValue()).isEqualTo("INSUFFICIENT_CREDITS");
+
+        String waiting = api.create(dear.replace("\"start\": true", "\"start\": false"));
+        assertThat(
+                refused(402, api.post("/api/v1/runs/" + waiting + "/start", "{}")).get("current_state").stringValue())
+                .isEqualTo("created");
+        assertThat(api.run(waiting).get("state").stringValue()).isEqualTo("created");
+    }
+
+    @Test
+    void atItsLimitARunIsHeldUpUntilThatIsRaised() {
+        String run = api.create(mission("\"start\": true, \"config\": {\"budget\": {\"hard_limit_usd\": 0.8}}"));
+        api.awaitState(run, "budget_exceeded");
+        assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("BUDGET_EXCEEDED")
+                .contains("0.800000 credits of the 0.800000 that it may");
+        assertThat(api.get("/api/v1/runs/" + run + "/states").json().at("/contracts/handoff/run").stringValue())
+                .isEqualTo("PAUSED");
+
+        assertThat(refused(409, api.post("/api/v1/runs/" + run + "/resume", "{}")).get("code").stringValue())
+                .isEqualTo("BUDGET_EXCEEDED");
+        assertThat(refused(409, budget(run, "{\"hard_limit_usd\": 0.7}")).get("code").stringValue())
+                .isEqualTo("BUDGET_TOO_LOW");
+        assertThat(budget(run, "{\"hard_limit_usd\": 1.5, \"soft_limit_usd\": 1}").status()).isEqualTo(200);
+        api.awaitState(run, "completed");
+        assertThat(api.get("/api/v1/runs/" + run + "/events?limit=200").text()).contains("run_budget_warning")
+                .contains("run_budget_changed");
+        refused(409, budget(run, "{\"hard_limit_usd\": 2}"));
+    }
+
+    @Test
+    void oneOfTheLimitsMustBeGiven() {
+        String run = api.create(mission("\"start\": false"));
+        assertThat(refused(422, budget(run, "{}")).get("code").stringValue()).isEqualTo("REQUIRED");
+        refused(422, budget(run, "{\"hard_limit_usd\": 0.1234567}"));
+        refused(404, budget("00000000-0000-7000-8000-000000000009", "{\"hard_limit_usd\": 1}"));
+    }
+
+    @Test
+    void aToolHasAPriceWhereItsCallsDoNotSay() {
+        byte[] price = "{\"items\": [{\"kind\": \"tool\", \"name\": \"echo\", \"usd_per_call\": 0.25}]}"
+                .getBytes(StandardCharsets.UTF_8);
+        assertThat(api.send("PUT", "/api/v1/prices", price, "Content-Type", "application/json").status())
+                .isEqualTo(200);
+        String run = api.create("""
+                {"name": "priced", "start": true, "plan": {"tasks": [{"id": "a", "title": "A", "steps": [
+                  {"name": "one", "tool": "echo", "input": {}}]}]}}""");
+        api.awaitState(run, "completed");
+        assertThat(api.run(run).get("total_cost").decimalValue()).isEqualByComparingTo("0.25");
+    }
+
+    private static ApiServer.Answer budget(String run, String body) {
+        return api.post("/api/v1/runs/" + run + "/budget", body);
+    }
+
+    private static JsonNode refused(int status, ApiServer.Answer answer) {
+        assertThat(answer.status()).as(answer.text()).isEqualTo(status);
+        return answer.json();
+    }
+}
