@@ -52,6 +52,9 @@ public final class Invariants {
                 .map(table -> "select '" + table + "', c.run_id from " + table
                         + " c join orchestration_runs r on r.id = c.run_id where c.workspace_id <> r.workspace_id")
                 .collect(Collectors.joining(" union all ")));
+        queries.put("I7 tenancy: a key's principal is of its workspace", """
+                select k.id from api_keys k join principals p on p.id = k.principal_id
+                 where p.workspace_id <> k.workspace_id""");
         counters(queries);
         return queries;
     }

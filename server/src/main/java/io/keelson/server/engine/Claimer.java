@@ -65,13 +65,13 @@ final class Claimer implements Runnable {
             return false;
         }
         List<Candidate> found = claims.find(new Search(null, tools, free, turns));
-        if (found.size() < free) {
+        if (found.isEmpty()) {
             wakeUps.drained(seen);
         }
         found.forEach(turns::taken);
         List<Reply> replies = claims.claim(found, candidate -> new Command.Claim(candidate.runId(), candidate.taskId(),
                 candidate.lane(), holder, lease, Actor.agent(holder)));
-        return found.size() == free && replies.stream().anyMatch(reply -> reply instanceof Reply.Claimed);
+        return replies.stream().anyMatch(reply -> reply instanceof Reply.Claimed);
     }
 
     private void pause() {

@@ -92,16 +92,24 @@ final class RemoteDispatch implements RemoteWork {
     }
 
     private List<Item> tryClaim(Claim claim) {
-        List<Candidate> found = claims.find(
-                new Search(claim.workspaceId(), claim.tools(), claim.max() * SPARE, new Turns()));
         List<Reply> claimed = new ArrayList<>();
+        int before;
+        do {
+            before = claimed.size();
+            claimSome(claim, claimed);
+        } while (claimed.size() > before && claimed.size() < claim.max());
+        return List.copyOf(handover.items(claim.workspaceId(), claim.workerId(), claimed).values());
+    }
+
+    private void claimSome(Claim claim, List<Reply> claimed) {
+        List<Candidate> found = claims.find(new Search(claim.workspaceId(), claim.tools(),
+                (claim.max() - claimed.size()) * SPARE, new Turns()));
         for (int from = 0; from < found.size() && claimed.size() < claim.max();) {
             int to = Math.min(found.size(), from + claim.max() - claimed.size());
             claims.claim(found.subList(from, to), candidate -> command(claim, candidate)).stream()
                     .filter(reply -> reply instanceof Reply.Claimed).forEach(claimed::add);
             from = to;
         }
-        return List.copyOf(handover.items(claim.workspaceId(), claim.workerId(), claimed).values());
     }
 
     private Command command(Claim claim, Candidate candidate) {

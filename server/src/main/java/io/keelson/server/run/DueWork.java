@@ -34,36 +34,57 @@ final class DueWork {
     private record Held(Lane lane, String holder) {}
 
     /**
-     * Each workspace and tool has its own stretch of the index; the workspaces that have anything queued are found by
-     * skipping from one to the next. Within a priority the workspaces take turns, beginning after the one that was served
-     * last.
+     * The head of each workspace's and tool's stretch of the index, found by skipping from one stretch to the next: what it
+     * costs follows from how many of them have anything queued, and not from how much.
      */
-    private static final String CANDIDATES = """
-            with recursive workspaces (id) as (
-                (select workspace_id from work_queue where holder is null order by workspace_id limit 1)
+    private static final String HEADS = """
+            with recursive heads (workspace_id, tool, priority) as (
+                (select workspace_id, tool, priority from work_queue where holder is null
+                  order by workspace_id, tool, priority limit 1)
                 union all
-                select (select q.workspace_id from work_queue q
-                         where q.holder is null and q.workspace_id > w.id order by q.workspace_id limit 1)
-                  from workspaces w where w.id is not null),
-            chosen (id) as (
-                select id from workspaces where ?::uuid is null and id is not null
-                union all select ?::uuid where ?::uuid is not null),
+                select next.* from heads h cross join lateral (
+                    select q.workspace_id, q.tool, q.priority from work_queue q
+                     where q.holder is null and (q.workspace_id, q.tool) > (h.workspace_id, h.tool)
+                     order by q.workspace_id, q.tool, q.priority limit 1) next),""";
+
+    /** The same for one workspace and the tools that are asked for. */
+    private static final String HEADS_IN_ONE = """
+            with heads (workspace_id, tool, priority) as (
+                select next.* from unnest(?::text[]) as t (tool) cross join lateral (
+                    select q.workspace_id, q.tool, q.priority from work_queue q
+                     where q.holder is null and q.workspace_id = ? and q.tool = t.tool
+                     order by q.priority, q.queued_at limit 1) next),""";
+
+    /**
+     * What waits with the lowest priority number: workspaces in turn, beginning after the one that was served last, and from
+     * each as much as there is to be had if all have it.
+     */
+    private static final String FIRST_LEVEL = """
+
+            served as materialized (
+                select h.* from heads h
+                 where h.tool = any (?::text[]) and not exists (select from unnest(?::uuid[], ?::text[]) as f (id, tool)
+                     where f.id = h.workspace_id and coalesce(f.tool, h.tool) = h.tool)),
+            level as materialized (
+                select s.*, dense_rank() over (order by (s.workspace_id <= t.last) is true, s.workspace_id) as place
+                  from served s left join unnest(?::int4[], ?::uuid[]) as t (priority, last) on t.priority = s.priority
+                 where s.priority = (select min(priority) from served)),
             ready as (
-                select q.*, row_number() over (partition by q.workspace_id, q.priority
+                select q.*, l.place, row_number() over (partition by q.workspace_id
                     order by q.queued_at, q.task_id, q.lane) as turn
-                  from chosen w cross join unnest(?::text[]) as t (tool) cross join lateral (
+                  from level l cross join lateral (
                     select workspace_id, run_id, task_id, lane, tool, priority, queued_at from work_queue
-                     where holder is null and workspace_id = w.id and tool = t.tool
-                     order by priority, queued_at
-                     limit ?) q
-                 where not exists (select from unnest(?::uuid[], ?::text[]) as f (id, tool)
-                     where f.id = w.id and coalesce(f.tool, t.tool) = t.tool))
-            select r.run_id, r.task_id, r.lane, r.tool, r.workspace_id, r.priority
-              from ready r
-              left join unnest(?::int4[], ?::uuid[]) as served (priority, last) on served.priority = r.priority
-             order by r.priority, r.turn, (r.workspace_id <= served.last) is true, r.workspace_id, r.queued_at, r.task_id,
-                r.lane
+                     where holder is null and workspace_id = l.workspace_id and tool = l.tool and priority = l.priority
+                     order by queued_at
+                     limit (select ceil(?::float8 / max(place)) from level)) q
+                 where l.place <= ?)
+            select run_id, task_id, lane, tool, workspace_id, priority from ready
+             order by turn, place, queued_at, task_id, lane
              limit ?""";
+
+    private static final String CANDIDATES = HEADS + FIRST_LEVEL;
+
+    private static final String CANDIDATES_IN_ONE = HEADS_IN_ONE + FIRST_LEVEL;
 
     private static final String DUE = """
             with clock as materialized (select {now} as now)
@@ -131,27 +152,35 @@ final class DueWork {
     }
 
     List<Candidate> candidates(Connection c, Search search, List<WorkLimits.Full> full) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(CANDIDATES)) {
-            statement.setObject(1, search.workspaceId());
-            statement.setObject(2, search.workspaceId());
-            statement.setObject(3, search.workspaceId());
-            BinaryArray.bindTexts(statement, 4, search.tools());
-            statement.setInt(5, search.limit());
-            BinaryArray.bindIds(statement, 6, full.stream().map(WorkLimits.Full::workspaceId).toList());
-            BinaryArray.bind(statement, 7, full.stream().map(WorkLimits.Full::tool).toList(), Column.Element.TEXT);
-            BinaryArray.bind(statement, 8, search.turns().priorities(), Column.Element.INT4);
-            BinaryArray.bindIds(statement, 9, search.turns().workspaces());
-            statement.setInt(10, search.limit());
-            List<Candidate> found = new ArrayList<>();
-            try (ResultSet row = statement.executeQuery()) {
-                while (row.next()) {
-                    found.add(new Candidate(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"),
-                            row.getInt("lane"), row.getString("tool"), Loading.uuid(row, "workspace_id"),
-                            row.getInt("priority")));
-                }
+        UUID workspace = search.workspaceId();
+        try (PreparedStatement statement = c
+                .prepareStatement(workspace == null ? CANDIDATES : CANDIDATES_IN_ONE)) {
+            int p = 1;
+            if (workspace != null) {
+                BinaryArray.bindTexts(statement, p++, search.tools());
+                statement.setObject(p++, workspace);
             }
-            return found;
+            BinaryArray.bindTexts(statement, p++, search.tools());
+            BinaryArray.bindIds(statement, p++, full.stream().map(WorkLimits.Full::workspaceId).toList());
+            BinaryArray.bind(statement, p++, full.stream().map(WorkLimits.Full::tool).toList(), Column.Element.TEXT);
+            BinaryArray.bind(statement, p++, search.turns().priorities(), Column.Element.INT4);
+            BinaryArray.bindIds(statement, p++, search.turns().workspaces());
+            statement.setInt(p++, search.limit());
+            statement.setInt(p++, search.limit());
+            statement.setInt(p, search.limit());
+            return candidates(statement);
         }
+    }
+
+    private static List<Candidate> candidates(PreparedStatement statement) throws SQLException {
+        List<Candidate> found = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                found.add(new Candidate(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"), row.getInt("lane"),
+                        row.getString("tool"), Loading.uuid(row, "workspace_id"), row.getInt("priority")));
+            }
+        }
+        return found;
     }
 
     /** A subquery that finds nothing gives null, which reads as false. */

@@ -161,7 +161,10 @@ public final class RunStore {
         new ChangesWriter(c, changes, keys, now).commit();
     }
 
-    /** What may be claimed, in order of dispatch: by priority, within it workspaces in turn, within those by age. */
+    /**
+     * What may be claimed of the lowest priority number that waits, in order of dispatch: workspaces in turn, within those by
+     * age. There may be more than is found, but not if nothing is.
+     */
     public List<Candidate> candidates(Connection c, Search search) throws SQLException {
         return due.candidates(c, search, List.of());
     }

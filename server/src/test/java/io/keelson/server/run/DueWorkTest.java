@@ -57,8 +57,10 @@ class DueWorkTest {
         UUID later = start(world.workspace, 100);
         UUID urgent = start(world.workspace, 1);
 
-        assertThat(candidates(10)).extracting(Candidate::runId).containsExactly(urgent, late, later);
-        assertThat(candidates(1)).extracting(Candidate::runId).containsExactly(urgent);
+        assertThat(candidates(10)).extracting(Candidate::runId).containsExactly(urgent);
+        claim(urgent, "worker");
+        assertThat(candidates(10)).extracting(Candidate::runId).containsExactly(late, later);
+        assertThat(candidates(1)).extracting(Candidate::runId).containsExactly(late);
         assertThat(world.store.candidates(world.connection(), new Search(null, List.of("other"), 10, new Turns())))
                 .isEmpty();
     }
