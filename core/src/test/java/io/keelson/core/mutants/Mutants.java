@@ -14,8 +14,8 @@ final class Mutants {
     private Mutants() {}
 
     static List<Mutant> all() {
-        return Stream.of(leases(), dispatch(), endings(), gates(), levels(), credits(), views()).flatMap(List::stream)
-                .toList();
+        return Stream.of(leases(), dispatch(), endings(), gates(), levels(), credits(), views(), time())
+                .flatMap(List::stream).toList();
     }
 
     private static List<Mutant> leases() {
@@ -39,6 +39,11 @@ final class Mutants {
                         "one attempt too many"),
                 new Mutant(STEPS, "d.run.tokens += result.tokens();", "d.run.tokens += 2 * result.tokens();",
                         "tokens are counted twice"));
+    }
+
+    private static List<Mutant> time() {
+        return List.of(new Mutant("run/Outage.java", "alive = alive.minus(Duration.between(start, end));", "",
+                "a night without any node counts for timeouts"));
     }
 
     private static List<Mutant> dispatch() {

@@ -21,10 +21,11 @@ import java.util.UUID;
 public final class ViewDiff {
     /**
      * Fixed by the plan, or of no consequence for a decision: texts, outputs, the cursor over finished steps; and recent
-     * calls, which are counted by whatever time a node has.
+     * calls, which are counted by whatever time a node has; and outages, of which a node hears when it locks runs.
      */
     private static final Set<String> IGNORED = Set.of("RunView.plan", "RunView.agents", "RunView.tasks",
-            "RunView.steps", "RunView.calls", "RunRow.output", "RunRow.saved", "TaskRow.spec", "TaskRow.cursor",
+            "RunView.steps", "RunView.calls", "RunView.outages", "RunRow.output", "RunRow.saved", "TaskRow.spec",
+            "TaskRow.cursor",
             "StepRow.spec");
     /** Derived from rows and used until the run has ended. */
     private static final Set<String> WHILE_OPEN = Set.of("RunView.tasksOpen", "RunView.evaluatingOutput",

@@ -46,6 +46,11 @@ final class Coverage {
         }
     }
 
+    /** Something happened that is no command of its own. */
+    void told(String what) {
+        decided.merge(what, 1L, Long::sum);
+    }
+
     void committed(Collection<Event> events) {
         events.stream().filter(event -> event.to() != null).forEach(event -> edges.merge(edge(event), 1L, Long::sum));
     }

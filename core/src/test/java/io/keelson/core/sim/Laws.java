@@ -2,6 +2,7 @@ package io.keelson.core.sim;
 
 import io.keelson.core.money.Prices;
 import io.keelson.core.run.Event;
+import io.keelson.core.run.Outage;
 import java.util.List;
 
 /**
@@ -13,13 +14,15 @@ final class Laws {
     private final RunRows after;
     private final List<Event> events;
     private final Prices prices;
+    private final List<Outage> outages;
 
     /** @param before null for a run that the commit makes */
-    Laws(RunRows before, RunRows after, List<Event> events, Prices prices) {
+    Laws(RunRows before, RunRows after, List<Event> events, Prices prices, List<Outage> outages) {
         this.before = before;
         this.after = after;
         this.events = events;
         this.prices = prices;
+        this.outages = outages;
     }
 
     void check() {
@@ -27,5 +30,6 @@ final class Laws {
         new CountLaws(after).check();
         new WorkLaws(after).check();
         new MoneyLaws(before, after, prices).check(events);
+        new TimeLaws(before, outages).check(events);
     }
 }

@@ -4,6 +4,7 @@ import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.Offer;
+import io.keelson.core.run.Outage;
 import io.keelson.core.run.Reply;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -18,6 +19,9 @@ public interface Mirror {
     Mirror NONE = new Mirror() {
         @Override
         public void committed(Batch batch) {}
+
+        @Override
+        public void outage(Outage outage) {}
 
         @Override
         public void extended(String holder, Lane lane, Instant now) {}
@@ -46,6 +50,9 @@ public interface Mirror {
     }
 
     void committed(Batch batch);
+
+    /** A node has begun and found that there was none for a while. */
+    void outage(Outage outage);
 
     /** A holder's lease goes on from now. */
     void extended(String holder, Lane lane, Instant now);

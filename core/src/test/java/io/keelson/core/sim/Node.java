@@ -43,6 +43,9 @@ final class Node {
     private final Deque<List<Pending>> halves = new ArrayDeque<>();
     private int life;
     private Instant standsUntil = Instant.MIN;
+    private Instant deadUntil = Instant.MIN;
+    /** A view tells of the outages that there were when it was loaded. */
+    private int outagesKnown;
     private boolean up;
     /** True while something is done that a pause has held up. */
     private boolean late;
@@ -69,6 +72,7 @@ final class Node {
         skew = sim.weather.skew();
         executor = new Executor(this);
         sim.tell(name(), "up, skew", skew);
+        sim.arrived(Upkeep.SILENCE);
         new Upkeep(this, executor).start();
     }
 
@@ -93,7 +97,27 @@ final class Node {
         }
     }
 
+    /** It is killed and not started again before then. */
+    void dieUntil(Instant time) {
+        deadUntil = time;
+        if (up) {
+            die();
+        }
+        sim.at(time, this::bootIfDown);
+    }
+
+    private void bootIfDown() {
+        if (!up && !sim.now().isBefore(deadUntil)) {
+            boot();
+        }
+    }
+
     private void crash() {
+        die();
+        sim.in(sim.between(200, 20_000), this::bootIfDown);
+    }
+
+    private void die() {
         sim.tell(name(), "crashes with", waiting.size() + underWay.size());
         life++;
         up = false;
@@ -102,11 +126,6 @@ final class Node {
         waiting.clear();
         underWay.clear();
         halves.clear();
-        sim.in(sim.between(200, 20_000), () -> {
-            if (!up) {
-                boot();
-            }
-        });
     }
 
     private void pause(Duration length) {
@@ -200,11 +219,15 @@ final class Node {
      */
     private void locked(List<Pending> batch, int tried, boolean looking) {
         Set<UUID> loaded = new HashSet<>();
+        if (outagesKnown != sim.store.outages.size()) {
+            views.clear();
+            outagesKnown = sim.store.outages.size();
+        }
         batch.forEach(pending -> {
             RunRows rows = sim.store.run(pending.command.runId());
             RunView view = views.get(pending.command.runId());
             if (rows != null && (view == null || view.run().version() != rows.head.version())) {
-                views.put(rows.id(), rows.load(sim.now()));
+                views.put(rows.id(), sim.store.load(rows.id(), sim.now()));
                 loaded.add(rows.id());
             }
         });
@@ -331,7 +354,7 @@ final class Node {
     private void check(Changes changes) {
         changes.runs().forEach(run -> {
             RunView kept = views.get(run.id());
-            String difference = ViewDiff.between(kept, sim.store.run(run.id()).load(sim.now()));
+            String difference = ViewDiff.between(kept, sim.store.load(run.id(), sim.now()));
             Violation.unless(difference == null, "kept and loaded view differ: %s", difference);
             if (run.state().terminal()) {
                 views.remove(run.id());

@@ -59,7 +59,7 @@ final class RandomPlans {
         for (int i = random.nextInt(7); i > 0; i--) {
             tasks.add(task("t" + tasks.size(), tasks.size()));
         }
-        return new NewRun(id, workspace, "r", null, "goal", new Plan(1, tasks), '"' + id.toString() + '"', "{}", policy,
+        return new NewRun(id, workspace, "r", null, "goal", new Plan(1, tasks), name(id), "{}", policy,
                 "{}", "[]",
                 chance(30) ? "{}" : null, random.nextInt(3), "manual", null, null, "ann");
     }
@@ -73,6 +73,11 @@ final class RandomPlans {
 
     private BigDecimal cents(int most) {
         return BigDecimal.valueOf(random.nextInt(most), 2);
+    }
+
+    /** The text as which a run's first plan is stored. */
+    static String name(UUID run) {
+        return '"' + run.toString() + '"';
     }
 
     private FailureMode mode() {

@@ -35,6 +35,8 @@ final class RunRows {
     record ArtifactKey(int attempt, String name) {}
 
     final NewRun accepted;
+    /** When it was written, by the clock of the node that made it. */
+    final Instant created;
     Plan plan;
     Saved.Run run;
     Saved.Head head;
@@ -50,8 +52,9 @@ final class RunRows {
     /** The run's rows of the ledger. */
     final List<Transfer> ledger;
 
-    RunRows(NewRun accepted) {
+    RunRows(NewRun accepted, Instant created) {
         this.accepted = accepted;
+        this.created = created;
         this.agents = new LinkedHashMap<>();
         this.tasks = new LinkedHashMap<>();
         this.steps = new LinkedHashMap<>();
@@ -67,6 +70,7 @@ final class RunRows {
 
     RunRows(RunRows other) {
         this.accepted = other.accepted;
+        this.created = other.created;
         this.run = other.run;
         this.head = other.head;
         this.agents = new LinkedHashMap<>(other.agents);

@@ -116,7 +116,9 @@ public final class Simulation {
             }
             Humans humans = new Humans(this, submitted(), size.disturbed().dividedBy(3).multipliedBy(2));
             humans.start();
-            until(START.plus(size.disturbed()), false);
+            Forks.mayHappen(this);
+            Duration night = Night.mayFall(this, size.disturbed());
+            until(START.plus(size.disturbed()).plus(night), false);
             weather.clear();
             grant(1, "1000000.000000");
             nodes.forEach(Node::recover);
@@ -140,7 +142,7 @@ public final class Simulation {
         RandomPlans plans = new RandomPlans(random);
         List<NewRun> runs = new ArrayList<>();
         for (int i = size.fewest() + random.nextInt(size.more() + 1); i > 0; i--) {
-            runs.add(plans.run(new UUID(space, i + 1), workspace(random.nextInt(2))));
+            runs.add(plans.run(runId(i + 1), workspace(random.nextInt(2))));
         }
         return runs;
     }
@@ -175,6 +177,18 @@ public final class Simulation {
 
     boolean chance(int percent) {
         return random.nextInt(100) < percent;
+    }
+
+    UUID runId(int number) {
+        return new UUID(space, number);
+    }
+
+    /** A node begins. */
+    void arrived(Duration silence) {
+        if (store.arrived(silence, now)) {
+            coverage.told("Outage");
+            mirror.outage(store.outages.getLast());
+        }
     }
 
     UUID nextId() {
@@ -237,7 +251,7 @@ public final class Simulation {
 
     /** A view built from a run's rows as they are now. */
     public RunView view(UUID run) {
-        return store.run(run).load(now);
+        return store.load(run, now);
     }
 
     /** All rows of a run as they are now, by table. */

@@ -9,13 +9,16 @@ import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Changes.StepResult;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.NewRun;
+import io.keelson.core.run.Outage;
 import io.keelson.core.run.RunRow;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
 import io.keelson.core.run.ViewDiff;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -34,6 +37,9 @@ final class Store {
     /** What workspaces have; null where everything can be paid. */
     private final Bank bank;
     private final Prices prices;
+    /** Times without any node, as far as somebody has come and found one. */
+    final List<Outage> outages = new ArrayList<>();
+    private Instant lastSeen;
 
     /** What became of a commit. */
     enum Outcome {
@@ -49,6 +55,25 @@ final class Store {
         this.prices = prices;
     }
 
+    /** A node lives. */
+    void beat(Instant now) {
+        lastSeen = now;
+    }
+
+    /**
+     * A node begins, and finds that nobody has been heard of for longer than is usual.
+     *
+     * @return whether that was so
+     */
+    boolean arrived(Duration silence, Instant now) {
+        boolean outage = lastSeen != null && lastSeen.isBefore(now.minus(silence));
+        if (outage) {
+            outages.add(new Outage(lastSeen, now));
+        }
+        beat(now);
+        return outage;
+    }
+
     Collection<RunRows> runs() {
         return runs.values();
     }
@@ -56,6 +81,17 @@ final class Store {
     /** Null when there is no such run. */
     RunRows run(UUID id) {
         return runs.get(id);
+    }
+
+    /** A view of the run as the store has it now. */
+    RunView load(UUID run, Instant now) {
+        return load(runs.get(run), now);
+    }
+
+    private RunView load(RunRows rows, Instant now) {
+        RunView view = rows.load(now);
+        outages.stream().filter(outage -> outage.to().isAfter(rows.created)).forEach(view::add);
+        return view;
     }
 
     /** Puts rows in the place of those of the same run: for what is written beside commits, and for explorations. */
@@ -91,9 +127,9 @@ final class Store {
         Map<UUID, RunRows> drafts = new Drafts().of(changes, decided, now);
         drafts.forEach((id, after) -> {
             List<Event> events = changes.events().stream().filter(event -> event.runId().equals(id)).toList();
-            new Laws(runs.get(id), after, events, prices).check();
+            new Laws(runs.get(id), after, events, prices, outages).check();
             if (changes.runs().stream().noneMatch(run -> run.id().equals(id))) {
-                String difference = ViewDiff.between(runs.get(id).load(now), after.load(now));
+                String difference = ViewDiff.between(load(runs.get(id), now), load(after, now));
                 Violation.unless(difference == null, "changed under the same version: %s", difference);
             }
         });
@@ -138,7 +174,7 @@ final class Store {
         }
 
         private Map<UUID, RunRows> of(Changes changes, Instant decided, Instant now) {
-            runs(changes, now);
+            runs(changes, decided, now);
             inserts(changes);
             updates(changes);
             rare(changes);
@@ -146,9 +182,9 @@ final class Store {
             return drafts;
         }
 
-        private void runs(Changes changes, Instant now) {
+        private void runs(Changes changes, Instant decided, Instant now) {
             for (NewRun run : changes.newRuns()) {
-                drafts.put(run.id(), new RunRows(run));
+                drafts.put(run.id(), new RunRows(run, decided));
             }
             for (RunRow run : changes.runs()) {
                 RunRows rows = draft(run.id());

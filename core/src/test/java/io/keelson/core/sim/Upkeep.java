@@ -21,6 +21,8 @@ import java.util.function.Predicate;
 /** What a node does every tick: keeps its leases, takes work, and finds what nobody acted upon. */
 final class Upkeep {
     private static final int HEARTBEAT_TICKS = 10;
+    /** Longer than usual between two signs of life of a node. */
+    static final Duration SILENCE = Simulation.TICK.multipliedBy(HEARTBEAT_TICKS).plusSeconds(5);
     private static final Duration OLD = Duration.ofMinutes(1);
     private static final Duration GRACE = Duration.ofSeconds(5);
 
@@ -55,6 +57,7 @@ final class Upkeep {
     }
 
     private void keepLeases() {
+        node.sim.store.beat(node.sim.now());
         for (RunRows rows : node.sim.store.runs()) {
             executor.lanes().stream().filter(lane -> {
                 Saved.Place place = rows.queue.get(lane);

@@ -223,6 +223,7 @@ final class Flush {
     }
 
     private void refresh(Connection connection, Locked locked) throws SQLException {
+        views.heard(locked.outage());
         List<UUID> stale = new ArrayList<>();
         for (UUID run : locked.versions().keySet()) {
             RunView view = views.get(run);

@@ -1,6 +1,7 @@
 package io.keelson.server.engine;
 
 import io.keelson.core.run.RunView;
+import java.time.Instant;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -14,10 +15,24 @@ final class ViewCache {
     private final Map<UUID, RunView> views = new LinkedHashMap<>(64, 0.75f, true);
     private final Map<UUID, Integer> weights = new LinkedHashMap<>();
     private long rows;
+    private @Nullable Instant outage;
 
     /** @param maxRows how many rows all views together may hold */
     ViewCache(int maxRows) {
         this.maxRows = maxRows;
+    }
+
+    /**
+     * The end of the latest outage. A view tells of those that there were when it was loaded, so that all go when there is
+     * another: somebody may have found one while this node stood still.
+     */
+    void heard(@Nullable Instant latest) {
+        if (!Objects.equals(outage, latest)) {
+            outage = latest;
+            views.clear();
+            weights.clear();
+            rows = 0;
+        }
     }
 
     @Nullable RunView get(UUID run) {

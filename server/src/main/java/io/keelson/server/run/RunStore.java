@@ -33,8 +33,9 @@ public final class RunStore {
      *
      * @param versions the version of each run that exists, in order of their ids
      * @param now the database's time once all locks were held, in microseconds
+     * @param outage the end of the latest time without any engine; null when there was none
      */
-    public record Locked(Map<UUID, Integer> versions, Instant now) {}
+    public record Locked(Map<UUID, Integer> versions, Instant now, @Nullable Instant outage) {}
 
     /** Something in the queue that may be claimed. */
     public record Candidate(UUID runId, UUID taskId, int lane, String tool, UUID workspaceId, int priority) {}

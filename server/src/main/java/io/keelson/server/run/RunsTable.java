@@ -179,7 +179,8 @@ final class RunsTable {
                  where run_id = any (?)
                  order by run_id
                    for no key update)
-            select locked.run_id as id, locked.version_id, coalesce(?::timestamptz, clock_timestamp()) as now
+            select locked.run_id as id, locked.version_id, coalesce(?::timestamptz, clock_timestamp()) as now,
+                (select max(to_at) from engine_outages) as outage
               from (values (0)) as once left join locked on true""";
 
     private static final String VERSIONS = "select run_id, version_id from run_heads where run_id = any (?)";
@@ -196,14 +197,16 @@ final class RunsTable {
             try (ResultSet rows = statement.executeQuery()) {
                 Map<UUID, Integer> versions = new LinkedHashMap<>();
                 @Nullable Instant now = null;
+                @Nullable Instant outage = null;
                 while (rows.next()) {
                     now = Loading.time(rows, "now");
+                    outage = Loading.time(rows, "outage");
                     UUID id = Loading.uuidOrNull(rows, "id");
                     if (id != null) {
                         versions.put(id, rows.getInt("version_id"));
                     }
                 }
-                return new Locked(versions, Objects.requireNonNull(now));
+                return new Locked(versions, Objects.requireNonNull(now), outage);
             }
         }
     }

@@ -8,6 +8,7 @@ import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.Offer;
+import io.keelson.core.run.Outage;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.ViewDiff;
 import io.keelson.core.sim.Mirror;
@@ -102,6 +103,7 @@ final class Replica implements Mirror, AutoCloseable {
     void follow(long seed) throws SQLException {
         nodes.clear();
         events.clear();
+        tables.forgetOutages();
         story = new Simulation(seed, Size.SHORT, seed, this);
         story.run();
         for (UUID run : story.runs()) {
@@ -130,6 +132,15 @@ final class Replica implements Mirror, AutoCloseable {
             }
         } catch (SQLException e) {
             throw new IllegalStateException(batch.toString(), e);
+        }
+    }
+
+    @Override
+    public void outage(Outage outage) {
+        try {
+            tables.insert(outage);
+        } catch (SQLException e) {
+            throw new IllegalStateException(outage.toString(), e);
         }
     }
 

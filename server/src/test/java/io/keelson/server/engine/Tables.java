@@ -1,12 +1,14 @@
 package io.keelson.server.engine;
 
 import io.keelson.core.run.Event;
+import io.keelson.core.run.Outage;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -34,6 +36,24 @@ final class Tables {
                 "insert into workspaces (id, name) values (?, 'w') on conflict do nothing")) {
             insert.setObject(1, id);
             insert.execute();
+        }
+        connection.commit();
+    }
+
+    void insert(Outage outage) throws SQLException {
+        try (PreparedStatement insert = connection.prepareStatement(
+                "insert into engine_outages (from_at, to_at) values (?, ?) on conflict do nothing")) {
+            insert.setObject(1, outage.from().atOffset(ZoneOffset.UTC));
+            insert.setObject(2, outage.to().atOffset(ZoneOffset.UTC));
+            insert.execute();
+        }
+        connection.commit();
+    }
+
+    /** Those of one story are nothing to the next. */
+    void forgetOutages() throws SQLException {
+        try (PreparedStatement delete = connection.prepareStatement("delete from engine_outages")) {
+            delete.execute();
         }
         connection.commit();
     }

@@ -1,0 +1,55 @@
+package io.keelson.core.sim;
+
+import static io.keelson.core.sim.Violation.unless;
+
+import io.keelson.core.plan.Timeouts;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.Outage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+/** Nobody is charged with time in which no node was alive (specification, failure §6). */
+final class TimeLaws {
+    private final RunRows before;
+    private final List<Outage> outages;
+
+    /** @param outages of which only those count that the run has seen */
+    TimeLaws(RunRows before, List<Outage> outages) {
+        this.before = before;
+        this.outages = outages.stream().filter(o -> before != null && o.to().isAfter(before.created)).toList();
+    }
+
+    void check(List<Event> events) {
+        if (before != null) {
+            events.forEach(this::timedOut);
+        }
+    }
+
+    private void timedOut(Event event) {
+        Timeouts limits = before.accepted.policy().timeouts();
+        if (event.type().equals("run_failed") && "heartbeat_lost".equals(event.detail().get("reason"))) {
+            passed(event, before.run.quietSince(), limits.heartbeat());
+        } else if (event.type().equals("run_cancelled") && "paused for too long".equals(event.detail().get("reason"))) {
+            passed(event, before.run.stateSince(), limits.paused());
+        } else if (event.type().equals("run_failed")) {
+            switch (String.valueOf(event.detail().get("error_code"))) {
+                case "RUN_NOT_STARTED" -> passed(event, before.run.stateSince(), limits.pending());
+                case "RUN_NOT_RESUMED" -> passed(event, before.run.stateSince(), limits.resuming());
+                case "RUN_NOT_RETRIED" -> passed(event, before.run.stateSince(), limits.retrying());
+                default -> {
+                }
+            }
+        }
+    }
+
+    private void passed(Event event, Instant since, Duration limit) {
+        Duration alive = Duration.between(since, event.at());
+        for (Outage outage : outages) {
+            Instant from = since.isAfter(outage.from()) ? since : outage.from();
+            Instant to = event.at().isBefore(outage.to()) ? event.at() : outage.to();
+            alive = from.isBefore(to) ? alive.minus(Duration.between(from, to)) : alive;
+        }
+        unless(alive.compareTo(limit) >= 0, "only %s of %s had passed with a node alive: %s", alive, limit, event);
+    }
+}
