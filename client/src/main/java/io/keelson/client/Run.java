@@ -18,12 +18,14 @@ import tools.jackson.databind.JsonNode;
  * @param gate what a running run waits for beside its tasks: {@code none}, {@code replanning},
  *     {@code replan_approved} or {@code acceptance}
  * @param openEscalations tickets that wait for an answer
+ * @param waitsForHumans decisions that only humans can take and that are due now, tickets included
  * @param forkedFrom the run that it was forked from; null for none
  * @param versionId rises with every change of the run
  */
 public record Run(String id, String workspaceId, String name, @Nullable String goal, String state, String stateType,
         int priority, @Nullable String trigger, JsonNode plan, JsonNode config, JsonNode inputs, JsonNode tags,
         int attemptNumber, int maxAttempts, int planVersion, int replans, @Nullable String gate, int openEscalations,
+        int waitsForHumans,
         @Nullable String forkedFrom, @Nullable String forkTask, int taskCount, int tasksCompleted, int tasksFailed,
         int stepsTotal,
         int stepsCompleted, int agentCount, @Nullable BigDecimal creditsReserved, @Nullable BigDecimal creditsCharged,

@@ -55,12 +55,13 @@ final class EscalationsCommand extends CliCommand {
     }
 
     private static List<String> table(List<Escalation> tickets, Instant now, Style style) {
-        Table table = new Table("TICKET", "SEVERITY", "AGE", "RUN", "ANSWER", "MESSAGE");
+        Table table = new Table("TICKET", "SEVERITY", "AGE", "RUN", "ANSWER", "REASON", "MESSAGE");
         for (Escalation ticket : tickets) {
             Instant opened = ticket.openedAt();
             table.row(ticket.id(), ticket.severity(),
                     opened == null ? "" : Amounts.age(Duration.between(opened, now)), Cells.clean(ticket.runName()),
-                    Objects.requireNonNullElse(ticket.resolution(), ""), Cells.clean(ticket.message()));
+                    Objects.requireNonNullElse(ticket.resolution(), ""), Cells.clean(ticket.reason()),
+                    Cells.clean(ticket.message()));
         }
         return table.lines(0, style);
     }

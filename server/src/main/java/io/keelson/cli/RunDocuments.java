@@ -10,6 +10,8 @@ import io.keelson.client.RunQuery;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -35,10 +37,13 @@ final class RunDocuments {
     static Waits waits(Keelson keelson, Run run) {
         List<Step> approvals = keelson.runs().steps(run.id()).stream()
                 .filter(step -> step.state().equals("waiting_approval")).toList();
-        List<Task> outputs = keelson.runs().tasks(run.id()).stream()
-                .filter(task -> task.state().equals("awaiting_human")).toList();
+        List<Task> tasks = keelson.runs().tasks(run.id());
+        List<Task> outputs = tasks.stream().filter(task -> task.state().equals("awaiting_human")).toList();
+        Set<String> upstreams = tasks.stream().flatMap(task -> task.dependsOn().stream()).collect(Collectors.toSet());
+        List<Task> results = tasks.stream().filter(task -> task.state().equals("completed") && task.groupId() == null)
+                .filter(task -> !upstreams.contains(task.key())).toList();
         List<Escalation> tickets = keelson.escalations().list(EscalationQuery.open().run(run.id())).items();
-        return new Waits(run, approvals, outputs, tickets);
+        return new Waits(run, approvals, outputs, results, tickets);
     }
 
     static JsonNode run(Keelson keelson, String id) {

@@ -49,10 +49,14 @@ final class RunsCommand extends CliCommand {
         for (Run run : runs) {
             Long millis = run.durationMs();
             Instant created = run.createdAt();
-            table.row(run.id(), style.state(run.state()), run.tasksCompleted() + "/" + run.taskCount(),
+            table.row(run.id(), state(run, style), run.tasksCompleted() + "/" + run.taskCount(),
                     created == null ? "" : Amounts.age(Duration.between(created, now)),
                     millis == null ? "" : Amounts.duration(Duration.ofMillis(millis)), Cells.clean(run.name()));
         }
         return table.lines(0, style);
+    }
+
+    private static String state(Run run, Style style) {
+        return style.state(run.state()) + (run.waitsForHumans() == 0 ? "" : style.yellow(", waits for a human"));
     }
 }

@@ -55,7 +55,7 @@ final class Watching {
                     return ended(command, link, follow.run());
                 }
                 case WAITS_FOR_HUMAN -> {
-                    if (!live || !decided(link, follow)) {
+                    if (!live || !decided(command, link, follow)) {
                         return waits(command, link, follow);
                     }
                 }
@@ -79,10 +79,13 @@ final class Watching {
     }
 
     /** Asks about everything that can be answered with yes or no; false when there is nothing, or no answer. */
-    private static boolean decided(Link link, Follow follow) {
+    private static boolean decided(CliCommand command, Link link, Follow follow) {
         Waits waits = follow.waits();
         Keelson keelson = link.keelson();
         String run = waits.run().id();
+        if (waits.result()) {
+            command.print(Summary.result(waits, Cli.command(), command.style()));
+        }
         if (waits.plan() || waits.result()) {
             return asked(waits.plan() ? "Approve the plan of " + waits.run().taskCount() + " tasks?"
                     : "Accept the result?", yes -> {
@@ -90,6 +93,7 @@ final class Watching {
                     });
         }
         for (Task task : waits.outputs()) {
+            command.print(Summary.toJudge(task, Cli.command(), command.style()));
             if (!asked("Approve the output of " + task.key() + "?", yes -> {
                 var _ = yes ? keelson.tasks().approve(task.id(), task.gate(), null)
                         : keelson.tasks().reject(task.id(), task.gate(), null);

@@ -130,6 +130,26 @@ class CommandLineTest {
     }
 
     @Test
+    void whoeverIsToJudgeSeesWhat() throws Exception {
+        String mission = mission("""
+                config: {acceptance: human}
+                plan:
+                  tasks:
+                    - {id: report, steps: [{tool: echo, input: {text: all is well}}], verify: [{kind: human}]}
+                """);
+        Result review = keelson("run", mission);
+        assertThat(review.code()).as(review.err()).isEqualTo(4);
+        assertThat(review.out()).contains("the output of report is to be approved", "all is well");
+        assertThat(keelson("runs").out()).contains("running, waits for a human");
+        assertThat(keelson("show", "latest").out()).contains("all is well");
+        Result accept = keelson("task", "approve", "latest/report", "--watch");
+        assertThat(accept.code()).as(accept.err()).isEqualTo(4);
+        assertThat(accept.out()).contains("its result is to be accepted", "all is well");
+        assertThat(keelson("approve", "latest", "--watch").code()).isZero();
+        assertThat(keelson("runs").out()).doesNotContain("waits for a human");
+    }
+
+    @Test
     void ctrlCKeepsTheRunWhichWatchCarriesOn() throws Exception {
         String mission = mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 6}}]}]}");
         Cmd run = Cmd.start(data(), NOTHING, "run", mission, "--name", "interrupted");
@@ -170,7 +190,7 @@ class CommandLineTest {
         assertThat(shown.out()).contains("escalated", "ticket " + ticket, "no luck",
                 "keelson resolve " + ticket + " resume|skip|fail|cancel");
         Result listed = keelson("escalations");
-        assertThat(listed.out()).contains(ticket, "error", "no luck");
+        assertThat(listed.out()).contains(ticket, "error", "attempt_budget_exhausted", "no luck");
         assertThat(listed.err()).contains("keelson resolve TICKET");
         assertThat(keelson("resolve", ticket, "forget").code()).isEqualTo(2);
         Result resolved = keelson("resolve", "latest", "skip", "--comment", "known", "--watch", "--json");

@@ -5,11 +5,13 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** How many of a run's recent calls failed, by the second; what is older than the window is forgotten. */
 public final class CallWindow {
     private final Duration length;
     private final Deque<Bucket> buckets = new ArrayDeque<>();
+    private @Nullable Instant forgiven;
 
     private static final class Bucket {
         private final long second;
@@ -27,6 +29,9 @@ public final class CallWindow {
 
     /** Counts calls that ended in one second; in order of time. */
     public void add(Instant at, int calls, int errors) {
+        if (forgiven != null && !at.isAfter(forgiven)) {
+            return;
+        }
         long second = at.getEpochSecond();
         Bucket last = buckets.peekLast();
         if (last == null || last.second < second) {
@@ -35,6 +40,12 @@ public final class CallWindow {
         }
         last.calls += calls;
         last.errors += errors;
+    }
+
+    /** Whatever was up to now does not count any more. */
+    void forgive(Instant now) {
+        forgiven = now;
+        buckets.clear();
     }
 
     int calls(Instant now) {

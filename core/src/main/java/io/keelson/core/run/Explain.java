@@ -115,7 +115,11 @@ public final class Explain {
         return true;
     }
 
+    /** Once, though it holds up the run as well as its task or step. */
     private void ticket(TicketRow ticket) {
+        if (reasons.stream().anyMatch(told -> told.on().contains(ticket.id().toString()))) {
+            return;
+        }
         reasons.add(new Explanation("TICKET_OPEN", ticket.message() + " (" + ticket.reason() + ")", ticket.taskId(),
                 ticket.stepId(), around.due(TimerKind.HUMAN, ticket.id()), List.of(ticket.id().toString())));
     }

@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.RetryReason;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.core.run.TicketRow.Kind;
 import io.keelson.core.run.TicketRow.Severity;
@@ -11,10 +12,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Escalation: a ticket is opened, the run is held up, a human answers (specification, failure §3). */
 final class Tickets {
+
+    /** Who goes on all the same has forgiven the errors that raised the alarm. */
+    private static final Set<String> ALARMS =
+            Set.of(RetryReason.ERROR_COUNT_EXCEEDED.wire(), RetryReason.ERROR_RATE_EXCEEDED.wire());
 
     private Tickets() {}
 
@@ -76,6 +82,9 @@ final class Tickets {
     }
 
     private static void resume(Decision d, TicketRow ticket) {
+        if (ALARMS.contains(ticket.reason())) {
+            d.view.calls.forgive(d.now);
+        }
         StepRow step = ticket.stepId() == null ? null : d.view.steps.get(ticket.stepId());
         TaskRow task = ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId());
         if (step != null && step.parked()) {

@@ -151,6 +151,10 @@ final class Watch {
             by(d, d.now.plus(t.running().minus(active(d))));
         }
         for (AgentRow agent : List.copyOf(d.view.agents)) {
+            if (agent.state == AgentState.RUNNING && nobodyIsAt(d, agent)) {
+                agent.begunAt = d.now;
+                d.changes.touch(agent);
+            }
             if (d.run.state == RunState.RUNNING && agent.state == AgentState.RUNNING
                     && !agent.failing && !spared(d, agent) && passed(d, agent.begunAt, t.agent())) {
                 Propagation.timedOut(d, agent);
@@ -199,6 +203,14 @@ final class Watch {
     private static boolean spared(Decision d, AgentRow agent) {
         return d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task))
                 .allMatch(Watch::spared);
+    }
+
+    /** True while all that an agent's tasks wait for is somebody who takes their steps: its time then begins anew. */
+    private static boolean nobodyIsAt(Decision d, AgentRow agent) {
+        List<TaskRow> begun = d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task)
+                && !spared(task) && (task.state != TaskState.QUEUED || task.hasSlot)).toList();
+        return !begun.isEmpty() && begun.stream().allMatch(task -> task.steps.stream().noneMatch(StepRow::held)
+                && task.steps.stream().anyMatch(step -> step.queued));
     }
 
     /** The time in which a step waited counts neither for its task nor for its agent. */

@@ -131,6 +131,20 @@ class EscalationTest {
     }
 
     @Test
+    void whoeverResumesForgivesTheErrorsThatRaisedTheAlarm() {
+        world = World.start(rules().escalation(Escalation.DEFAULT).policy(), plan(many()));
+        List<StepRow> steps = world.claimAll();
+        steps.subList(0, 6).forEach(step -> world.fail(step, ErrorClass.INFRASTRUCTURE));
+        world.now = world.now.plusSeconds(1);
+        world.resolve(world.ticket(), Resolution.RESUME);
+        world.now = world.now.plusSeconds(1);
+        steps.subList(6, 11).forEach(step -> world.fail(step, ErrorClass.INFRASTRUCTURE));
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        world.fail(steps.get(11), ErrorClass.INFRASTRUCTURE);
+        assertThat(world.ticket().reason()).isEqualTo("error_count_exceeded");
+    }
+
+    @Test
     void errorsOlderThanTheWindowCountNoLonger() {
         world = World.start(rules().escalation(Escalation.DEFAULT).policy(), plan(many()));
         List<StepRow> steps = world.claimAll();

@@ -2,11 +2,14 @@ package io.keelson.core.run;
 
 import static io.keelson.core.run.Plans.plan;
 import static io.keelson.core.run.Plans.task;
+import static io.keelson.core.run.Rules.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.Escalation;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
@@ -14,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class ExplainTest {
+    private static final Escalation ASKED = new Escalation(true, true, Duration.ofSeconds(300), 5, 0.5);
     private static final Instant LATER = Instant.parse("2026-01-01T00:00:30Z");
 
     private final Explain.Surroundings around = new Explain.Surroundings() {
@@ -82,6 +86,15 @@ class ExplainTest {
         assertThat(codes(Explain.run(world.view, around))).containsExactly("PAUSED");
         world.done(new Command.Cancel(world.id(), null, World.WHO));
         assertThat(codes(Explain.run(world.view, around))).containsExactly("ENDED");
+    }
+
+    @Test
+    void aTicketIsToldOfOnceThoughItHoldsUpTheRunAndItsTask() {
+        World world = World.start(rules().escalation(ASKED).policy(), plan(task("a")));
+        world.exhaustStep("a");
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("TICKET_OPEN");
+        assertThat(codes(Explain.task(world.view, world.task("a"), around))).containsExactly("TICKET_OPEN");
+        assertThat(codes(Explain.step(world.view, world.step("a", "s1"), around))).containsExactly("TICKET_OPEN");
     }
 
     private static List<String> codes(List<Explanation> reasons) {

@@ -287,6 +287,20 @@ class TimeoutsTest {
     }
 
     @Test
+    void anAgentsTimeDoesNotCountWhileItsTasksOnlyWaitForAWorker() {
+        start(task("a").agent("x").steps(2).timeout(Duration.ofDays(2)));
+        world.watchUntil(begun.plus(Duration.ofHours(7)));
+        StepRow first = world.claim("a");
+        world.watchUntil(begun.plus(Duration.ofHours(9)));
+        world.complete(first);
+        world.watchUntil(begun.plus(Duration.ofHours(16)));
+        assertThat(world.agent("x").state()).isEqualTo(AgentState.RUNNING);
+        world.claim("a");
+        world.watchUntil(world.now.plus(Duration.ofHours(6)));
+        assertThat(world.view.run().errorCode()).isEqualTo("AGENT_TIMEOUT");
+    }
+
+    @Test
     void anAgentsTimeLeavesOutHumans() {
         start(task("a").agent("x").step("ok", StepKind.APPROVAL).steps(1));
         world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", null, null));

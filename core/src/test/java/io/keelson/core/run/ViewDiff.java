@@ -70,11 +70,6 @@ public final class ViewDiff {
         return found;
     }
 
-    /** True when the view can start another attempt. */
-    public static boolean hasPlan(RunView view) {
-        return view.plan != null;
-    }
-
     private static String first(String... found) {
         return Arrays.stream(found).filter(Objects::nonNull).findFirst().orElse(null);
     }

@@ -165,6 +165,7 @@ final class Columns {
     private static Map<String, Object> ticket(Saved.Ticket t) {
         return columns("id", t.id(), "kind", t.kind().wire(), "attempt", t.attempt(), "task_id", t.taskId(), "step_id",
                 t.stepId(), "severity", t.severity().wire(), "reason", t.reason(), "error_code", t.errorCode(),
-                "message", t.message(), "opened_at", t.openedAt(), "resolution", t.resolution());
+                "message", t.message(), "opened_at", t.openedAt(), "resolution", t.resolution(), "resolved_at",
+                t.resolvedAt());
     }
 }

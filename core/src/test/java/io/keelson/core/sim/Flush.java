@@ -9,7 +9,6 @@ import io.keelson.core.run.Event;
 import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunView;
-import io.keelson.core.run.ViewDiff;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -24,8 +23,6 @@ final class Flush {
     final List<Pending> batch;
     final boolean locked;
     final Changes changes = new Changes();
-    /** False when the batch must be split: it fails a run and retries it, on a view that has no plan (as the server does). */
-    final boolean decided;
     private final Node node;
     private final Instant now;
     private final Set<UUID> loaded;
@@ -46,10 +43,23 @@ final class Flush {
         this.slots = node.slots();
         this.funds = new Funds(node.sim.prices, purse);
         Offer offer = Node.offer(node.name(), slots);
-        this.decided = batch.stream().allMatch(pending -> decide(pending, offer));
+        batch.forEach(pending -> decide(pending, offer));
     }
 
-    private boolean decide(Pending pending, Offer offer) {
+    /** Where a batch ends early, as the server's do: a retry needs a view that was loaded when its run had failed. */
+    static int cut(List<Pending> batch) {
+        Set<UUID> before = new HashSet<>();
+        for (int i = 0; i < batch.size(); i++) {
+            UUID run = batch.get(i).command.runId();
+            if (batch.get(i).command instanceof Command.Retry && before.contains(run)) {
+                return i;
+            }
+            before.add(run);
+        }
+        return batch.size();
+    }
+
+    private void decide(Pending pending, Offer offer) {
         Simulation sim = node.sim;
         Command command = pending.command;
         int seen = changes.events().size();
@@ -65,8 +75,6 @@ final class Flush {
             }
         } else if (view == null) {
             pending.reply = null;
-        } else if (command instanceof Command.Retry && batch.size() > 1 && !ViewDiff.hasPlan(view)) {
-            return false;
         } else {
             pending.reply = Decider.decide(view, command, changes, now, this::nextId, offer, funds);
         }
@@ -76,7 +84,6 @@ final class Flush {
         sim.tell(node.name(), command, code(pending.reply), pending.events.stream().map(Flush::brief).toList());
         Violation.unless(pending.events.isEmpty() || !(silent(pending.reply)), "%s was answered %s and yet %s",
                 command, pending.reply, pending.events);
-        return true;
     }
 
     private UUID nextId() {

@@ -189,17 +189,18 @@ final class Node {
         }
     }
 
-    private void attempt(List<Pending> batch, int tried) {
+    private void attempt(List<Pending> all, int tried) {
+        int cut = Flush.cut(all);
+        List<Pending> batch = new ArrayList<>(all.subList(0, cut));
+        if (cut < all.size()) {
+            halves.push(new ArrayList<>(all.subList(cut, all.size())));
+        }
         if (!atHand(batch)) {
             locked(batch, tried, false);
             return;
         }
         TrustingPurse purse = new TrustingPurse();
         Flush flush = new Flush(this, batch, sim.now().plus(skew), false, Set.of(), purse);
-        if (!flush.decided) {
-            refused(flush, Fault.COMMIT_ABORTED, tried);
-            return;
-        }
         if (purse.mustLook()) {
             forget(batch);
             locked(batch, tried, true);
@@ -233,9 +234,7 @@ final class Node {
         });
         TrustingPurse trusting = new TrustingPurse();
         Flush flush = new Flush(this, batch, sim.now(), true, loaded, looking ? sim.bank.purse() : trusting);
-        if (!flush.decided) {
-            refused(flush, Fault.COMMIT_ABORTED, tried);
-        } else if (trusting.mustLook()) {
+        if (trusting.mustLook()) {
             forget(batch);
             locked(batch, tried, true);
         } else {

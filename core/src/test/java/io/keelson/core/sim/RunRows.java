@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
 
@@ -191,7 +192,10 @@ final class RunRows {
         Escalation escalation = accepted.policy().failures().escalation();
         if (escalation.enabled()) {
             Instant since = now.minus(escalation.window()).truncatedTo(ChronoUnit.SECONDS);
+            Optional<Instant> forgiven = tickets.values().stream().filter(Saved.Ticket::forgives)
+                    .map(Saved.Ticket::resolvedAt).max(Comparator.naturalOrder());
             calls.values().stream().filter(call -> !call.at().isBefore(since))
+                    .filter(call -> forgiven.isEmpty() || call.at().isAfter(forgiven.get()))
                     .sorted(Comparator.comparing(Saved.Call::at)).forEach(call -> view.calls().add(
                             call.at().truncatedTo(ChronoUnit.SECONDS), 1,
                             call.result().outcome().equals("failed") ? 1 : 0));

@@ -190,15 +190,22 @@ final class Saved {
     }
 
     record Ticket(UUID id, TicketRow.Kind kind, int attempt, UUID taskId, UUID stepId, TicketRow.Severity severity,
-            String reason, String errorCode, String message, Instant openedAt, String resolution) {
+            String reason, String errorCode, String message, Instant openedAt, String resolution,
+            Instant resolvedAt) {
 
         static Ticket of(TicketRow t) {
             return new Ticket(t.id(), t.kind(), t.attempt(), t.taskId(), t.stepId(), t.severity(), t.reason(),
-                    t.errorCode(), t.message(), t.openedAt(), t.resolution());
+                    t.errorCode(), t.message(), t.openedAt(), t.resolution(), t.resolvedAt());
         }
 
         TicketRow restore() {
             return new TicketRow(id, kind, attempt, taskId, stepId, severity, reason, errorCode, message, openedAt);
+        }
+
+        /** Whoever answered it let pass all errors that there had been. */
+        boolean forgives() {
+            return "resume".equals(resolution)
+                    && (reason.equals("error_count_exceeded") || reason.equals("error_rate_exceeded"));
         }
 
         boolean open() {

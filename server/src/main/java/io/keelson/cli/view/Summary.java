@@ -10,7 +10,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 /** What is said of a run at its end, or where it waits. */
 public final class Summary {
@@ -97,9 +99,10 @@ public final class Summary {
         }
         if (waits.result()) {
             lines.add("  its result is to be accepted");
+            lines.addAll(result(waits, command, style));
         }
         tickets(waits.tickets(), command, lines);
-        outputs(waits, command, lines);
+        outputs(waits, command, lines, style);
         approvals(waits, lines, style);
         decide(waits, command, lines);
         if (waits.decisions() == 0 && waits.tickets().isEmpty()) {
@@ -116,10 +119,29 @@ public final class Summary {
         }
     }
 
-    private static void outputs(Waits waits, String command, List<String> lines) {
+    /** What a run that waits to be accepted came to. */
+    public static List<String> result(Waits waits, String command, Style style) {
+        Run run = waits.run();
+        if (!run.output().isNull()) {
+            return output(run.output(), command, run.id(), style);
+        }
+        return waits.results().stream().filter(task -> !task.output().isNull()).flatMap(task -> Stream.concat(
+                Stream.of("", style.bold(Cells.clean(task.key()))),
+                output(task.output(), command, run.id(), style).stream().skip(1))).toList();
+    }
+
+    /** What a task's attempt came to that is to be judged. */
+    public static List<String> toJudge(Task task, String command, Style style) {
+        String summary = task.outputSummary();
+        return summary == null ? List.of()
+                : output(JsonNodeFactory.instance.stringNode(summary), command, task.runId(), style);
+    }
+
+    private static void outputs(Waits waits, String command, List<String> lines, Style style) {
         for (Task task : waits.outputs()) {
             lines.add("  the output of " + Cells.clean(task.key()) + " is to be approved"
                     + (task.errorMessage() == null ? "" : ": " + Cells.clean(task.errorMessage())));
+            lines.addAll(toJudge(task, command, style));
             lines.add("decide with: " + command + " task approve|reject " + task.id() + " --watch");
         }
     }

@@ -11,13 +11,15 @@ import java.util.List;
  *
  * @param approvals steps that wait for a decision
  * @param outputs tasks whose output waits for one
+ * @param results tasks that no other depends on: what they came to is the result where the run has no output of its own
  * @param tickets that are open
  */
-public record Waits(Run run, List<Step> approvals, List<Task> outputs, List<Escalation> tickets) {
+public record Waits(Run run, List<Step> approvals, List<Task> outputs, List<Task> results, List<Escalation> tickets) {
 
     public Waits {
         approvals = List.copyOf(approvals);
         outputs = List.copyOf(outputs);
+        results = List.copyOf(results);
         tickets = List.copyOf(tickets);
     }
 

@@ -119,7 +119,15 @@ final class CommitLoop implements Runnable {
         } while (queue.drainTo(batch, MAX_BATCH - batch.size()) > 0 && batch.size() < MAX_BATCH);
     }
 
-    private void commit(List<Pending> batch) throws InterruptedException {
+    private void commit(List<Pending> all) throws InterruptedException {
+        int cut = Flush.cut(all);
+        commitTogether(all.subList(0, cut));
+        if (cut < all.size()) {
+            commit(all.subList(cut, all.size()));
+        }
+    }
+
+    private void commitTogether(List<Pending> batch) throws InterruptedException {
         for (int tried = 1;; tried++) {
             try {
                 flush.run(connection(), batch);

@@ -94,6 +94,22 @@ final class Flush {
         views.trim();
     }
 
+    /**
+     * How many of the commands can be decided together. What a retry begins with is only in a view that was loaded when
+     * its run had failed, not in one on which it fails in the same batch.
+     */
+    static int cut(List<Pending> batch) {
+        Set<UUID> before = new HashSet<>();
+        for (int i = 0; i < batch.size(); i++) {
+            UUID run = batch.get(i).command.runId();
+            if (batch.get(i).command instanceof Command.Retry && before.contains(run)) {
+                return i;
+            }
+            before.add(run);
+        }
+        return batch.size();
+    }
+
     /** True when the batch can be decided before the database is asked anything. Timers may concern ended runs. */
     private boolean atHand(List<Pending> batch) {
         Set<UUID> created = new HashSet<>();

@@ -11,7 +11,9 @@ final class ReadSql {
                 r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
                 r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
                 (select count(*) from escalation_tickets e
-                  where e.run_id = r.id and e.resolution is null)::int as open_escalations, r.task_count,
+                  where e.run_id = r.id and e.resolution is null)::int as open_escalations,
+                (select count(*) from timers w where w.run_id = r.id and w.kind = 'human')::int as waits_for_humans,
+                r.task_count,
                 r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
                 h.steps_completed, r.agent_count, null::numeric as credits_reserved,
                 null::numeric as credits_charged, null::numeric as credits_refunded, h.total_tokens,

@@ -20,6 +20,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 
 /** {@code work_results}: at most one per lease; a second one is a bug that the primary key refuses. */
 final class ResultsTable {
@@ -33,17 +34,24 @@ final class ResultsTable {
 
     /**
      * Calls by the second. A result that is young enough belongs to a step that is open or has not ended for longer; the
-     * steps of earlier attempts count as well.
+     * steps of earlier attempts count as well. What a human has let pass does not.
      */
     private static final String RECENT = """
             with since as materialized (
-                select date_trunc('second', {now} - ? * interval '1 millisecond') as at)
+                select date_trunc('second', {now} - ? * interval '1 millisecond') as at),
+            forgiven as materialized (
+                select run_id, max(resolved_at) as at from escalation_tickets
+                 where run_id = any (?) and resolution = 'resume'
+                   and reason in ('error_count_exceeded', 'error_rate_exceeded')
+                 group by run_id)
             select t.run_id, date_trunc('second', w.recorded_at) as at, count(*)::int as calls,
                 (count(*) filter (where w.outcome = 'failed'))::int as errors
               from since cross join orchestration_tasks t
               join orchestration_steps s on s.task_id = t.id and s.result_epoch > 0
                and (s.completed_at is null or s.completed_at >= since.at)
+              left join forgiven f on f.run_id = t.run_id
               join work_results w on w.step_id = s.id and w.recorded_at >= since.at
+               and (f.at is null or w.recorded_at > f.at)
              where t.run_id = any (?)
              group by 1, 2
              order by 2""".replace("{now}", DbClock.SQL);
@@ -61,7 +69,9 @@ final class ResultsTable {
         try (PreparedStatement statement = c.prepareStatement(RECENT)) {
             clock.bind(statement, 1);
             statement.setLong(2, window.get().toMillis());
-            BinaryArray.bindIds(statement, 3, watching.stream().map(view -> view.run().id()).toList());
+            List<UUID> runs = watching.stream().map(view -> view.run().id()).toList();
+            BinaryArray.bindIds(statement, 3, runs);
+            BinaryArray.bindIds(statement, 4, runs);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     loading.view(row).calls().add(Objects.requireNonNull(Loading.time(row, "at")),
