@@ -74,8 +74,14 @@ final class ApiServer implements AutoCloseable {
     }
 
     ApiServer(Path dataDir, DatabaseUrl url) throws Exception {
-        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", dataDir.toString(), "KEELSON_HTTP_PORT", "0",
-                "KEELSON_DATABASE_URL", text(url)), dataDir, dataDir));
+        this(dataDir, url, Map.of());
+    }
+
+    ApiServer(Path dataDir, DatabaseUrl url, Map<String, String> settings) throws Exception {
+        Map<String, String> all = new TreeMap<>(settings);
+        all.putAll(Map.of("KEELSON_DATA_DIR", dataDir.toString(), "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL",
+                text(url)));
+        server = Server.start(Settings.load(all, dataDir, dataDir));
         database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2));
     }
 

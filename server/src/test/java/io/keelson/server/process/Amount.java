@@ -1,12 +1,12 @@
 package io.keelson.server.process;
 
 /** How much of a fault is enough: a little of it in {@code ./check}, much of it with {@code -Dkeelson.long=true}. */
-final class Amount {
+public final class Amount {
     private static final boolean LONG = Boolean.getBoolean("keelson.long");
 
     private Amount() {}
 
-    static int of(int usual, int inLongMode) {
+    public static int of(int usual, int inLongMode) {
         return LONG ? inLongMode : usual;
     }
 }

@@ -90,6 +90,10 @@ final class ServerProcess implements AutoCloseable {
         return process.waitFor();
     }
 
+    ProcessHandle process() {
+        return process.toHandle();
+    }
+
     long pid() {
         return process.pid();
     }
