@@ -36,7 +36,7 @@ class KillPointsTest {
     private static final int NODES = 3;
     private static final Duration LEASE = Duration.ofSeconds(2);
     /** A second between two looks, and what busy machines need. */
-    private static final Duration SOON = Duration.ofSeconds(6);
+    private static final Duration SOON = Duration.ofSeconds(10);
     private static final long SEED = Long.getLong("keelson.kill.seed", 1);
 
     private final List<KilledNode> nodes = new ArrayList<>();
