@@ -3,6 +3,7 @@ package io.keelson.server.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.money.Prices;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
@@ -47,7 +48,7 @@ class CommitLoopTest {
         Bystander node = new Bystander();
         try (Nodes nodes = new Nodes(folder)) {
             CommitLoop loop = new CommitLoop(nodes.database, new Flush(Nodes.store().runs(), new ViewCache(1_000),
-                    UuidCreator::getTimeOrderedEpoch, node, new DatabaseTime(System::nanoTime)));
+                    UuidCreator::getTimeOrderedEpoch, node, new DatabaseTime(System::nanoTime), () -> Prices.NONE));
             NewRun run = nodes.run(MISSION, "remote.work");
             List<Pending> all = Stream.of(new Command.Create(run, true, Nodes.WHO),
                     new Command.FailRun(run.id(), "not so", Nodes.WHO), new Command.Retry(run.id(), false, Nodes.WHO),
