@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -66,8 +67,11 @@ class TidyTest {
                 "orchestration_\\w+|run_attempts|run_agents|work_results|artifacts|work_queue|timers|step_logs"
                         + "|step_progress|engine_nodes|engine_outages|escalation_tickets|workers",
                 "run", "billing_ledger|credit_balances|prices", "(money|run)");
-        // The claim goes by what workspaces may have at work at a time.
-        String exempt = "server/src/main/java/io/keelson/server/run/WorkLimits.java workspace_limits";
+        // The claim goes by what workspaces may have at work at a time. The audit compares the books with the runs' own
+        // figures, all in one snapshot.
+        Set<String> exempt = Set.of("server/src/main/java/io/keelson/server/run/WorkLimits.java workspace_limits",
+                "server/src/main/java/io/keelson/server/money/Audit.java run_attempts",
+                "server/src/main/java/io/keelson/server/money/Audit.java orchestration_runs");
         List<String> found = new ArrayList<>();
         owners.forEach((tables, room) -> {
             Pattern sql =
@@ -76,7 +80,7 @@ class TidyTest {
                 Matcher matcher = sql.matcher(text);
                 while (path.contains("/src/main/") && matcher.find()) {
                     String table = matcher.group(1);
-                    if (!path.matches(".*/server/" + room + "/.*") && !exempt.equals(path + " " + table)) {
+                    if (!path.matches(".*/server/" + room + "/.*") && !exempt.contains(path + " " + table)) {
                         found.add(
                                 path + ":" + line(text, matcher.start()) + " " + table + " belongs to server." + room);
                     }

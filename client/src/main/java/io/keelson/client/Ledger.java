@@ -1,10 +1,13 @@
 package io.keelson.client;
 
 import java.io.InputStream;
+import java.time.Duration;
 import java.util.List;
 
 /** Every transfer of the workspace's credits. Every method throws {@link KeelsonException} as {@link Api} says. */
 public final class Ledger {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
 
     private final Api api;
 
@@ -33,6 +36,20 @@ public final class Ledger {
     /** The same as CSV; the caller closes the stream. */
     public InputStream csvOfRun(String runId) {
         return api.stream(Route.of("/runs/", runId, "/ledger").with("format", "csv").toString());
+    }
+
+    /** Whether the workspace's books are right. It reads everything there is, which may take a while. */
+    public Verification verify() {
+        return verify("/ledger/verify");
+    }
+
+    /** The same of all workspaces; needs a key with the scope {@code operator}. */
+    public Verification verifyAll() {
+        return verify("/ledger/verify?all=true");
+    }
+
+    private Verification verify(String path) {
+        return Json.document(api.send(Call.get(path).within(PATIENCE)).body(), Verification.class);
     }
 
     private static Route matching(LedgerQuery query) {

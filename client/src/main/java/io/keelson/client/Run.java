@@ -20,6 +20,9 @@ import tools.jackson.databind.JsonNode;
  * @param openEscalations tickets that wait for an answer
  * @param waitsForHumans decisions that only humans can take and that are due now, tickets included
  * @param forkedFrom the run that it was forked from; null for none
+ * @param creditsReserved set aside by all of its attempts
+ * @param creditsCharged by all of its attempts, the open one included
+ * @param creditsRefunded what ended attempts did not need
  * @param versionId rises with every change of the run
  */
 public record Run(String id, String workspaceId, String name, @Nullable String goal, String state, String stateType,

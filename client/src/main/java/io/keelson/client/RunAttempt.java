@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import java.math.BigDecimal;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -7,6 +8,10 @@ import org.jspecify.annotations.Nullable;
  * One attempt of a run. The end of an attempt is immutable; a retry opens the next one.
  *
  * @param attemptNumber from 1
+ * @param creditsReserved set aside for it; when it has ended, what was charged and refunded together
+ * @param creditsUncollected what its work cost beyond what could be charged
  */
 public record RunAttempt(int attemptNumber, String state, @Nullable Instant startedAt, @Nullable Instant completedAt,
-        @Nullable String errorCode, @Nullable String errorMessage) {}
+        @Nullable String errorCode, @Nullable String errorMessage, @Nullable BigDecimal creditsReserved,
+        @Nullable BigDecimal creditsCharged, @Nullable BigDecimal creditsRefunded,
+        @Nullable BigDecimal creditsUncollected) {}

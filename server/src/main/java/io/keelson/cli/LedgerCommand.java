@@ -25,7 +25,8 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "ledger", description = "Lists the transfers of the workspace's credits, newest first, or what one run "
-        + "reserved, was charged and got back, oldest first.", footerHeading = "%nExamples:%n",
+        + "reserved, was charged and got back, oldest first.",
+        subcommands = LedgerVerifyCommand.class, footerHeading = "%nExamples:%n",
         footer = {"  keelson ledger", "  keelson ledger latest", "  keelson ledger --type grant --limit 100",
                 "  keelson ledger --csv > ledger.csv     # all of it, for a spreadsheet"})
 final class LedgerCommand extends CliCommand {

@@ -8,8 +8,11 @@ import io.keelson.server.Settings;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -21,14 +24,15 @@ class MoneyCommandsTest {
     @TempDir
     private static Path folder;
 
+    private static final DatabaseUrl URL = TestDatabase.createUrl();
+
     private static Server server;
 
     @BeforeAll
     static void start() throws Exception {
-        DatabaseUrl url = TestDatabase.createUrl();
         server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_HTTP_PORT", "0",
-                "KEELSON_FIRST_GRANT", "100", "KEELSON_DATABASE_URL", "postgresql://" + url.user() + ":"
-                        + url.password() + "@" + url.hosts() + "/" + url.database()),
+                "KEELSON_FIRST_GRANT", "100", "KEELSON_DATABASE_URL", "postgresql://" + URL.user() + ":"
+                        + URL.password() + "@" + URL.hosts() + "/" + URL.database()),
                 folder, folder));
     }
 
@@ -73,6 +77,27 @@ class MoneyCommandsTest {
                         "model large 2.5 1,000,000 tokens 1");
         assertThat(lines("prices", "remove", "tool", "web.search")).hasSize(2);
         assertThat(keelson("prices", "--at", "2", "--json").json().get("items").size()).isEqualTo(2);
+    }
+
+    @Test
+    void theBooksAreVerifiedAndWhatIsWrongIsExitCodeOne() throws Exception {
+        assertThat(lines("ledger", "verify").getLast()).startsWith("right: ").endsWith(" 1 workspace");
+        assertThat(keelson("ledger", "verify", "--all", "--json").json().get("ok").booleanValue()).isTrue();
+        UUID broken = UUID.randomUUID();
+        execute("insert into workspaces (id, name) values ('" + broken + "', 'broken')");
+        execute("update credit_balances set spent = 1.5 where workspace_id = '" + broken + "'");
+
+        Result wrong = keelson("ledger", "verify", "--all");
+
+        assertThat(wrong.code()).isEqualTo(1);
+        assertThat(wrong.out().strip())
+                .isEqualTo("wrong: workspace " + broken + ": spent should be 0 by the ledger and is 1.5");
+    }
+
+    private static void execute(String sql) throws Exception {
+        try (Connection connection = URL.connect(); Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
     }
 
     @Test

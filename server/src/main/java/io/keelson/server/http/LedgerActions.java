@@ -1,6 +1,8 @@
 package io.keelson.server.http;
 
 import io.keelson.server.auth.Scope;
+import io.keelson.server.money.Audit;
+import io.keelson.server.money.Discrepancy;
 import io.keelson.server.money.LedgerEntry;
 import io.keelson.server.money.LedgerReader;
 import io.keelson.server.money.Money;
@@ -8,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
 
 /** The ledger: read in pages, or whole as CSV. */
 final class LedgerActions {
@@ -26,6 +29,7 @@ final class LedgerActions {
 
     void addTo(Route.Table table) {
         table.get(Scope.CREDITS_READ, "/ledger", this::list);
+        table.get(Scope.CREDITS_READ, "/ledger/verify", this::verify);
         table.getAlso(Scope.CREDITS_READ, "/runs/{id}/ledger", this::ofRun);
     }
 
@@ -43,6 +47,21 @@ final class LedgerActions {
         int limit = query.limit();
         query.done();
         return page(money.entries().newestFirst(workspace, filter, before, limit + 1), limit, cursor);
+    }
+
+    /** Of the caller's workspace; of all with {@code all=true}, which is an operator's. */
+    private Answer verify(Call call) {
+        boolean all = "true".equals(call.query().word("all", List.of("true", "false")));
+        call.query().done();
+        if (all) {
+            call.require(Scope.OPERATOR);
+        }
+        Audit.Report report = money.audit().verify(all ? null : call.workspace());
+        ObjectNode document = Json.object().put("ok", report.discrepancy() == null).put("entries", report.entries())
+                .put("attempts", report.attempts()).put("workspaces", report.workspaces());
+        Discrepancy found = report.discrepancy();
+        document.set("discrepancy", found == null ? null : LedgerDocuments.of(found));
+        return Answer.ok(document);
     }
 
     private Answer ofRun(Call call) {

@@ -1,11 +1,12 @@
 package io.keelson.server.http;
 
+import io.keelson.server.money.Discrepancy;
 import io.keelson.server.money.LedgerEntry;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Rows of the ledger as JSON. */
+/** Rows of the ledger, and what is wrong with it, as JSON. */
 final class LedgerDocuments {
 
     private LedgerDocuments() {}
@@ -20,6 +21,14 @@ final class LedgerDocuments {
                 .put("price_version", entry.priceVersion()).put("reason", entry.reason())
                 .put("actor_type", entry.actorType()).put("actor_id", entry.actorId())
                 .put("created_at", Json.time(entry.createdAt()));
+    }
+
+    static ObjectNode of(Discrepancy found) {
+        return Json.object().put("kind", found.kind().wire()).put("workspace_id", found.workspaceId().toString())
+                .put("run_id", text(found.runId())).put("attempt_number", found.attempt())
+                .put("figure", found.figure()).put("expected", Json.plain(found.expected()))
+                .put("actual", found.actual() == null ? null : Json.plain(found.actual()))
+                .put("message", found.message());
     }
 
     private static @Nullable String text(@Nullable UUID id) {

@@ -12,6 +12,7 @@ public final class Money {
     private final LedgerReader entries;
     private final PriceTable prices;
     private final Usage usage;
+    private final Audit audit;
 
     public Money(Database database, DbClock clock) {
         this.database = database;
@@ -19,6 +20,7 @@ public final class Money {
         this.entries = new LedgerReader(database);
         this.prices = new PriceTable(database, clock);
         this.usage = new Usage(database, clock);
+        this.audit = new Audit(database);
     }
 
     /** What the workspace has. */
@@ -43,5 +45,10 @@ public final class Money {
     /** What was paid for. */
     public Usage usage() {
         return usage;
+    }
+
+    /** Whether the books are right. */
+    public Audit audit() {
+        return audit;
     }
 }

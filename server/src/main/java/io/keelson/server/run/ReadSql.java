@@ -15,8 +15,10 @@ final class ReadSql {
                 (select count(*) from timers w where w.run_id = r.id and w.kind = 'human')::int as waits_for_humans,
                 r.task_count,
                 r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
-                h.steps_completed, r.agent_count, null::numeric as credits_reserved,
-                null::numeric as credits_charged, null::numeric as credits_refunded, h.total_tokens,
+                h.steps_completed, r.agent_count,
+                trim_scale(r.credits_charged_before + r.credits_refunded + h.credits_reserved) as credits_reserved,
+                trim_scale(r.credits_charged_before + h.credits_charged) as credits_charged,
+                trim_scale(r.credits_refunded) as credits_refunded, h.total_tokens,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
                 r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at, r.duration_ms,
                 greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end, (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
@@ -169,8 +171,13 @@ final class ReadSql {
              limit ?""";
 
     static final String ATTEMPTS = """
-            select a.attempt_number, a.state, a.started_at, a.completed_at, a.error_code, a.error_message
-              from orchestration_runs r join run_attempts a on a.run_id = r.id
+            select a.attempt_number, a.state, a.started_at, a.completed_at, a.error_code, a.error_message,
+                trim_scale(case when open then h.credits_reserved else a.credits_reserved end) as credits_reserved,
+                trim_scale(case when open then h.credits_charged else a.credits_charged end) as credits_charged,
+                trim_scale(a.credits_refunded) as credits_refunded,
+                trim_scale(case when open then r.credits_uncollected else a.uncollected end) as credits_uncollected
+              from orchestration_runs r join run_heads h on h.run_id = r.id join run_attempts a on a.run_id = r.id
+             cross join lateral (select a.settled_at is null and a.attempt_number = r.attempt_number as open) account
              where (r.workspace_id = ?) is true and r.id = ?
              order by a.attempt_number""";
 

@@ -2,10 +2,13 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.Scope;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -207,6 +210,38 @@ class MoneyApiTest {
         assertThat(api.get("/runs/" + run + "/ledger?format=csv").text().lines()).hasSize(4);
         assertThat(api.get("/api/v1/runs/" + UUID.randomUUID() + "/ledger").json().get("code").stringValue())
                 .isEqualTo("RUN_NOT_FOUND");
+    }
+
+    @Test
+    void theBooksAreVerified(@TempDir Path folder) throws Exception {
+        try (ApiServer own = new ApiServer(folder)) {
+            JsonNode right = own.get(LEDGER + "/verify").json();
+            own.database().runInTransaction(c -> {
+                try (var statement = c.createStatement()) {
+                    statement.execute("update credit_balances set available = available - 0.000001");
+                }
+            });
+            JsonNode wrong = own.get(LEDGER + "/verify?all=true").json();
+
+            assertThat(right.get("ok").booleanValue()).isTrue();
+            assertThat(right.get("entries").longValue()).isOne();
+            assertThat(right.get("discrepancy").isNull()).isTrue();
+            assertThat(wrong.get("ok").booleanValue()).isFalse();
+            assertThat(wrong.at("/discrepancy/kind").stringValue()).isEqualTo("balance_differs");
+            assertThat(wrong.at("/discrepancy/figure").stringValue()).isEqualTo("available");
+            assertThat(wrong.at("/discrepancy/expected").decimalValue()).isEqualByComparingTo("1000");
+            assertThat(wrong.at("/discrepancy/actual").decimalValue()).isEqualByComparingTo("999.999999");
+        }
+    }
+
+    /** A key of another workspace sees its own books only. */
+    @Test
+    void othersBooksAreAnOperatorsBusiness() {
+        String other = api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.of(Scope.CREDITS_READ));
+
+        assertThat(api.get(LEDGER + "/verify", "Authorization", other).status()).isEqualTo(200);
+        assertThat(api.get(LEDGER + "/verify?all=true", "Authorization", other).json().get("code").stringValue())
+                .isEqualTo("SCOPE_MISSING");
     }
 
     @Test

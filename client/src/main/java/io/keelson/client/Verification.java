@@ -1,0 +1,30 @@
+package io.keelson.client;
+
+import java.math.BigDecimal;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What came of working the books out anew from the ledger.
+ *
+ * @param ok whether everything agrees
+ * @param entries of the ledger that were added up
+ * @param attempts of runs that were compared
+ * @param workspaces whose balances were compared
+ * @param discrepancy the first place that does not agree; null when everything does
+ */
+public record Verification(boolean ok, long entries, long attempts, long workspaces,
+        @Nullable Discrepancy discrepancy) {
+
+    /**
+     * Where the books are wrong.
+     *
+     * @param kind such as {@code attempt_differs}
+     * @param runId null when it is about a balance
+     * @param figure {@code reserved}, {@code charged} or {@code refunded}; of a balance the account
+     * @param expected what the ledger comes to
+     * @param actual what stands there; null when nothing does
+     * @param message all of it in one sentence
+     */
+    public record Discrepancy(String kind, String workspaceId, @Nullable String runId, @Nullable Integer attemptNumber,
+            String figure, BigDecimal expected, @Nullable BigDecimal actual, String message) {}
+}
