@@ -47,7 +47,7 @@ class ArchitectureTest {
             "server.plan     | core server.expr server.json server.tool",
             "server.run      | core server.db server.json",
             "server.auth     | server.db server.json",
-            "server.money    | core.run server.db",
+            "server.money    | core.money core.run server.db",
             "server.secret   | server.auth server.db",
             "server.engine   | core server.run server.db server.expr server.tool server.artifact server.secret server.json",
             "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"

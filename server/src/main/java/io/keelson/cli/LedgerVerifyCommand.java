@@ -1,17 +1,18 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.client.Json;
 import io.keelson.client.Verification;
 import io.keelson.client.Verification.Discrepancy;
-import io.keelson.cli.view.Amounts;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "verify", description = "Works out anew, from the ledger alone, what every attempt reserved, was charged "
-        + "and got back and what every account holds. Names the first place that does not agree and ends with 1.",
+@Command(name = "verify",
+        description = "Works out anew, from the ledger alone, what every attempt reserved, was charged "
+                + "and got back and what every account holds. Names the first place that does not agree and ends with 1.",
         footerHeading = "%nExamples:%n", footer = {"  keelson ledger verify", "  keelson ledger verify --all --json"})
 final class LedgerVerifyCommand extends CliCommand {
 

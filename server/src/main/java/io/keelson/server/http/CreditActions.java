@@ -1,7 +1,7 @@
 package io.keelson.server.http;
 
+import io.keelson.core.money.Account;
 import io.keelson.server.auth.Scope;
-import io.keelson.server.money.Account;
 import io.keelson.server.money.Balance;
 import io.keelson.server.money.Booking;
 import io.keelson.server.money.Money;

@@ -34,12 +34,14 @@ final class LedgerCsv {
     private static final class Stretches extends InputStream {
 
         private final Source source;
-        private byte[] stretch = HEADING.getBytes(StandardCharsets.UTF_8);
+        private byte[] stretch;
         private int at;
         private long last;
 
+        /** Reads the first one, so that what fails at once is answered as a failure. */
         Stretches(Source source) {
             this.source = source;
+            this.stretch = (HEADING + next()).getBytes(StandardCharsets.UTF_8);
         }
 
         @Override
@@ -63,15 +65,18 @@ final class LedgerCsv {
 
         private boolean more() {
             if (at == stretch.length) {
-                List<LedgerEntry> entries = source.read(last, STRETCH);
-                if (!entries.isEmpty()) {
-                    last = entries.getLast().id();
-                }
-                stretch = entries.stream().map(LedgerCsv::line).collect(Collectors.joining())
-                        .getBytes(StandardCharsets.UTF_8);
+                stretch = next().getBytes(StandardCharsets.UTF_8);
                 at = 0;
             }
             return at < stretch.length;
+        }
+
+        private String next() {
+            List<LedgerEntry> entries = source.read(last, STRETCH);
+            if (!entries.isEmpty()) {
+                last = entries.getLast().id();
+            }
+            return entries.stream().map(LedgerCsv::line).collect(Collectors.joining());
         }
     }
 

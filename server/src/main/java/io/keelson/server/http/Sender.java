@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.io.InputStream;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -93,6 +94,17 @@ final class Sender {
                 context.res().setContentLengthLong(stream.length());
             }
             bytes.transferTo(context.outputStream());
+        } catch (IOException | RuntimeException e) {
+            abort(context, e);
+            throw e;
+        }
+    }
+
+    /** What was begun and cannot be gone on with must not look as if it had ended. */
+    private static void abort(Context context, Exception failure) {
+        if (context.res().isCommitted()) {
+            LOG.warn("{} broke off: {}", context.path(), failure.toString());
+            ServletContextRequest.getServletContextRequest(context.req()).getServletChannel().abort(failure);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.money;
 
+import io.keelson.core.money.Account;
 import java.math.BigDecimal;
 
 /**

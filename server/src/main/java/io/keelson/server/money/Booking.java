@@ -1,5 +1,7 @@
 package io.keelson.server.money;
 
+import io.keelson.core.money.Account;
+
 /** What became of a request to book something. */
 public sealed interface Booking {
 

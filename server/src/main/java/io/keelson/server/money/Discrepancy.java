@@ -42,7 +42,8 @@ public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nu
                 : "workspace " + workspaceId + ", run " + runId + ", attempt " + attempt;
         String wanted = expected.stripTrailingZeros().toPlainString();
         return where + ": " + switch (kind) {
-            case ATTEMPT_DIFFERS, BALANCE_DIFFERS -> figure + " should be " + wanted + " by the ledger and is " + shown();
+            case ATTEMPT_DIFFERS, BALANCE_DIFFERS ->
+                figure + " should be " + wanted + " by the ledger and is " + shown();
             case ATTEMPT_MISSING -> "the ledger has " + wanted + " " + figure + ", and there is no such attempt";
             case ATTEMPT_NOT_EVEN -> "settled, and charged and refunded are " + shown() + " together where " + wanted
                     + " was reserved";

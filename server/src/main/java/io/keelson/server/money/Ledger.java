@@ -1,5 +1,6 @@
 package io.keelson.server.money;
 
+import io.keelson.core.money.Account;
 import io.keelson.core.run.Actor;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;

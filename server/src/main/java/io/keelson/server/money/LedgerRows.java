@@ -1,5 +1,6 @@
 package io.keelson.server.money;
 
+import io.keelson.core.money.Account;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;

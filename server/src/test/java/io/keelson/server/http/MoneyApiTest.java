@@ -1,10 +1,17 @@
 package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
+import java.io.IOException;
+import java.io.InputStream;
 import java.math.BigDecimal;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -93,11 +100,7 @@ class MoneyApiTest {
     void aKeyIsUsedForGood() {
         String body = "{\"amount\": 5}";
         JsonNode first = api.post(GRANTS, body, "Idempotency-Key", "once").json();
-        api.database().runInTransaction(c -> {
-            try (var statement = c.createStatement()) {
-                statement.execute("delete from idempotency_cache");
-            }
-        });
+        execute(api, "delete from idempotency_cache");
 
         ApiServer.Answer again = api.post(GRANTS, body, "Idempotency-Key", "once");
         ApiServer.Answer other = api.post(GRANTS, "{\"amount\": 7}", "Idempotency-Key", "once");
@@ -169,15 +172,11 @@ class MoneyApiTest {
     /** More than one stretch: nothing is left out and nothing comes twice. */
     @Test
     void aLongCsvIsWhole() {
-        api.database().runInTransaction(c -> {
-            try (var statement = c.createStatement()) {
-                statement.execute("""
+        execute(api, """
                         insert into billing_ledger (workspace_id, transaction_type, amount, debit_account,
                             credit_account, idempotency_key, actor_type, created_at)
                         select '00000000-0000-7000-8000-000000000001', 'grant', 1, 'funding', 'available',
                             'long ' || i, 'system', '2001-01-01' from generate_series(1, 2500) i""");
-            }
-        });
 
         List<String> lines = api.get(LEDGER + "?format=csv&to=2002-01-01").text().lines().toList();
 
@@ -185,20 +184,45 @@ class MoneyApiTest {
         assertThat(lines.getLast()).endsWith(",long 2500");
     }
 
+    /** Half a ledger that looks like a whole one would be worse than none. */
+    @Test
+    void aCsvThatBreaksOffIsAnErrorToItsReader(@TempDir Path folder) throws Exception {
+        try (ApiServer own = new ApiServer(folder)) {
+            execute(own, """
+                    insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account,
+                        idempotency_key, actor_type, detail, created_at)
+                    select '00000000-0000-7000-8000-000000000001', 'grant', 1, 'funding', 'available', 'k' || i, 'system',
+                        jsonb_build_object('reason', repeat('x', 1000)), now() from generate_series(1, 30000) i""");
+            HttpRequest request = HttpRequest.newBuilder(URI.create(own.url() + LEDGER + "?format=csv"))
+                    .header("Authorization", "Bearer " + own.key()).build();
+            try (HttpClient http = HttpClient.newHttpClient();
+                    InputStream csv = http.send(request, BodyHandlers.ofInputStream()).body()) {
+                assertThat(csv.readNBytes(1_000)).hasSize(1_000);
+                execute(own, "alter table billing_ledger rename to gone");
+
+                assertThatThrownBy(csv::readAllBytes).isInstanceOf(IOException.class);
+            }
+        }
+    }
+
+    private static void execute(ApiServer server, String sql) {
+        server.database().runInTransaction(c -> {
+            try (var statement = c.createStatement()) {
+                statement.execute(sql);
+            }
+        });
+    }
+
     @Test
     void aRunHasALedgerOfItsOwn() {
         String run = api.create(ApiServer.WAITS);
-        api.database().runInTransaction(c -> {
-            try (var statement = c.createStatement()) {
-                statement.execute("""
+        execute(api, """
                         insert into billing_ledger (workspace_id, transaction_type, amount, debit_account,
                             credit_account, run_id, attempt_number, idempotency_key, actor_type, created_at)
                         select w, 'reserve', 1, 'available', 'reserved', '%s', 1, 'test ' || i, 'system', now()
                           from unnest(array['00000000-0000-7000-8000-000000000001',
                                             '00000000-0000-7000-8000-000000000002']::uuid[]) w,
                                generate_series(1, 3) i""".formatted(run));
-            }
-        });
         String path = "/api/v1/runs/" + run + "/ledger";
 
         JsonNode first = api.get(path + "?limit=2").json();
@@ -216,11 +240,7 @@ class MoneyApiTest {
     void theBooksAreVerified(@TempDir Path folder) throws Exception {
         try (ApiServer own = new ApiServer(folder)) {
             JsonNode right = own.get(LEDGER + "/verify").json();
-            own.database().runInTransaction(c -> {
-                try (var statement = c.createStatement()) {
-                    statement.execute("update credit_balances set available = available - 0.000001");
-                }
-            });
+            execute(own, "update credit_balances set available = available - 0.000001");
             JsonNode wrong = own.get(LEDGER + "/verify?all=true").json();
 
             assertThat(right.get("ok").booleanValue()).isTrue();

@@ -17,7 +17,8 @@ import tools.jackson.databind.JsonNode;
 /** What a run did with its credits, as its documents, its ledger, the usage and the audit tell it. */
 class RunMoneyApiTest {
 
-    private static final String COSTS = """
+    private static final String COSTS =
+            """
             {"name": "costs", "start": true, "plan": {"total_estimated_cost": 2, "tasks": [
                 {"id": "a", "steps": [{"name": "one", "tool": "noop", "input": {"cost": 0.4, "tokens": 100}}]},
                 {"id": "b", "depends_on": ["a"], "steps": [{"name": "two", "tool": "noop", "input": {"cost": 0.7}}]}]}}""";

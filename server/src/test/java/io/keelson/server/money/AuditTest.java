@@ -2,6 +2,7 @@ package io.keelson.server.money;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.money.Account;
 import io.keelson.server.money.Discrepancy.Kind;
 import java.math.BigDecimal;
 import java.util.Comparator;
@@ -85,7 +86,8 @@ class AuditTest {
         plant(planted);
 
         Discrepancy found = Objects.requireNonNull(books.money.audit().verify(workspace).discrepancy());
-        assertThat(List.of(found.kind(), found.workspaceId(), found.figure())).isEqualTo(List.of(kind, workspace, figure));
+        assertThat(List.of(found.kind(), found.workspaceId(), found.figure()))
+                .isEqualTo(List.of(kind, workspace, figure));
         assertThat(found.runId()).isEqualTo(attempt == null ? null : run);
         assertThat(found.attempt()).isEqualTo(attempt);
         assertThat(found.expected()).isEqualByComparingTo(expected);
@@ -130,7 +132,8 @@ class AuditTest {
 
     @Test
     void aCorrectionIsNoPartOfAnAttempt() {
-        books.money.ledger().adjust(workspace, Account.SPENT, Account.AVAILABLE, BigDecimal.ONE, "kind", "a", Books.WHO);
+        books.money.ledger().adjust(workspace, Account.SPENT, Account.AVAILABLE, BigDecimal.ONE, "kind", "a",
+                Books.WHO);
 
         assertThat(books.money.audit().verify(workspace).discrepancy()).isNull();
     }
@@ -140,7 +143,8 @@ class AuditTest {
         plant("update run_heads set credits_charged = 1.5");
 
         assertThat(Objects.requireNonNull(books.money.audit().verify(null).discrepancy()).message()).isEqualTo(
-                "workspace " + workspace + ", run " + run + ", attempt 2: charged should be 2 by the ledger and is 1.5");
+                "workspace " + workspace + ", run " + run
+                        + ", attempt 2: charged should be 2 by the ledger and is 1.5");
     }
 
     private static Comparator<BigDecimal> nullsEqual() {
@@ -151,7 +155,8 @@ class AuditTest {
         books.execute("""
                 insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id,
                     attempt_number, idempotency_key, actor_type, created_at)
-                values ('%s', '%s', %s, '%s', '%s', '%s', %d, '%s', 'system', now())""".formatted(workspace, type, amount,
+                values ('%s', '%s', %s, '%s', '%s', '%s', %d, '%s', 'system', now())""".formatted(workspace, type,
+                amount,
                 debit, credit, run, attempt, key));
     }
 

@@ -3,6 +3,7 @@ package io.keelson.server.money;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.money.Account;
 import io.keelson.server.db.SqlFailure;
 import java.math.BigDecimal;
 import java.util.ArrayList;
