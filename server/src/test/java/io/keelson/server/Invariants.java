@@ -44,6 +44,7 @@ public final class Invariants {
 
     private static Map<String, String> queries() {
         Map<String, String> queries = new LinkedHashMap<>();
+        money(queries);
         effects(queries);
         audit(queries);
         zombies(queries);
@@ -57,6 +58,54 @@ public final class Invariants {
                  where p.workspace_id <> k.workspace_id""");
         counters(queries);
         return queries;
+    }
+
+    private static void money(Map<String, String> queries) {
+        queries.put("I1 money: balances are the fold of the ledger, but for what open attempts have charged", """
+                with folded as (
+                    select l.workspace_id, sum(m.amount) filter (where m.account = 'available') as available,
+                        sum(m.amount) filter (where m.account = 'reserved') as reserved,
+                        sum(m.amount) filter (where m.account = 'spent') as spent
+                      from billing_ledger l
+                     cross join lateral (values (l.credit_account, l.amount), (l.debit_account, -l.amount))
+                        as m (account, amount)
+                     group by l.workspace_id),
+                open as (
+                    select r.workspace_id, sum(h.credits_charged) as charged
+                      from run_heads h join orchestration_runs r on r.id = h.run_id group by r.workspace_id)
+                select b.*, f.*, o.charged
+                  from credit_balances b full join folded f on f.workspace_id = b.workspace_id
+                  left join open o on o.workspace_id = b.workspace_id
+                 where (b.available, b.reserved, b.spent) is distinct from (coalesce(f.available, 0),
+                        coalesce(f.reserved, 0) + coalesce(o.charged, 0), coalesce(f.spent, 0) - coalesce(o.charged, 0))
+                    or least(b.available, b.reserved, b.spent, f.available, f.reserved, f.spent) < 0""");
+        queries.put("I1 money: charged + refunded = reserved of every settled attempt, and the ledger says so", """
+                select a.run_id, a.attempt_number, a.credits_reserved, a.credits_charged, a.credits_refunded
+                  from run_attempts a
+                 cross join lateral (
+                    select coalesce(sum(amount) filter (where transaction_type = 'reserve'), 0) as reserved,
+                        coalesce(sum(amount) filter (where transaction_type = 'charge'), 0) as charged,
+                        coalesce(sum(amount) filter (where transaction_type = 'refund'), 0) as refunded
+                      from billing_ledger l where l.run_id = a.run_id and l.attempt_number = a.attempt_number) l
+                 where a.settled_at is not null
+                   and (a.credits_charged + a.credits_refunded <> a.credits_reserved
+                     or (a.credits_reserved, a.credits_charged, a.credits_refunded)
+                        is distinct from (l.reserved, l.charged, l.refunded))""");
+        queries.put("I1 money: what was not charged of a cost stands as uncollected", """
+                select h.run_id, h.total_cost, l.charged, r.credits_uncollected
+                  from run_heads h join orchestration_runs r on r.id = h.run_id
+                 cross join lateral (
+                    select coalesce(sum(amount), 0) as charged from billing_ledger
+                     where run_id = h.run_id and transaction_type = 'charge') l
+                 cross join lateral (
+                    select coalesce(sum(uncollected), 0) as before from run_attempts a
+                     where a.run_id = h.run_id and a.attempt_number < r.attempt_number) a
+                 where h.total_cost <> l.charged + a.before + r.credits_uncollected
+                    or l.charged <> r.credits_charged_before + h.credits_charged""");
+        queries.put("I5 no zombies: what has not begun or has ended has nothing set aside",
+                """
+                select r.id, r.state, h.credits_reserved from orchestration_runs r join run_heads h on h.run_id = r.id
+                 where h.credits_reserved <> 0 and (r.state_type = 'terminal' or r.state in ('created', 'retrying'))""");
     }
 
     private static void effects(Map<String, String> queries) {

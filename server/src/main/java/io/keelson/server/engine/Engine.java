@@ -33,6 +33,7 @@ public final class Engine implements Commands, AutoCloseable {
     public record Options(int maxLanes, Duration lease, String version) {}
 
     private final String node = "node:" + UUID.randomUUID();
+    private final Database database;
     private final Committer committer;
     private final LocalExecutor executor;
     private final NodeWork work;
@@ -48,6 +49,7 @@ public final class Engine implements Commands, AutoCloseable {
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
             Replanner replanner,
             ArtifactStore artifacts, Clock clock, Options options) {
+        this.database = database;
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ToolRunner runner = new ToolRunner(catalog, scopes, artifacts, logs::of, clock);
@@ -57,7 +59,8 @@ public final class Engine implements Commands, AutoCloseable {
         executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), wakeUps::slotFreed);
         work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,
                 this::own, wakeUps, ends, store.limits());
-        prices = new PriceList(database, store.runs());
+        prices = new PriceList(store.runs());
+        database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS,
                 prices::inForce);
         List<String> tools = catalog.all().stream().filter(tool -> !tool.spec().engineOwned())
@@ -84,7 +87,7 @@ public final class Engine implements Commands, AutoCloseable {
 
     @Override
     public void pricesChanged() {
-        prices.readAgain();
+        database.runInTransaction(prices::refresh);
     }
 
     private CompletableFuture<Reply> own(Command command) {

@@ -1,26 +1,24 @@
 package io.keelson.server.engine;
 
 import io.keelson.core.money.Prices;
-import io.keelson.server.db.Database;
 import io.keelson.server.run.RunStore;
+import java.sql.Connection;
+import java.sql.SQLException;
 
 /** The prices in force, as this node has read them last: a change elsewhere reaches it within seconds. */
 final class PriceList {
-    private final Database database;
     private final RunStore store;
-    private volatile Prices prices;
+    private volatile Prices prices = Prices.NONE;
 
-    PriceList(Database database, RunStore store) {
-        this.database = database;
+    PriceList(RunStore store) {
         this.store = store;
-        this.prices = database.withConnection(store::prices);
     }
 
     Prices inForce() {
         return prices;
     }
 
-    void readAgain() {
-        prices = database.withConnection(store::prices);
+    void refresh(Connection c) throws SQLException {
+        prices = store.prices(c);
     }
 }

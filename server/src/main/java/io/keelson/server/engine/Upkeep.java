@@ -16,11 +16,9 @@ final class Upkeep implements AutoCloseable {
     private static final Duration TICK = Duration.ofSeconds(1);
     private static final Duration RARELY = Duration.ofSeconds(20);
     private static final Duration NOW_AND_THEN = Duration.ofMinutes(1);
-    /** How soon a node hears of limits that were changed. */
-    private static final Duration LIMITS = Duration.ofSeconds(5);
+    /** How soon a node hears of limits and prices that were changed elsewhere. */
+    private static final Duration SETTINGS = Duration.ofSeconds(5);
     private static final int KEYS_AT_ONCE = 1_000;
-    /** How soon a node hears of prices that were changed elsewhere. */
-    private static final Duration PRICES = Duration.ofSeconds(3);
     /** So much later than it should a node's sign of life may come. */
     private static final Duration TOLERANCE = Duration.ofSeconds(5);
 
@@ -55,9 +53,8 @@ final class Upkeep implements AutoCloseable {
         database.runInTransaction(c -> store.fleet().arrive(c, node, options.version(), beat.plus(TOLERANCE)));
         every(beat, this::keepLeases);
         every(TICK, this::endsElsewhere);
-        readLimits();
-        every(LIMITS, this::readLimits);
-        every(PRICES, prices::readAgain);
+        readSettings();
+        every(SETTINGS, this::readSettings);
         every(RARELY, reconciler::stuckJoins);
         every(NOW_AND_THEN, this::dropExpiredKeys);
         lookAfter(TICK);
@@ -91,8 +88,11 @@ final class Upkeep implements AutoCloseable {
         }
     }
 
-    private void readLimits() {
-        database.runInTransaction(store.limits()::refresh);
+    private void readSettings() {
+        database.runInTransaction(c -> {
+            store.limits().refresh(c);
+            prices.refresh(c);
+        });
     }
 
     private void dropExpiredKeys() {

@@ -58,14 +58,23 @@ final class Nodes implements AutoCloseable {
     }
 
     Nodes(Path folder, Database database, Tool... own) throws IOException {
+        this(folder, database, List.of(own));
+        TestCredits.grant(database, WORKSPACE);
+    }
+
+    private Nodes(Path folder, Database database, List<Tool> own) throws IOException {
         this.folder = folder;
         this.database = database;
         List<Tool> tools = new ArrayList<>(BuiltinTools.all(ToolPolicy.of(List.of(folder)), expressions,
                 new OutboundClient(false), Clock.systemUTC()));
-        tools.addAll(List.of(own));
+        tools.addAll(own);
         catalog = new ToolCatalog(tools);
         Bootstrap.ensureWorkspace(database);
-        TestCredits.grant(database, WORKSPACE);
+    }
+
+    /** With a workspace that has no credits. */
+    static Nodes poor(Path folder) throws IOException {
+        return new Nodes(folder, TestDatabase.create(), List.of());
     }
 
     Engine node(Duration lease) throws IOException {

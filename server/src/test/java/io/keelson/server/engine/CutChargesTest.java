@@ -1,0 +1,88 @@
+package io.keelson.server.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.Invariants;
+import io.keelson.server.db.CountingProxy;
+import io.keelson.server.db.CountingProxy.Loss;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.TestDatabase;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * T2 of the specification (reliability §3) for money: the connection is lost with the COMMIT of a reservation, a charge, an
+ * extension or a refund, or with its answer. More of it with {@code -Dkeelson.charge.cuts=1000}.
+ */
+@Timeout(value = 60, unit = TimeUnit.MINUTES)
+class CutChargesTest {
+    private static final int CUTS = Integer.getInteger("keelson.charge.cuts", 60);
+    private static final long SEED = Long.getLong("keelson.charge.seed", 1);
+    private static final String MISSION = """
+            name: dear
+            plan:
+              tasks:
+                - {id: a, title: A, steps: [{name: one, tool: noop, input: {cost: 0.7}}, {name: two, tool: noop, input: {cost: 0.6}}]}
+                - {id: b, title: B, depends_on: [a], steps: [{name: one, tool: noop, input: {tokens: 9, cost: 0.1}}]}
+                - {id: c, title: C, depends_on: [a], steps: [{name: one, tool: noop, input: {cost: 0.2}}]}
+            """;
+
+    @Test
+    void nothingIsChargedTwice(@TempDir Path folder) throws Exception {
+        Random random = new Random(SEED);
+        try (CountingProxy proxy = new CountingProxy(TestDatabase.createUrl());
+                Database database = new Database(proxy.url(), DatabaseOptions.DEFAULTS);
+                Nodes nodes = new Nodes(folder, database)) {
+            Engine engine = nodes.node(Duration.ofSeconds(2));
+            AtomicInteger cuts = new AtomicInteger();
+            List<UUID> runs = new ArrayList<>();
+            while (cuts.get() < CUTS) {
+                int before = cuts.get();
+                proxy.lose(random.nextBoolean() ? Loss.REQUEST : Loss.ANSWER, "billing_ledger", random.nextInt(4),
+                        cuts::incrementAndGet);
+                while (cuts.get() == before) {
+                    UUID run = submit(nodes, engine).join();
+                    runs.add(run);
+                    CompletableFuture<?> ended = engine.ended(run).toCompletableFuture();
+                    Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(5))
+                            .until(() -> cuts.get() > before || ended.isDone() || nodes.state(run).equals("completed"));
+                    ended.cancel(false);
+                }
+            }
+            proxy.spare();
+            runs.forEach(run -> nodes.awaitState(run, "completed"));
+            assertThat(nodes.count("select count(*) from orchestration_runs")).isEqualTo(runs.size());
+            assertThat(nodes.count("select count(*) from billing_ledger where transaction_type = 'charge'"))
+                    .isEqualTo(4L * runs.size());
+            assertThat(nodes.count("select count(*) from billing_ledger where transaction_type = 'refund'"))
+                    .isEqualTo(runs.size());
+            assertThat(nodes.text("select spent = 1.6 * " + runs.size() + " and reserved = 0 from credit_balances"))
+                    .isEqualTo("t");
+            nodes.assertSound();
+            Invariants.hold(nodes.database);
+            System.out.printf("cut charges: %d cuts over %d runs%n", cuts.get(), runs.size());
+        }
+    }
+
+    private static CompletableFuture<UUID> submit(Nodes nodes, Engine engine) {
+        var run = nodes.run(MISSION);
+        return engine.submit(new Command.Create(run, true, Nodes.WHO)).thenApply(reply -> {
+            assertThat(reply).isInstanceOf(Reply.Done.class);
+            return run.id();
+        });
+    }
+}
