@@ -230,6 +230,22 @@ class CommandLineTest {
     }
 
     @Test
+    void aRunWhoseBudgetIsUsedUpSaysHowToRaiseIt() throws Exception {
+        Result run = keelson("run", mission("""
+                config: {budget: {hard_limit_usd: 0.5}}
+                plan:
+                  tasks:
+                    - id: dear
+                      steps: [{tool: noop, input: {cost: 0.5}}, {tool: noop, input: {cost: 0.1}}]
+                """));
+        assertThat(run.code()).as(run.err()).isEqualTo(4);
+        assertThat(run.out()).contains("its budget", "keelson budget ", "--hard-limit USD --watch",
+                "keelson credits grant").doesNotContain("keelson resume");
+        Result raised = keelson("budget", "latest", "--hard-limit", "1", "--watch");
+        assertThat(raised.code()).as(raised.err()).isZero();
+    }
+
+    @Test
     void aServerIsFoundByTheOtherCommands() throws Exception {
         Cmd server = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "0"), "server");
         try {

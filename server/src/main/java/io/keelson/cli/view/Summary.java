@@ -106,10 +106,17 @@ public final class Summary {
         approvals(waits, lines, style);
         decide(waits, command, lines);
         if (waits.decisions() == 0 && waits.tickets().isEmpty()) {
-            lines.add("  it is " + run.state());
-            lines.add("go on with: " + command + " resume " + run.id() + " --watch");
+            lines.addAll(stopped(run, command));
         }
         return lines;
+    }
+
+    private static List<String> stopped(Run run, String command) {
+        return run.state().equals("budget_exceeded")
+                ? List.of("  its budget or its workspace's credits are used up: " + command + " explain " + run.id(),
+                        "raise it with: " + command + " budget " + run.id() + " --hard-limit USD --watch",
+                        "grant credits: " + command + " credits grant AMOUNT")
+                : List.of("  it is " + run.state(), "go on with: " + command + " resume " + run.id() + " --watch");
     }
 
     private static void tickets(List<Escalation> tickets, String command, List<String> lines) {
