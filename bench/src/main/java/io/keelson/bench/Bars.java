@@ -11,6 +11,7 @@ import io.keelson.bench.scenario.Idle;
 import io.keelson.bench.scenario.Recovery;
 import io.keelson.bench.scenario.Sizes;
 import io.keelson.bench.scenario.TenSteps;
+import io.keelson.bench.scenario.TwoTenants;
 import java.util.Collections;
 import java.util.List;
 import java.util.OptionalDouble;
@@ -56,6 +57,9 @@ final class Bars {
                 atMost("claim from a deep queue ÷ from a nearly empty one: at most 2", 2,
                         ratio(keelson(DeepQueue.TITLE, DeepQueue.deep(sizes.queued()), Metric.P50),
                                 keelson(DeepQueue.TITLE, DeepQueue.SHALLOW, Metric.P50))),
+                atMost("p99 of a quiet workspace beside another's flood ÷ alone: at most 2", 2,
+                        ratio(server(TwoTenants.TITLE, TwoTenants.FLOODED, Metric.P99),
+                                server(TwoTenants.TITLE, TwoTenants.ALONE, Metric.P99))),
                 atMost("idle statements/s: at most 2", 2, server(Idle.TITLE, Idle.WATCHED,
                         Metric.STATEMENTS_PER_SECOND)),
                 atMost("idle resident MB of the server's JVM: at most 200", 200,
