@@ -2,11 +2,15 @@ package io.keelson.server.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
@@ -44,6 +48,9 @@ class RoundTripTest {
                     batch.add(made.create());
                     runs.add(batch.getLast().runId());
                 }
+                if (i % 5 == 0) {
+                    sooner(world, runs).ifPresent(batch::add);
+                }
                 world.sendAll(batch);
                 forgetSome(world, runs, random);
                 if (random.nextInt(20) == 0) {
@@ -54,6 +61,15 @@ class RoundTripTest {
             nothingOfAnEndedRunIsLeft(world);
             SEEN.addAll(world.query("select distinct event_type from orchestration_events"));
         }
+    }
+
+    /** A human does not wait for some backoff: chance alone hardly meets one that runs. */
+    private static Optional<Command> sooner(World world, List<UUID> runs) {
+        return runs.stream().map(world::view).filter(view -> view != null && view.run().state() == RunState.RUNNING)
+                .flatMap(view -> view.tasks().stream()
+                        .filter(task -> task.state() == TaskState.AWAITING_RETRY && task.nextRunAt() != null)
+                        .<Command>map(task -> new Command.RetryTask(view.run().id(), task.id(), Actor.human("tester"))))
+                .findFirst();
     }
 
     /** Ended runs are forgotten as committers do; of the others one in three. */
