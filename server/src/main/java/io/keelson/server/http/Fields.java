@@ -264,7 +264,8 @@ final class Fields {
 
     /** One of the words; null where there is none. */
     @Nullable String optionalWord(String key, List<String> words) {
-        return value(key) == null ? null : word(key, words, "");
+        String word = value(key) == null ? "" : word(key, words, "");
+        return word.isEmpty() ? null : word;
     }
 
     /** Whether the member is there and null: a wish to take away what is. */
