@@ -258,6 +258,7 @@ final class Fields {
         }
         if (!words.contains(text)) {
             problem("INVALID_VALUE", key, "must be one of " + String.join(", ", words));
+            return absent;
         }
         return text;
     }
