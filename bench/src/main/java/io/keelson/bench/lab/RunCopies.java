@@ -38,7 +38,7 @@ public final class RunCopies {
     private static final String COLUMNS = """
             select column_name, data_type from information_schema.columns
              where table_schema = 'public' and table_name = ? and coalesce(column_default, '') not like 'nextval%'
-               and is_generated = 'NEVER'
+               and is_generated = 'NEVER' and is_identity = 'NO'
              order by ordinal_position""";
 
     /** Indexes that only make reading faster; made anew, they cost a fraction of being kept up to date. */
@@ -79,7 +79,11 @@ public final class RunCopies {
                     names.add(name);
                     kept.add(id ? "substr(replace(" + name + "::text, '-', ''), 13) as " + name : name);
                     copied.add(id ? "(time || " + name + ")::uuid"
-                            : name.equals("queued_at") ? name + " + n * interval '1 microsecond'" : name);
+                            : switch (name) {
+                                case "queued_at" -> name + " + n * interval '1 microsecond'";
+                                case "idempotency_key" -> name + " || '/' || n";
+                                default -> name;
+                            });
                 }
             }
         }
