@@ -100,6 +100,7 @@ final class Credits {
             }
             BigDecimal collected = amount.min(left(d.run));
             collect(d, step, result, cost, collected);
+            warn(d);
             told.put("charged", collected.toPlainString());
             if (collected.compareTo(amount) < 0) {
                 d.run.uncollected = d.run.uncollected.add(amount.subtract(collected));
@@ -120,7 +121,6 @@ final class Credits {
                     step.id() + "/" + step.attempt, new Use(step.spec().tool(), result.model(),
                             step.task().agent().name(), result.tokens(), cost.version()),
                     d.actor.type(), d.actor.id()));
-            warn(d);
         }
     }
 

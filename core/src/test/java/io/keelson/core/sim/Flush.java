@@ -9,6 +9,7 @@ import io.keelson.core.run.Event;
 import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.RunView;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -123,6 +124,9 @@ final class Flush {
     }
 
     Store.Outcome write() {
+        if (!locked && !inTime()) {
+            return Store.Outcome.STALE;
+        }
         boolean nothing = changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty();
         Store.Outcome outcome = nothing && locked ? Store.Outcome.WRITTEN
                 : node.sim.store.commit(changes, untouched(), now, node.sim.now());
@@ -134,6 +138,11 @@ final class Flush {
             node.sim.tell(node.name(), "committed", changes.events().size());
         }
         return outcome;
+    }
+
+    /** Whether the node is wrong about the time by no more than the store puts up with. */
+    private boolean inTime() {
+        return Duration.between(now, node.sim.now()).abs().compareTo(TimeLaws.WRONG) <= 0;
     }
 
     private List<RunView> untouched() {

@@ -204,8 +204,10 @@ final class Flush {
             if (changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty()
                     && keys.isEmpty()) {
                 connection.rollback();
-            } else {
+            } else if (ground.locked) {
                 store.commit(connection, changes, keys, ground.now);
+            } else {
+                store.commitUnlocked(connection, changes, keys, ground.now);
             }
             committed = true;
             node.committed(changes, ground.now);

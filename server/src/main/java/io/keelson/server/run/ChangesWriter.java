@@ -8,10 +8,10 @@ import io.keelson.core.run.RunRow;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
 import io.keelson.server.run.RunsTable.Accepted;
+import io.keelson.server.run.SetStatement.Moment;
 import io.keelson.server.run.SetStatement.Part;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumSet;
@@ -43,22 +43,22 @@ final class ChangesWriter {
     private final Connection c;
     private final Changes changes;
     private final Collection<KeyUse> keys;
-    private final Instant now;
+    private final Moment moment;
     /** In the order of their ids. */
     private final Map<UUID, RunRow> runs = new LinkedHashMap<>();
 
-    ChangesWriter(Connection c, Changes changes, Collection<KeyUse> keys, Instant now) {
+    ChangesWriter(Connection c, Changes changes, Collection<KeyUse> keys, Moment moment) {
         this.c = c;
         this.changes = changes;
         this.keys = keys;
-        this.now = now;
+        this.moment = moment;
         changes.runs().stream().sorted(Comparator.comparing(RunRow::id, BY_ID)).forEach(run -> runs.put(run.id(), run));
     }
 
     void commit() throws SQLException {
         try {
             new CommitMessage(List.of(born(), moves(), turns(), rare(), List.of(IdempotencyKeys.USE.of(keys)),
-                    money())).send(c, now);
+                    money())).send(c, moment);
             changes.runs().forEach(RunRow::saved);
         } catch (SQLException e) {
             if (BalancesTable.TOO_LOW.equals(e.getSQLState())) {
@@ -71,7 +71,7 @@ final class ChangesWriter {
         }
     }
 
-    /** True when a row has another version, or somebody else has written an event of the same number or made the run. */
+    /** True when a row has another version, somebody has written an event of that number or made the run, or it is later. */
     private static boolean overtaken(SQLException e) {
         ServerErrorMessage message = e instanceof PSQLException refusal ? refusal.getServerErrorMessage() : null;
         return message != null && (SetStatement.OVERTAKEN.equals(message.getSQLState())

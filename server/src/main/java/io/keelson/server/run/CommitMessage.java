@@ -1,10 +1,10 @@
 package io.keelson.server.run;
 
+import io.keelson.server.run.SetStatement.Moment;
 import io.keelson.server.run.SetStatement.Part;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -36,15 +36,15 @@ final class CommitMessage {
      *
      * @param c with auto-commit off, in a transaction or not
      */
-    void send(Connection c, Instant now) throws SQLException {
+    void send(Connection c, Moment moment) throws SQLException {
         if (c.unwrap(PgConnection.class).getTransactionState() != TransactionState.IDLE) {
-            send(c, now, Stream.empty());
+            send(c, moment, Stream.empty());
             return;
         }
         // The driver's own BEGIN would be answered apart from the rest; with auto-commit on it sends none.
         c.setAutoCommit(true);
         try {
-            send(c, now, Stream.of("begin"));
+            send(c, moment, Stream.of("begin"));
         } finally {
             if (!c.isClosed()) {
                 c.setAutoCommit(false);
@@ -52,14 +52,14 @@ final class CommitMessage {
         }
     }
 
-    private void send(Connection c, Instant now, Stream<String> first) throws SQLException {
+    private void send(Connection c, Moment moment, Stream<String> first) throws SQLException {
         Stream<String> writes = parts.stream().map(part -> part.statement().sql());
         String sql = Stream.of(first, writes, Stream.of("commit")).flatMap(each -> each)
                 .collect(Collectors.joining(";\n"));
         try (PreparedStatement statement = c.prepareStatement(sql)) {
             int position = 1;
             for (Part<?> part : parts) {
-                position = part.bind(statement, position, now);
+                position = part.bind(statement, position, moment);
             }
             statement.execute();
         }

@@ -141,18 +141,21 @@ final class RunsTable {
             money("total_cost", RunRow::cost), money("credits_reserved", RunRow::reserved),
             money("credits_charged", RunRow::charged));
 
-    /** What changes with every commit, on a row of its own that is quick to lock and to change. */
+    /**
+     * What changes with every commit, on a row of its own that is quick to lock and to change. Whoever is wrong about the
+     * database's time by more than 5 seconds finds out here.
+     */
     static final SetStatement<RunRow> INSERT_HEAD = new SetStatement<>("keelson_run_head_v2", """
             insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost,
                 credits_reserved, credits_charged, updated_at)
             select run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, credits_reserved,
-                credits_charged, {now} from {rows}""", HEAD);
+                credits_charged, keelson_in_time({now}, {clock}) from {rows}""", HEAD);
 
     static final SetStatement<RunRow> UPDATE_HEAD = SetStatement.ofAll("keelson_run_head_v2", """
             update run_heads h
                set version_id = u.version_id, last_seq = u.last_seq, steps_completed = u.steps_completed,
                    total_tokens = u.total_tokens, total_cost = u.total_cost, credits_reserved = u.credits_reserved,
-                   credits_charged = u.credits_charged, updated_at = {now}
+                   credits_charged = u.credits_charged, updated_at = keelson_in_time({now}, {clock})
               from {rows}
              where h.run_id = u.run_id and h.version_id = u.version_id - 1""", HEAD);
 

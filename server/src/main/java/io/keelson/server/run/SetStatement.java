@@ -1,11 +1,10 @@
 package io.keelson.server.run;
 
+import io.keelson.server.db.DbClock;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Types;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -17,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One SQL statement over any number of rows, which it gets as one array of a row type that the migrations make. In its
  * text {@code {rows}} stands for those rows as a table {@code u}, {@code {count}} for their number, {@code {now}} for the
- * time: the one given, or the database's clock.
+ * time: the one given, or the database's clock; {@code {clock}} for what must be near it.
  *
  * @param <T> a row
  */
@@ -25,9 +24,9 @@ final class SetStatement<T> {
     /** The SQLSTATE of a statement that touched another number of rows than it must. */
     static final String OVERTAKEN = "KE001";
 
-    private static final Pattern PLACE = Pattern.compile("\\{(rows|count|now)}");
-    private static final Map<String, String> MARKS = Map.of("count", "?::integer", "now",
-            "coalesce(?::timestamptz, clock_timestamp())");
+    private static final Pattern PLACE = Pattern.compile("\\{(rows|count|now|clock)}");
+    private static final Map<String, String> MARKS = Map.of("count", "?::integer", "now", DbClock.SQL, "clock",
+            DbClock.SQL);
 
     private final String rowType;
     private final List<Column<T>> columns;
@@ -68,6 +67,14 @@ final class SetStatement<T> {
                 .formatted(rowType), columns);
     }
 
+    /**
+     * When something is done.
+     *
+     * @param now the time by which it was decided, null for the database's
+     * @param clock the time it is now, null for the database's
+     */
+    record Moment(@Nullable Instant now, @Nullable Instant clock) {}
+
     /** Rows for this statement. */
     Part<T> of(Collection<? extends T> rows) {
         return new Part<>(this, rows);
@@ -81,8 +88,8 @@ final class SetStatement<T> {
         }
 
         /** Sets the parameters, the first at that position; returns the position after the last. */
-        int bind(PreparedStatement prepared, int first, Instant now) throws SQLException {
-            return statement.bind(prepared, first, rows, now);
+        int bind(PreparedStatement prepared, int first, Moment moment) throws SQLException {
+            return statement.bind(prepared, first, rows, moment);
         }
     }
 
@@ -112,7 +119,7 @@ final class SetStatement<T> {
     PreparedStatement prepare(Connection c, Collection<? extends T> rows, @Nullable Instant now) throws SQLException {
         PreparedStatement statement = c.prepareStatement(sql);
         try {
-            bind(statement, 1, rows, now);
+            bind(statement, 1, rows, new Moment(now, now));
             return statement;
         } catch (SQLException | RuntimeException e) {
             statement.close();
@@ -120,7 +127,7 @@ final class SetStatement<T> {
         }
     }
 
-    private int bind(PreparedStatement statement, int first, Collection<? extends T> rows, @Nullable Instant now)
+    private int bind(PreparedStatement statement, int first, Collection<? extends T> rows, Moment moment)
             throws SQLException {
         int position = first;
         for (String place : places) {
@@ -128,10 +135,9 @@ final class SetStatement<T> {
                 BinaryArray.bind(statement, position++, rowType, columns, rows);
             } else if (place.equals("count")) {
                 statement.setInt(position++, rows.size());
-            } else if (now == null) {
-                statement.setNull(position++, Types.TIMESTAMP_WITH_TIMEZONE);
             } else {
-                statement.setObject(position++, now.atOffset(ZoneOffset.UTC));
+                DbClock time = place.equals("now") ? moment::now : moment::clock;
+                time.bind(statement, position++);
             }
         }
         return position;

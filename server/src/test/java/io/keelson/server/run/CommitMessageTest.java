@@ -17,6 +17,7 @@ import io.keelson.core.run.Decider;
 import io.keelson.core.run.Offer;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.TimerKind;
+import io.keelson.server.run.SetStatement.Moment;
 import io.keelson.server.run.SetStatement.Part;
 import java.sql.SQLException;
 import java.util.List;
@@ -103,7 +104,7 @@ class CommitMessageTest {
     /** Between two timers, one before and one after. */
     private void send(Part<?> part) throws SQLException {
         new CommitMessage(List.of(List.of(timer(1)), List.of(part), List.of(timer(2)))).send(world.connection(),
-                world.now);
+                new Moment(world.now, world.now));
     }
 
     private Part<?> timer(int number) {

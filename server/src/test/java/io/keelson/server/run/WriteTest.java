@@ -4,6 +4,7 @@ import static io.keelson.server.run.RunFixtures.run;
 import static io.keelson.server.run.RunFixtures.step;
 import static io.keelson.server.run.RunFixtures.task;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keelson.core.money.Funds;
@@ -31,8 +32,11 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a commit leaves in the tables, and when it is refused. */
 class WriteTest {
@@ -108,6 +112,36 @@ class WriteTest {
                 "select state from orchestration_runs"));
         assertThat(committed).containsExactly("paused");
         c.rollback();
+    }
+
+    /** As one that was suspended is, or thinks that it was. */
+    @ParameterizedTest
+    @CsvSource({"-6, false", "-4, true", "4, true", "6, false"})
+    void whoIsWrongAboutTheTimeWritesNothing(int seconds, boolean written) throws SQLException {
+        Instant thought = world.now.plusSeconds(seconds);
+        UUID old = new UUID(1, 1);
+        world.send(new Command.Create(run(old, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one"))),
+                true, TESTER));
+        Changes paused = new Changes();
+        Decider.decide(world.load(old), new Command.Pause(old, null, TESTER), paused, thought, world.ids, Offer.none(),
+                Funds.UNLIMITED);
+        Changes created = new Changes();
+        Decider.create(new Command.Create(run(new UUID(1, 2), world.workspace, RunPolicy.DEFAULT,
+                task("a", List.of(), step("one"))), true, TESTER), created, thought, world.ids, Offer.none(),
+                Funds.UNLIMITED);
+        world.connection().rollback();
+
+        for (Changes changes : List.of(paused, created)) {
+            ThrowingCallable write = () -> world.store.commitUnlocked(world.connection(), changes, List.of(), thought);
+            if (written) {
+                assertThatCode(write).doesNotThrowAnyException();
+            } else {
+                assertThatThrownBy(write).isInstanceOf(StaleViewException.class);
+            }
+            world.connection().rollback();
+        }
+        assertThat(world.query("select state from orchestration_runs order by id"))
+                .containsExactly(written ? new String[]{"paused", "running"} : new String[]{"running"});
     }
 
     @Test
