@@ -100,8 +100,8 @@ final class Mutants {
 
     private static List<Mutant> levels() {
         return List.of(
-                new Mutant("run/Levels.java", "d.changes.touch(agent); d.note(agent,", "d.note(agent,",
-                        "an agent that starts over in a pause is not written"),
+                new Mutant("run/Levels.java", "agent.nextRunAt = when;", "agent.nextRunAt = null;",
+                        "an agent starts over at once"),
                 new Mutant("run/Levels.java", "task.attempt++; task.continuations = 0;", "task.continuations = 0;",
                         "a task is tried again for ever"),
                 new Mutant("run/Tickets.java", "step.forgiven = step.attempt;", "",

@@ -208,6 +208,23 @@ class FailureModesTest {
     }
 
     @Test
+    void anAgentThatStartsOverInAPauseWaitsUntilTheRunGoesOn() {
+        world = World.start(rules().agent(FailureMode.RETRY).policy(), plan(task("a").retry(Plans.ONCE)));
+        StepRow step = world.claim("a");
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        world.fail(step, ErrorClass.INFRASTRUCTURE);
+        AgentRow agent = world.view.agents.getFirst();
+        assertThat(agent.attempt).isEqualTo(2);
+        assertThat(agent.state).isEqualTo(AgentState.PAUSED);
+        assertThat(agent.nextRunAt).isAfter(world.now);
+        assertThat(world.queue).isEmpty();
+        world.done(new Command.Resume(world.id(), World.WHO));
+        world.nextBackoff();
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
     void aToolsFinalFailureUnderFailFastIsNoReasonToTryTheTaskAgain() {
         world = World.start(rules().policy(), plan(task("a")));
         world.playOut("a");

@@ -53,6 +53,7 @@ final class TimeLaws {
             Instant to = event.at().isBefore(outage.to()) ? event.at() : outage.to();
             alive = from.isBefore(to) ? alive.minus(Duration.between(from, to)) : alive;
         }
-        unless(alive.plus(WRONG).compareTo(limit) >= 0, "only %s of %s had passed with a node alive: %s", alive, limit, event);
+        unless(alive.plus(WRONG).compareTo(limit) >= 0, "only %s of %s had passed with a node alive: %s", alive, limit,
+                event);
     }
 }

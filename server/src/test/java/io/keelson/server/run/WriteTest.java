@@ -141,7 +141,7 @@ class WriteTest {
             world.connection().rollback();
         }
         assertThat(world.query("select state from orchestration_runs order by id"))
-                .containsExactly(written ? new String[]{"paused", "running"} : new String[]{"running"});
+                .containsExactly(written ? new String[] {"paused", "running"} : new String[] {"running"});
     }
 
     @Test
