@@ -26,10 +26,10 @@ import io.keelson.core.run.TaskRow;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.UUID;
 
 /** Makes up runs and their plans, the same for the same random numbers. */
 final class RandomPlans {
@@ -37,6 +37,8 @@ final class RandomPlans {
 
     private final World world;
     private final Random random;
+    /** Every task that was planned, by run and key: a loaded view does not know a finished task's steps. */
+    private final Map<String, TaskSpec> planned = new HashMap<>();
     private int plans;
 
     RandomPlans(World world, Random random) {
@@ -52,12 +54,12 @@ final class RandomPlans {
             before.add("t" + i);
         }
         NewRun run = run(world.ids.next(), world.workspace, policy(), tasks.toArray(TaskSpec[]::new));
+        tasks.forEach(task -> planned.put(run.id() + task.id(), task));
         if (!chance(30)) {
             return run;
         }
         NewRun.Fork fork = chance(50) ? null
-                : new NewRun.Fork(UUID.randomUUID(), "t0",
-                        Map.of("t0", UUID.randomUUID()));
+                : new NewRun.Fork(world.ids.next(), "t0", Map.of("t0", world.ids.next()));
         return new NewRun(run.id(), run.workspaceId(), run.name(), run.description(), run.goal(), run.plan(),
                 run.planJson(), run.configJson(), run.policy(), run.inputsJson(), run.tagsJson(),
                 "{\"all\":\"${ .tasks }\"}", random.nextInt(200), "api", "slug", null, "tester", fork);
@@ -146,7 +148,7 @@ final class RandomPlans {
         List<String> before = new ArrayList<>();
         for (TaskRow task : view.tasks()) {
             if (task.group() == null && !task.system() && task.state() == TaskState.COMPLETED) {
-                tasks.add(task.spec());
+                tasks.add(planned.get(view.run().id() + task.key()));
                 before.add(task.key());
             }
         }
@@ -155,6 +157,7 @@ final class RandomPlans {
             tasks.add(task("p" + plan + "-" + i, before));
             before.add("p" + plan + "-" + i);
         }
+        tasks.forEach(task -> planned.put(view.run().id() + task.id(), task));
         String name = view.run().id() + "#" + plan;
         Plan made = new Plan(view.run().planVersion() + 1, tasks);
         world.plans.put(name, made);
