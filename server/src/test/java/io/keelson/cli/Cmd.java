@@ -21,19 +21,20 @@ import tools.jackson.databind.json.JsonMapper;
  *
  * @param said its standard output so far
  */
-record Cmd(Process process, StringWriter said, CompletableFuture<String> stdout, CompletableFuture<String> stderr) {
+public record Cmd(Process process, StringWriter said, CompletableFuture<String> stdout,
+        CompletableFuture<String> stderr) {
 
     private static final long PATIENCE_SECONDS = 120;
 
     /** What a process said when it had ended. */
-    record Result(int code, String out, String err) {
+    public record Result(int code, String out, String err) {
 
         JsonNode json() {
             return JsonMapper.shared().readTree(out);
         }
     }
 
-    static Cmd start(Path dataDir, Map<String, String> environment, String... arguments) throws IOException {
+    public static Cmd start(Path dataDir, Map<String, String> environment, String... arguments) throws IOException {
         return start(dataDir, environment, command(arguments));
     }
 
@@ -73,7 +74,7 @@ record Cmd(Process process, StringWriter said, CompletableFuture<String> stdout,
         }, task -> Thread.ofVirtual().start(task));
     }
 
-    Result end() throws InterruptedException {
+    public Result end() throws InterruptedException {
         try {
             if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                 throw new AssertionError("still running after " + PATIENCE_SECONDS + " s");

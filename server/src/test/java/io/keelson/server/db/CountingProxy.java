@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CountingProxy implements AutoCloseable {
     private static final int STARTUP_MESSAGE = 196_608;
+    private static final String COMMIT = "commit";
 
     /** What of a COMMIT is lost with its connection. */
     public enum Loss {
@@ -32,10 +34,23 @@ public final class CountingProxy implements AutoCloseable {
     }
 
     /**
-     * @param passed so many messages like the one that is waited for are let through first
+     * @param passed so many transactions like the one that is waited for are let through first
      * @param then what happens when it springs, before anybody learns of the loss
      */
-    private record Trap(Loss loss, String statement, AtomicInteger passed, Runnable then) {}
+    private record Trap(Loss loss, Write write, AtomicInteger passed, Runnable then) {}
+
+    /**
+     * What a transaction must have executed.
+     *
+     * @param statement a piece of its text
+     * @param value a piece of the values that it got; empty for whatever they are
+     */
+    public record Write(String statement, String value) {
+
+        private boolean isIn(Write executed) {
+            return executed.statement.contains(statement) && executed.value.contains(value);
+        }
+    }
 
     private final DatabaseUrl target;
     private final ServerSocket door;
@@ -70,19 +85,19 @@ public final class CountingProxy implements AutoCloseable {
         return messages.get();
     }
 
-    /** Loses, once, the connection that commits in the same message as it executes a statement with that text. */
+    /** Loses, once, the connection that commits a transaction in which it has executed a statement with that text. */
     public void lose(Loss loss, String statement) {
-        lose(loss, statement, 0, () -> {
+        lose(loss, new Write(statement, ""), 0, () -> {
         });
     }
 
     /**
-     * The same after having let some such messages through.
+     * The same after having let some such transactions through.
      *
      * @param then is done when the request is at hand and nobody has it, or when the answer is and nobody has that
      */
-    public void lose(Loss loss, String statement, int letThrough, Runnable then) {
-        trap.set(new Trap(loss, statement, new AtomicInteger(letThrough), then));
+    public void lose(Loss loss, Write write, int letThrough, Runnable then) {
+        trap.set(new Trap(loss, write, new AtomicInteger(letThrough), then));
     }
 
     /** Nothing is to be lost any more. */
@@ -147,19 +162,21 @@ public final class CountingProxy implements AutoCloseable {
             pass(body, to);
         } while (code != STARTUP_MESSAGE);
         Map<String, String> statements = new HashMap<>();
-        Map<String, String> portals = new HashMap<>();
-        List<String> together = new ArrayList<>();
+        Map<String, Write> portals = new HashMap<>();
+        List<Write> together = new ArrayList<>();
         boolean asked = false;
+        boolean goesOn = false;
         while (true) {
             char type = (char) from.readByte();
             byte[] body = body(from);
             String[] texts = new String(body, StandardCharsets.ISO_8859_1).split("\0", 3);
             switch (type) {
                 case 'P' -> statements.put(texts[0], texts[1]);
-                case 'B' -> portals.put(texts[0], statements.get(texts[1]));
+                case 'B' -> portals.put(texts[0], new Write(statements.get(texts[1]), texts[2]));
                 case 'E' -> {
                     together.add(portals.get(texts[0]));
-                    executed.add(together.getLast());
+                    executed.add(together.getLast().statement);
+                    goesOn = goesOn(goesOn, together.getLast().statement);
                     Trap sprung = sprung(together);
                     if (sprung != null && sprung.loss == Loss.REQUEST) {
                         sprung.then.run();
@@ -170,9 +187,12 @@ public final class CountingProxy implements AutoCloseable {
                 case 'Q' -> {
                     executed.add(texts[0]);
                     messages.getAndIncrement();
+                    goesOn = goesOn(goesOn, texts[0]);
                 }
                 case 'S' -> {
-                    together.clear();
+                    if (!goesOn) {
+                        together.clear();
+                    }
                     messages.getAndAdd(asked ? 1 : 0);
                 }
                 default -> {
@@ -184,11 +204,21 @@ public final class CountingProxy implements AutoCloseable {
         }
     }
 
-    /** The trap, when these statements of one message spring it. */
-    private @Nullable Trap sprung(List<String> together) {
+    /** Whether there is a transaction after the statement. */
+    private static boolean goesOn(boolean before, String statement) {
+        return switch (statement.strip().toLowerCase(Locale.ROOT)) {
+            case "begin" -> true;
+            case COMMIT, "rollback" -> false;
+            default -> before;
+        };
+    }
+
+    /** The trap, when these statements of one transaction spring it. */
+    private @Nullable Trap sprung(List<Write> together) {
         Trap set = trap.get();
-        boolean springs = set != null && together.getLast().strip().equalsIgnoreCase("commit")
-                && together.stream().anyMatch(statement -> statement.contains(set.statement));
+        boolean springs =
+                set != null && together.getLast().statement.strip().equalsIgnoreCase(COMMIT)
+                        && together.stream().anyMatch(set.write::isIn);
         return springs && set.passed.getAndDecrement() <= 0 && trap.compareAndSet(set, null) ? set : null;
     }
 

@@ -7,9 +7,16 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.CountingProxy.Loss;
+import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.db.SqlFailure;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.money.Booking;
+import io.keelson.server.money.Ledger;
+import io.keelson.server.money.Money;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * T2 of the specification (reliability §3) for money: the connection is lost with the COMMIT of a reservation, a charge, an
- * extension or a refund, or with its answer. More of it with {@code -Dkeelson.charge.cuts=1000}.
+ * extension, a refund or a grant, or with its answer. More of it with {@code -Dkeelson.charge.cuts=1000}.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class CutChargesTest {
@@ -52,11 +59,13 @@ class CutChargesTest {
             List<UUID> runs = new ArrayList<>();
             while (cuts.get() < CUTS) {
                 int before = cuts.get();
-                proxy.lose(random.nextBoolean() ? Loss.REQUEST : Loss.ANSWER, "billing_ledger", random.nextInt(4),
+                proxy.lose(random.nextBoolean() ? Loss.REQUEST : Loss.ANSWER, new Write("billing_ledger", ""),
+                        random.nextInt(5),
                         cuts::incrementAndGet);
                 while (cuts.get() == before) {
                     UUID run = submit(nodes, engine).join();
                     runs.add(run);
+                    grant(nodes, runs.size());
                     CompletableFuture<?> ended = engine.ended(run).toCompletableFuture();
                     Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(5))
                             .until(() -> cuts.get() > before || ended.isDone() || nodes.state(run).equals("completed"));
@@ -70,12 +79,23 @@ class CutChargesTest {
                     .isEqualTo(4L * runs.size());
             assertThat(nodes.count("select count(*) from billing_ledger where transaction_type = 'refund'"))
                     .isEqualTo(runs.size());
+            assertThat(nodes
+                    .count("select count(*) from billing_ledger where idempotency_key like 'cut %' and amount = 2"))
+                    .as("grants, each answered in the end").isEqualTo(runs.size());
             assertThat(nodes.text("select spent = 1.6 * " + runs.size() + " and reserved = 0 from credit_balances"))
                     .isEqualTo("t");
             nodes.assertSound();
             Invariants.hold(nodes.database);
             System.out.printf("cut charges: %d cuts over %d runs%n", cuts.get(), runs.size());
         }
+    }
+
+    /** Until it is known to be booked. */
+    private static void grant(Nodes nodes, int number) {
+        Ledger ledger = new Money(nodes.database, DbClock.DATABASE).ledger();
+        Awaitility.await().atMost(Duration.ofMinutes(1)).ignoreExceptionsInstanceOf(SqlFailure.class)
+                .until(() -> ledger.grant(Nodes.WORKSPACE, new BigDecimal(2), null, "cut " + number, Nodes.WHO),
+                        Booking.Done.class::isInstance);
     }
 
     private static CompletableFuture<UUID> submit(Nodes nodes, Engine engine) {

@@ -6,6 +6,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.CountingProxy.Loss;
+import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.TestDatabase;
@@ -52,7 +53,8 @@ class CutCommitsTest {
             List<UUID> runs = new ArrayList<>();
             while (cuts.get() < CUTS) {
                 int before = cuts.get();
-                proxy.lose(random.nextBoolean() ? Loss.REQUEST : Loss.ANSWER, "run_heads", random.nextInt(5),
+                proxy.lose(random.nextBoolean() ? Loss.REQUEST : Loss.ANSWER, new Write("run_heads", ""),
+                        random.nextInt(5),
                         cuts::incrementAndGet);
                 while (cuts.get() == before) {
                     UUID run = submit(nodes, engine).join();

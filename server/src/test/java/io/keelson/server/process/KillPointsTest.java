@@ -2,20 +2,17 @@ package io.keelson.server.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.client.Keelson;
+import io.keelson.client.plan.Mission;
 import io.keelson.server.Invariants;
+import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.process.KilledNode.Point;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Executors;
@@ -37,9 +34,9 @@ class KillPointsTest {
     private static final Duration LEASE = Duration.ofSeconds(2);
     /** A second between two looks, and what busy machines need. */
     private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Write ANY = new Write("run_heads", "");
     private static final long SEED = Long.getLong("keelson.kill.seed", 1);
 
-    private final List<KilledNode> nodes = new ArrayList<>();
     private final AtomicLong longest = new AtomicLong();
 
     @Test
@@ -47,15 +44,15 @@ class KillPointsTest {
         DatabaseUrl url = TestDatabase.createUrl();
         Random random = new Random(SEED);
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(4));
-                ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor()) {
-            start(folder, url);
+                ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor();
+                KilledNodes nodes = new KilledNodes(NODES, folder, url,
+                        Map.of("KEELSON_LEASE_SECONDS", Long.toString(LEASE.toSeconds())))) {
             watch.scheduleWithFixedDelay(() -> lookForForgottenLeases(database), 0, 100, TimeUnit.MILLISECONDS);
-            try (Load load = new Load(this::client)) {
+            try (Load load = new Load(nodes::client, KillPointsTest::mission)) {
                 for (int kill = 0; kill < KILLS; kill++) {
-                    KilledNode node = nodes.get(random.nextInt(NODES));
-                    node.killAt(Point.values()[kill % 3], random.nextInt(20));
-                    node.restart();
-                    node.awaitReady();
+                    int node = random.nextInt(NODES);
+                    nodes.kill(node, Point.values()[kill % 3], ANY, random.nextInt(20));
+                    nodes.awaitReady(node);
                 }
                 load.stop();
                 String kept = load.assertKept(database);
@@ -67,29 +64,15 @@ class KillPointsTest {
                 assertThat(longest.get()).as("ms for which a lease that had run out was not acted upon, seed %s", SEED)
                         .isLessThan(SOON.toMillis());
             }
-        } finally {
-            for (KilledNode node : nodes) {
-                node.close();
-            }
         }
     }
 
-    private void start(Path folder, DatabaseUrl url) throws IOException {
-        for (int i = 0; i < NODES; i++) {
-            nodes.add(new KilledNode(folder.resolve("node" + i), url,
-                    Map.of("KEELSON_LEASE_SECONDS", Long.toString(LEASE.toSeconds()))));
-        }
-        for (KilledNode node : nodes) {
-            node.awaitReady();
-        }
-    }
-
-    private Keelson client(int number) {
-        try {
-            return nodes.get(number % NODES).client();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    private static Mission mission(String name) {
+        return Mission.named(name).goal("survive")
+                .task("a", t -> t.step("work", "noop", Map.of("tokens", 3, "cost", 0.01)))
+                .task("b", t -> t.step("nap", "wait", Map.of("seconds", 0.2)).step("more", "echo", Map.of("n", 1))
+                        .dependsOn("a"))
+                .task("c", t -> t.step("work", "noop", Map.of()).dependsOn("a"));
     }
 
     private void lookForForgottenLeases(Database database) {

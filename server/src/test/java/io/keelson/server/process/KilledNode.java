@@ -3,6 +3,7 @@ package io.keelson.server.process;
 import io.keelson.client.Keelson;
 import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.CountingProxy.Loss;
+import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.DatabaseUrl;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -50,20 +51,24 @@ final class KilledNode implements AutoCloseable {
         return process.client(gate.url(), Duration.ofSeconds(10));
     }
 
-    /** Kills it when it gets there, after it has got past so many times, and returns once it is dead. */
-    void killAt(Point point, int past) throws IOException, InterruptedException {
+    /**
+     * Kills it when it gets there, after it has got past so many times, and returns once it is dead.
+     *
+     * @param write what is committed then; of no account before a reply, which is the next one
+     */
+    void killAt(Point point, Write write, int past) throws IOException, InterruptedException {
         CountDownLatch dead = new CountDownLatch(1);
         Runnable kill = () -> {
             process.killNow();
             dead.countDown();
         };
         switch (point) {
-            case BEFORE_COMMIT -> toDatabase.lose(Loss.REQUEST, "run_heads", past, kill);
-            case AFTER_COMMIT -> toDatabase.lose(Loss.ANSWER, "run_heads", past, kill);
+            case BEFORE_COMMIT -> toDatabase.lose(Loss.REQUEST, write, past, kill);
+            case AFTER_COMMIT -> toDatabase.lose(Loss.ANSWER, write, past, kill);
             case BEFORE_REPLY -> gate.withhold(kill);
         }
         if (!dead.await(60, TimeUnit.SECONDS)) {
-            throw new IllegalStateException("it did not get to " + point + ":\n" + process.log());
+            throw new IllegalStateException("it did not get to " + point + " of " + write + ":\n" + process.log());
         }
     }
 

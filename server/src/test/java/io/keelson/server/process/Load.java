@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.awaitility.Awaitility;
 
@@ -33,14 +34,19 @@ final class Load implements AutoCloseable {
     }
 
     private final IntFunction<Keelson> clients;
+    private final Function<String, Mission> missions;
     private final Map<String, Told> journal = new ConcurrentHashMap<>();
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
     private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
     private int asked;
 
-    /** @param clients who is to take the n-th run */
-    Load(IntFunction<Keelson> clients) {
+    /**
+     * @param clients who is to take the n-th run
+     * @param missions what a run of that name is to do
+     */
+    Load(IntFunction<Keelson> clients, Function<String, Mission> missions) {
         this.clients = clients;
+        this.missions = missions;
         clock.scheduleAtFixedRate(this::ask, 0, 1_000 / PER_SECOND, TimeUnit.MILLISECONDS);
     }
 
@@ -53,19 +59,11 @@ final class Load implements AutoCloseable {
 
     private Told create(int number, String name) {
         try {
-            clients.apply(number).runs().create(RunRequest.of(mission(name).toJson()).start());
+            clients.apply(number).runs().create(RunRequest.of(missions.apply(name).toJson()).start());
             return Told.YES;
         } catch (KeelsonException e) {
             return e.status() >= 400 && e.status() < 500 ? Told.NO : Told.UNKNOWN;
         }
-    }
-
-    private static Mission mission(String name) {
-        return Mission.named(name).goal("survive")
-                .task("a", t -> t.step("work", "noop", Map.of("tokens", 3, "cost", 0.01)))
-                .task("b", t -> t.step("nap", "wait", Map.of("seconds", 0.2)).step("more", "echo", Map.of("n", 1))
-                        .dependsOn("a"))
-                .task("c", t -> t.step("work", "noop", Map.of()).dependsOn("a"));
     }
 
     /** Stops and waits until all that was asked is answered or given up. */

@@ -1,0 +1,53 @@
+package io.keelson.server.process;
+
+import io.keelson.client.Keelson;
+import io.keelson.server.db.CountingProxy.Write;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.process.KilledNode.Point;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Servers on one database, any of which can be killed at a chosen moment while the others go on. */
+final class KilledNodes implements AutoCloseable {
+    private final List<KilledNode> nodes = new ArrayList<>();
+
+    KilledNodes(int count, Path folder, DatabaseUrl url, Map<String, String> settings) throws IOException {
+        for (int i = 0; i < count; i++) {
+            nodes.add(new KilledNode(folder.resolve("node" + i), url, settings));
+        }
+        for (KilledNode node : nodes) {
+            node.awaitReady();
+        }
+    }
+
+    /** Of the node whose turn the n-th call is. */
+    Keelson client(int number) {
+        try {
+            return nodes.get(number % nodes.size()).client();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Kills a node as {@link KilledNode#killAt} says, and has it start again; {@link #awaitReady} waits for it. */
+    void kill(int node, Point point, Write write, int past) throws IOException, InterruptedException {
+        nodes.get(node).killAt(point, write, past);
+        nodes.get(node).restart();
+    }
+
+    /** Waits until the node takes runs. */
+    void awaitReady(int node) throws IOException {
+        nodes.get(node).awaitReady();
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (KilledNode node : nodes) {
+            node.close();
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.keelson.server.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.Cmd;
+import io.keelson.client.plan.Mission;
+import io.keelson.server.Invariants;
+import io.keelson.server.db.CountingProxy.Write;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.process.KilledNode.Point;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Servers are killed at each point of the paying path, before its commit and after: nothing is charged twice, no grant is
+ * lost, and the books are right. Runs come in steadily, grants too, and each grant is repeated until it is answered.
+ */
+@Timeout(value = 60, unit = TimeUnit.MINUTES)
+class PayingKillsTest {
+    private static final int KILLS = Amount.of(3, 200);
+    private static final int NODES = 2;
+    private static final long SEED = Long.getLong("keelson.kill.seed", 1);
+
+    /** What is being booked, as the rows of the ledger tell: by their type or by the end of their key. */
+    private static final List<String> BOOKED = List.of("charge", "grant", "/extend/", "/settle", "/reserve");
+
+    @Test
+    void theBooksAreRight(@TempDir Path folder) throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        Random random = new Random(SEED);
+        try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(4));
+                KilledNodes nodes = new KilledNodes(NODES, folder, url,
+                        Map.of("KEELSON_LEASE_SECONDS", "2", "KEELSON_FIRST_GRANT", "1000000"))) {
+            try (Load load = new Load(nodes::client, PayingKillsTest::mission);
+                    Grants grants = new Grants(nodes::client)) {
+                for (int kill = 0; kill < KILLS; kill++) {
+                    int node = kill % NODES;
+                    String booked = BOOKED.get(kill % BOOKED.size());
+                    nodes.kill(node, random.nextBoolean() ? Point.BEFORE_COMMIT : Point.AFTER_COMMIT,
+                            new Write("billing_ledger", booked), random.nextInt(5));
+                    nodes.awaitReady(node);
+                }
+                load.stop();
+                int granted = grants.stop();
+                String kept = load.assertKept(database);
+                Invariants.hold(database);
+                int runs = count(database, "select count(*) from orchestration_runs");
+                assertThat(count(database, "select count(*) from billing_ledger where transaction_type = 'charge'"))
+                        .as("charges, four for each run").isEqualTo(4 * runs);
+                assertThat(
+                        count(database, "select count(*) from billing_ledger where idempotency_key like '%/extend/%'"))
+                        .as("extensions, one for each run").isEqualTo(runs);
+                assertThat(
+                        count(database, "select sum(amount)::int from billing_ledger where transaction_type = 'grant'"))
+                        .as("granted").isEqualTo(1_000_000 + Grants.AMOUNT * granted);
+                System.out.printf("paying kills: %d kills, %s, %d grants%n", KILLS, kept, granted);
+            }
+            Cmd.Result verified = Cmd.start(folder.resolve("node0"), Map.of(), "ledger", "verify", "--all").end();
+            assertThat(verified.code()).as(verified.out() + verified.err()).isZero();
+            System.out.print(verified.out());
+        }
+    }
+
+    /** Costs 1.6, of which 1 is set aside at first. */
+    private static Mission mission(String name) {
+        return Mission.named(name).goal("pay")
+                .task("a", t -> t.step("one", "noop", Map.of("cost", 0.7)).step("two", "noop", Map.of("cost", 0.6)))
+                .task("b", t -> t.step("one", "noop", Map.of("tokens", 9, "cost", 0.1)).dependsOn("a"))
+                .task("c", t -> t.step("one", "noop", Map.of("cost", 0.2)).dependsOn("a"));
+    }
+
+    private static int count(Database database, String sql) {
+        return database.withConnection(c -> {
+            try (var statement = c.createStatement(); var row = statement.executeQuery(sql)) {
+                row.next();
+                return row.getInt(1);
+            }
+        });
+    }
+}
