@@ -76,6 +76,11 @@ final class DatabaseChecks {
                 ? Finding.ok("clocks", "this machine and the database differ by " + probe.skew().toMillis() + " ms")
                 : Finding.warn("clocks", "this machine and the database differ by " + Amounts.duration(probe.skew()),
                         "set both clocks by NTP: times that people see would be off"));
+        if (!probe.fenceable()) {
+            findings.add(Finding.warn("row-level security",
+                    "the database user has BYPASSRLS and may make no role without",
+                    "run as an administrator: create role keelson_request; grant keelson_request to that user"));
+        }
         return findings;
     }
 

@@ -1,6 +1,7 @@
 package io.keelson.server;
 
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Tenancy;
 import io.keelson.server.db.TxFunction;
 import io.keelson.server.run.Fleet;
 import java.util.Map;
@@ -33,7 +34,7 @@ final class ServedTools {
 
     /** Those of all workers. */
     Set<String> everywhere() {
-        return look(EVERYWHERE, fleet::served);
+        return Tenancy.everywhere(() -> look(EVERYWHERE, fleet::served));
     }
 
     private Set<String> look(UUID where, TxFunction<Set<String>> read) {

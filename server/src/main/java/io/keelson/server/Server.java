@@ -96,6 +96,10 @@ public final class Server implements AutoCloseable {
             DatabaseUrl url = databaseUrl(settings);
             Database database = closing(new Database(url, DatabaseOptions.DEFAULTS));
             Migrations.migrate(url);
+            if (!database.fenced()) {
+                LOG.warn("row-level security does not hold this server's requests: its database user is above it and"
+                        + " may not make the role keelson_request; see docs/tenants.md");
+            }
             Clock clock = Clock.systemUTC();
             Expressions expressions = new Expressions();
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));

@@ -5,10 +5,13 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.keelson.server.db.DatabaseException.Code;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Properties;
+import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +35,8 @@ public final class Database implements AutoCloseable {
     private final DatabaseUrl url;
     private final DatabaseOptions options;
     private final HikariDataSource pool;
+    private final ReentrantLock opening = new ReentrantLock();
+    private volatile @Nullable RequestPool requests;
 
     /**
      * Connects once, to fail early and clearly, and opens the pool.
@@ -55,7 +60,8 @@ public final class Database implements AutoCloseable {
     }
 
     /**
-     * Does the work in one transaction (read committed): committed when it returns, rolled back when it throws.
+     * Does the work in one transaction (read committed): committed when it returns, rolled back when it throws. Within a
+     * {@link Tenancy} it sees the rows of its workspace only.
      *
      * @throws SqlFailure where a statement or the commit fails
      */
@@ -82,15 +88,49 @@ public final class Database implements AutoCloseable {
     }
 
     /**
-     * Does the work on a connection where every statement commits by itself.
+     * Does the work on a connection where every statement commits by itself. Within a {@link Tenancy} it sees the rows of
+     * its workspace only.
      *
      * @throws SqlFailure where a statement fails or no connection becomes free in time
      */
     public <T extends @Nullable Object> T withConnection(TxFunction<T> work) {
-        try (Connection connection = pool.getConnection()) {
+        UUID workspace = Tenancy.workspace();
+        try (Connection connection = workspace == null ? pool.getConnection() : requests().connection(workspace)) {
             return work.apply(connection);
         } catch (SQLException e) {
             throw new SqlFailure(e);
+        }
+    }
+
+    /**
+     * Whether connections within a {@link Tenancy} are held by the fence. They are not where our user is above all fences
+     * and may not make the role that is not.
+     */
+    public boolean fenced() {
+        return Tenancy.within(new UUID(0, 0), () -> withConnection(connection -> {
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery("select row_security_active('orchestration_runs')")) {
+                return row.next() && row.getBoolean(1);
+            }
+        }));
+    }
+
+    /** Opened when first asked for: the fence stands only when the schema is there. */
+    private RequestPool requests() throws SQLException {
+        RequestPool open = requests;
+        if (open != null) {
+            return open;
+        }
+        opening.lock();
+        try (Connection owner = pool.getConnection()) {
+            open = requests;
+            if (open == null) {
+                open = new RequestPool(poolConfig(), owner);
+                requests = open;
+            }
+            return open;
+        } finally {
+            opening.unlock();
         }
     }
 
@@ -112,6 +152,10 @@ public final class Database implements AutoCloseable {
 
     @Override
     public void close() {
+        RequestPool open = requests;
+        if (open != null) {
+            open.close();
+        }
         pool.close();
     }
 

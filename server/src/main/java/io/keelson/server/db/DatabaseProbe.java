@@ -13,16 +13,31 @@ import java.time.OffsetDateTime;
  * @param version of PostgreSQL, such as {@code 18.6}
  * @param pendingMigrations files that a server would apply when it starts
  * @param skew how far its clock is from ours at least; never negative
+ * @param fenceable whether row-level security can hold the connections that serve requests
  */
-public record DatabaseProbe(String version, int pendingMigrations, Duration skew) {
+public record DatabaseProbe(String version, int pendingMigrations, Duration skew, boolean fenceable) {
+
+    private static final String FENCEABLE = """
+            select rolsuper or rolcreaterole or not rolbypassrls
+                or coalesce(pg_has_role(to_regrole('keelson_request')::oid, 'member'), false)
+              from pg_roles where rolname = current_user""";
 
     /** @throws DatabaseException where it cannot be used as it stands */
     public static DatabaseProbe of(DatabaseUrl url, Clock clock) {
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(1))) {
             String version = database.withConnection(connection -> connection.getMetaData()
                     .getDatabaseProductVersion());
-            return new DatabaseProbe(version, Migrations.pending(url), skew(database, clock));
+            return new DatabaseProbe(version, Migrations.pending(url), skew(database, clock), fenceable(database));
         }
+    }
+
+    private static boolean fenceable(Database database) {
+        return database.withConnection(connection -> {
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery(FENCEABLE)) {
+                return row.next() && row.getBoolean(1);
+            }
+        });
     }
 
     /** The database's time should lie between ours before and after asking. */

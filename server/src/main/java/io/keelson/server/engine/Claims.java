@@ -3,6 +3,7 @@ package io.keelson.server.engine;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Tenancy;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Search;
@@ -45,15 +46,15 @@ final class Claims {
         Set<UUID> limitedOnes = search.workspaceId() == null ? limits.workspaces()
                 : limits.limited(search.workspaceId()) ? Set.of(search.workspaceId()) : Set.of();
         if (limitedOnes.isEmpty()) {
-            return database.withConnection(c -> store.candidates(c, search));
+            return Tenancy.everywhere(() -> database.withConnection(c -> store.candidates(c, search)));
         }
-        return database.inTransaction(c -> {
+        return Tenancy.everywhere(() -> database.inTransaction(c -> {
             Room room = limits.room(c, limitedOnes);
             if (room.anyFull()) {
                 wakeUps.heldBack();
             }
             return store.candidates(c, search, room);
-        });
+        }));
     }
 
     /** Claims them; what finds no room any more is left out. */
@@ -65,7 +66,7 @@ final class Claims {
         }
         limited.lock();
         try {
-            return database.inTransaction(c -> {
+            return Tenancy.everywhere(() -> database.inTransaction(c -> {
                 limits.lock(c, crowded);
                 Room room = limits.room(c, crowded);
                 List<Candidate> fitting = candidates.stream().filter(room::take).toList();
@@ -73,7 +74,7 @@ final class Claims {
                     wakeUps.heldBack();
                 }
                 return submit(fitting, command);
-            });
+            }));
         } finally {
             limited.unlock();
         }

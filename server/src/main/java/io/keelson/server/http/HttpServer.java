@@ -8,6 +8,8 @@ import io.javalin.http.HttpResponseException;
 import io.javalin.util.JavalinBindException;
 import io.javalin.util.JavalinException;
 import io.keelson.server.auth.Caller;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Tenancy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
@@ -19,6 +21,7 @@ import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The HTTP API of one server: each request on a virtual thread of its own. */
@@ -121,14 +124,40 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private void serve(Context context, Route route) throws IOException {
+        if (route.scope() == null) {
+            serve(context, route, null);
+            return;
+        }
+        Caller caller;
+        try {
+            caller = door.enter(context, route.scope());
+        } catch (RuntimeException failure) {
+            Sender.send(context, refused(failure, route));
+            return;
+        }
+        if (route.scope() == Scope.OPERATOR) {
+            serve(context, route, caller);
+        } else {
+            Tenancy.<@Nullable Object, IOException>within(caller.workspaceId(), () -> {
+                serve(context, route, caller);
+                return null;
+            });
+        }
+    }
+
+    /** Answers; what streams reads on while it is sent. */
+    private void serve(Context context, Route route, @Nullable Caller caller) throws IOException {
         Answer answer;
         try (Body body = new Body(context.req(), options.maxBodyBytes(), room)) {
-            Caller caller = route.scope() == null ? null : door.enter(context, route.scope());
             answer = answer(route, new Call(context, caller, body));
         } catch (Throwable failure) {
-            answer = Failures.refusal(failure, route.method() + " " + route.path()).answer();
+            answer = refused(failure, route);
         }
         Sender.send(context, answer);
+    }
+
+    private static Answer refused(Throwable failure, Route route) {
+        return Failures.refusal(failure, route.method() + " " + route.path()).answer();
     }
 
     private Answer answer(Route route, Call call) throws IOException, InterruptedException {

@@ -84,10 +84,14 @@ final class ReadSql {
                   order by s.position desc, s.turn desc limit 1)""".formatted(task);
     }
 
-    /** What a completed task {@code t} yields: what its template made, else its last step's output. */
+    /**
+     * What a completed task {@code t} yields: what its template made, else its last step's output. A {@code coalesce} of
+     * columns would go by no index behind row-level security.
+     */
     static final String YIELD = """
             case when t.state = 'completed' then (select coalesce(source.output, %s)
-                  from orchestration_tasks source where source.id = coalesce(t.carried_from, t.id)) end"""
+                  from orchestration_tasks source
+                 where source.id = case when t.carried_from is null then t.id else t.carried_from end) end"""
             .formatted(lastOutput("source"));
 
     private static final String TASK_COLUMNS = """

@@ -8,9 +8,29 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Fresh databases for tests: copies of a migrated template on {@link TestPostgres}, some 50 ms each. */
 public final class TestDatabase {
 
+    /** Whom {@link #createUrlOfPlainOwner} gives databases to. */
+    public static final String PLAIN_OWNER = "plain_owner";
+
     private static final String TEMPLATE = "keelson_template";
     private static final AtomicInteger COUNT = new AtomicInteger();
     private static final DatabaseUrl MIGRATED = migrateTemplate();
+
+    /** A user as installations have it on a database server of somebody else's: owner of one database, nothing more. */
+    private static final class PlainOwner {
+        static final DatabaseUrl MIGRATED = migrateTemplate();
+
+        private static DatabaseUrl migrateTemplate() {
+            execute("create role " + PLAIN_OWNER + " login password '" + PLAIN_OWNER + "'");
+            execute("create database " + TEMPLATE + "_owned owner " + PLAIN_OWNER);
+            DatabaseUrl template = as(TestPostgres.server().url(TEMPLATE + "_owned"));
+            Migrations.migrate(template);
+            return template;
+        }
+
+        static DatabaseUrl as(DatabaseUrl url) {
+            return new DatabaseUrl(url.hosts(), url.database(), PLAIN_OWNER, PLAIN_OWNER, url.parameters());
+        }
+    }
 
     private TestDatabase() {}
 
@@ -22,6 +42,11 @@ public final class TestDatabase {
     /** Where a new database of the current schema is, for tests that start a whole server on it. */
     public static DatabaseUrl createUrl() {
         return copyOf(MIGRATED.database());
+    }
+
+    /** The same for a user who is no superuser, has no BYPASSRLS and may make no roles. */
+    public static DatabaseUrl createUrlOfPlainOwner() {
+        return PlainOwner.as(copyOf(PlainOwner.MIGRATED.database() + " owner " + PLAIN_OWNER));
     }
 
     /** Where a new database without anything in it is. */

@@ -15,6 +15,11 @@ import io.keelson.core.run.Result;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
 import io.keelson.core.run.Work;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.db.TestPostgres;
 import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.ScopeReader.Wanted;
 import io.keelson.server.run.SeenPlans.Seen;
@@ -65,7 +70,9 @@ class HotPlansTest {
 
     @BeforeAll
     void fill() throws SQLException {
-        world = new World(real -> (committer = new SeenPlans(real)).connection());
+        DatabaseUrl owned = TestPostgres.server().url(TestDatabase.createUrlOfPlainOwner().database());
+        world = new World(new Database(owned, DatabaseOptions.DEFAULTS.withPoolSize(8)),
+                real -> (committer = new SeenPlans(real)).connection());
         pool = new SeenPlans(world.database.dedicatedConnection());
         ended = start();
         while (!world.view(ended).run().state().terminal()) {
@@ -110,9 +117,42 @@ class HotPlansTest {
                 .containsAll(WRITES.stream().map(each -> each.sql().strip()).toList());
     }
 
+    /** Where no superuser does it, the conditions of row-level security are in all plans. */
+    @Test
+    void soDoesAPlainOwner() throws SQLException {
+        analyze();
+        as(committer.connection(), TestDatabase.PLAIN_OWNER);
+        try {
+            somethingOfEverything(4);
+            goByIndex(committer.take());
+        } finally {
+            as(committer.connection(), "none");
+        }
+        as(pool.connection(), TestDatabase.PLAIN_OWNER);
+        try {
+            askOften();
+            RunFixtures.execute(pool.connection(), "set keelson.workspace = '" + world.workspace + "'");
+            askOften();
+        } finally {
+            RunFixtures.execute(pool.connection(), "reset keelson.workspace");
+            as(pool.connection(), "none");
+        }
+    }
+
+    private static void as(Connection c, String role) throws SQLException {
+        RunFixtures.execute(c, "set role " + role);
+        if (!c.getAutoCommit()) {
+            c.commit();
+        }
+    }
+
     @Test
     void whatIsAskedOftenGoesByIndex() throws SQLException {
         analyze();
+        askOften();
+    }
+
+    private void askOften() throws SQLException {
         // PostgreSQL makes a statement's plan anew five times and may then keep a general one.
         for (int i = 0; i < 7; i++) {
             askEverything(pool.connection());

@@ -199,7 +199,7 @@ class SchemaTest {
     static Stream<String> files() {
         return Stream.of("V1__neighbours.sql", "V2__orchestration.sql", "V3__execution.sql", "V4__work.sql",
                 "V5__lean_rows.sql", "V6__row_types.sql", "V7__open_runs.sql", "V8__failure.sql",
-                "V9__one_message.sql", "V10__ledger.sql");
+                "V9__one_message.sql", "V10__ledger.sql", "V18__tenant_fence.sql");
     }
 
     @Test

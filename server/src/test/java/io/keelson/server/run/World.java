@@ -31,8 +31,8 @@ import java.util.function.UnaryOperator;
  * in memory and written, after which the views loaded from the database must equal those in memory.
  */
 final class World implements AutoCloseable {
-    final Database database = TestDatabase.create();
-    final UUID workspace = RunFixtures.workspace(database);
+    final Database database;
+    final UUID workspace;
     final Map<UUID, RunView> views = new HashMap<>();
     /** By what {@link RunFixtures#planOf} reads of their documents. */
     final Map<String, Plan> plans = new HashMap<>();
@@ -45,11 +45,16 @@ final class World implements AutoCloseable {
     private long counter;
 
     World() {
-        this(UnaryOperator.identity());
+        this(TestDatabase.create(), UnaryOperator.identity());
     }
 
-    /** @param watch what stands between the store and the committer's connection */
-    World(UnaryOperator<Connection> watch) {
+    /**
+     * @param database taken over
+     * @param watch    what stands between the store and the committer's connection
+     */
+    World(Database database, UnaryOperator<Connection> watch) {
+        this.database = database;
+        workspace = RunFixtures.workspace(database);
         connection = watch.apply(database.committerConnection());
         store = new RunStore(() -> now, text -> plans.get(RunFixtures.planOf(text)));
         ids = () -> new UUID(++counter << 16 | 0x7000, 0x8000_0000_0000_0000L);
