@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.run.Command;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Whole installations under virtual time: whatever goes wrong, no law is broken after any commit, and once nothing goes
@@ -18,7 +20,9 @@ class SimulationTest {
     /** So many seeds meet even the rarest. */
     private static final long MANY = 100_000;
 
+    /** As many seeds as are asked for take as long as they take. */
     @Test
+    @Timeout(value = 1, unit = TimeUnit.DAYS)
     void noLawIsBrokenAndEveryRunEnds() throws InterruptedException {
         Seeds seeds = new Seeds(FIRST, SEEDS, STEPS);
         Coverage coverage = seeds.run();
