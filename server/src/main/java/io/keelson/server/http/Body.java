@@ -22,13 +22,16 @@ final class Body implements AutoCloseable {
     private static final Pattern SOURCE = Pattern.compile(" \\(start marker at \\[[^]]*\\]\\)");
 
     private final HttpServletRequest request;
+    private final InputStream content;
     private final int maxBytes;
     private final BodyRoom room;
     private byte @Nullable [] bytes;
     private long taken;
 
-    Body(HttpServletRequest request, int maxBytes, BodyRoom room) {
+    /** @param content the request's, as it arrives */
+    Body(HttpServletRequest request, InputStream content, int maxBytes, BodyRoom room) {
         this.request = request;
+        this.content = content;
         this.maxBytes = maxBytes;
         this.room = room;
     }
@@ -39,7 +42,7 @@ final class Body implements AutoCloseable {
             if (request.getContentLengthLong() > maxBytes) {
                 throw tooLarge();
             }
-            bytes = read(request.getInputStream());
+            bytes = read(content);
         }
         return bytes;
     }

@@ -9,22 +9,25 @@ import java.time.Duration;
  * @param port 0 for any free one
  * @param maxBodyBytes the largest body that is read
  * @param longestPoll how long a call may be held open at most while it waits for work or news
+ * @param patience how long the head of a request may take to arrive, and its body without being asked how fast it comes
+ * @param connections how many there may be at a time; who comes then waits until another has gone
  * @param grace how long requests under way may take to finish when the server stops
  */
-public record HttpOptions(String host, int port, int maxBodyBytes, Duration longestPoll, Duration grace) {
+public record HttpOptions(String host, int port, int maxBodyBytes, Duration longestPoll, Duration patience,
+        int connections, Duration grace) {
 
     public static final HttpOptions DEFAULTS = new HttpOptions("127.0.0.1", 7331, 16 << 20, Duration.ofSeconds(60),
-            Duration.ofSeconds(10));
+            Duration.ofSeconds(20), 4_096, Duration.ofSeconds(10));
 
     public HttpOptions withHost(String address) {
-        return new HttpOptions(address, port, maxBodyBytes, longestPoll, grace);
+        return new HttpOptions(address, port, maxBodyBytes, longestPoll, patience, connections, grace);
     }
 
     public HttpOptions withPort(int number) {
-        return new HttpOptions(host, number, maxBodyBytes, longestPoll, grace);
+        return new HttpOptions(host, number, maxBodyBytes, longestPoll, patience, connections, grace);
     }
 
     public HttpOptions withMaxBodyBytes(int bytes) {
-        return new HttpOptions(host, port, bytes, longestPoll, grace);
+        return new HttpOptions(host, port, bytes, longestPoll, patience, connections, grace);
     }
 }

@@ -11,6 +11,7 @@ import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Tenancy;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.URI;
@@ -18,6 +19,7 @@ import java.util.List;
 import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.handler.GracefulHandler;
@@ -120,6 +122,8 @@ public final class HttpServer implements AutoCloseable {
         connector.setPort(options.port());
         connector.setIdleTimeout(options.longestPoll().toMillis() + IDLE_MARGIN_MILLIS);
         connector.setShutdownIdleTimeout(IDLE_AT_STOP_MILLIS);
+        connector.addBean(new SlowHeads(connector, options.patience(), System::nanoTime));
+        connector.addBean(new NetworkConnectionLimit(options.connections(), connector));
         return connector;
     }
 
@@ -132,7 +136,7 @@ public final class HttpServer implements AutoCloseable {
         try {
             caller = door.enter(context, route.scope());
         } catch (RuntimeException failure) {
-            Sender.send(context, refused(failure, route));
+            Sender.send(context, refused(failure, route), arriving(context));
             return;
         }
         if (route.scope() == Scope.OPERATOR) {
@@ -148,12 +152,17 @@ public final class HttpServer implements AutoCloseable {
     /** Answers; what streams reads on while it is sent. */
     private void serve(Context context, Route route, @Nullable Caller caller) throws IOException {
         Answer answer;
-        try (Body body = new Body(context.req(), options.maxBodyBytes(), room)) {
+        InputStream arriving = arriving(context);
+        try (Body body = new Body(context.req(), arriving, options.maxBodyBytes(), room)) {
             answer = answer(route, new Call(context, caller, body));
         } catch (Throwable failure) {
             answer = refused(failure, route);
         }
-        Sender.send(context, answer);
+        Sender.send(context, answer, arriving);
+    }
+
+    private InputStream arriving(Context context) throws IOException {
+        return new Arriving(context.req().getInputStream(), options.patience(), System::nanoTime);
     }
 
     private static Answer refused(Throwable failure, Route route) {
@@ -171,7 +180,7 @@ public final class HttpServer implements AutoCloseable {
             refusal.header("Allow", String.join(", ", methodsOf(context.path())));
         }
         try {
-            Sender.send(context, refusal.answer());
+            Sender.send(context, refusal.answer(), arriving(context));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -17,8 +17,9 @@ final class Sender {
 
     private Sender() {}
 
-    static void send(Context context, Answer answer) throws IOException {
-        boolean whole = drained(context, MOST_DRAINED);
+    /** @param rest what has not been read of the request's body */
+    static void send(Context context, Answer answer, InputStream rest) throws IOException {
+        boolean whole = drained(rest, MOST_DRAINED);
         if (!whole) {
             context.header("Connection", "close");
         }
@@ -30,7 +31,7 @@ final class Sender {
             case Answer.Content.Stream stream -> send(context, answer.status(), stream);
         }
         if (!whole) {
-            linger(context);
+            linger(context, rest);
         }
     }
 
@@ -38,7 +39,7 @@ final class Sender {
      * Sends the answer now and reads on for a while: to close a connection on which bytes are still coming is to reset it,
      * and a client whose connection is reset may never see the answer that it was sent.
      */
-    private static void linger(Context context) throws IOException {
+    private static void linger(Context context, InputStream rest) throws IOException {
         InputStream pending = context.resultInputStream();
         if (pending != null) {
             byte[] bytes = pending.readAllBytes();
@@ -47,25 +48,24 @@ final class Sender {
             context.res().getOutputStream().write(bytes);
         }
         context.res().flushBuffer();
-        drained(context, MOST_LINGERED);
+        drained(rest, MOST_LINGERED);
     }
 
     /**
      * Reads what is left of the request's body, within reason: the next request on the connection stands behind it. False
      * when there is more, so that the connection can serve no further request and its client must be told.
      */
-    private static boolean drained(Context context, int most) {
+    private static boolean drained(InputStream rest, int most) {
         byte[] buffer = new byte[BUFFER];
         try {
-            InputStream body = context.req().getInputStream();
             for (int left = most; left > 0;) {
-                int read = body.read(buffer);
+                int read = rest.read(buffer);
                 if (read < 0) {
                     return true;
                 }
                 left -= read;
             }
-        } catch (IOException e) {
+        } catch (IOException | Refusal e) {
             LOG.debug("the rest of a request did not come", e);
         }
         return false;
