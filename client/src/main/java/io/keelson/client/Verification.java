@@ -20,11 +20,13 @@ public record Verification(boolean ok, long entries, long attempts, long workspa
      *
      * @param kind such as {@code attempt_differs}
      * @param runId null when it is about a balance
-     * @param figure {@code reserved}, {@code charged} or {@code refunded}; of a balance the account
-     * @param expected what the ledger comes to
+     * @param stepId null when it is not about a step
+     * @param figure {@code reserved}, {@code charged} or {@code refunded}; of a step {@code charged} or {@code charges}, of a
+     *            balance the account
+     * @param expected what the ledger comes to; of a step what its results do
      * @param actual what stands there; null when nothing does
      * @param message all of it in one sentence
      */
     public record Discrepancy(String kind, String workspaceId, @Nullable String runId, @Nullable Integer attemptNumber,
-            String figure, BigDecimal expected, @Nullable BigDecimal actual, String message) {}
+            @Nullable String stepId, String figure, BigDecimal expected, @Nullable BigDecimal actual, String message) {}
 }

@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 
 @Command(name = "verify",
         description = "Works out anew, from the ledger alone, what every attempt reserved, was charged "
-                + "and got back and what every account holds. Names the first place that does not agree and ends with 1.",
+                + "and got back, what every step was charged for what it cost, and what every account holds. Names the first place that does not agree and ends with 1.",
         footerHeading = "%nExamples:%n", footer = {"  keelson ledger verify", "  keelson ledger verify --all --json"})
 final class LedgerVerifyCommand extends CliCommand {
 

@@ -26,7 +26,8 @@ final class LedgerDocuments {
     static ObjectNode of(Discrepancy found) {
         return Json.object().put("kind", found.kind().wire()).put("workspace_id", found.workspaceId().toString())
                 .put("run_id", text(found.runId())).put("attempt_number", found.attempt())
-                .put("figure", found.figure()).put("expected", Json.plain(found.expected()))
+                .put("step_id", text(found.stepId())).put("figure", found.figure())
+                .put("expected", Json.plain(found.expected()))
                 .put("actual", found.actual() == null ? null : Json.plain(found.actual()))
                 .put("message", found.message());
     }

@@ -9,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.sql.Types;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.locks.Lock;
@@ -16,8 +17,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Works out anew, from the ledger alone, what every attempt reserved, was charged and got back and what every account
- * holds, and compares: all in one snapshot, so that it can be done while runs go on.
+ * Works out anew, from the ledger alone, what every attempt reserved, was charged and got back, what every step was charged
+ * and what every account holds, and compares: all in one snapshot, so that it can be done while runs go on.
  */
 public final class Audit {
 
@@ -25,9 +26,12 @@ public final class Audit {
      * @param entries of the ledger that were added up
      * @param attempts that were compared
      * @param workspaces whose balances were compared
-     * @param discrepancy the first one, by attempts, then by balances; null when the books are right
+     * @param discrepancy the first one, by attempts, then by steps, then by balances; null when the books are right
      */
     public record Report(long entries, long attempts, long workspaces, @Nullable Discrepancy discrepancy) {}
+
+    /** For one statement: there may be many millions of entries. */
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
 
     private static final String SNAPSHOT = "set transaction isolation level repeatable read, read only";
 
@@ -71,6 +75,34 @@ public final class Audit {
                    else should_reserved <> should_charged + should_refunded
                        or exists (select from orchestration_runs r where r.id = compared.run_id) end
              order by workspace_id, run_id, attempt_number limit 1""".replace("{attempts}", ATTEMPTS);
+
+    /**
+     * What steps cost stands with their results, one for each try, and is charged once. What could not be collected is
+     * known for a whole run only: where it is nothing, each step has charges of its very cost, else of no more than that.
+     * The results of a run that is gone are gone with it.
+     */
+    private static final String WRONG_STEP = """
+            with paid as (
+                select run_id, step_id, min(attempt_number) as attempt_number, count(*) as charges, sum(amount) as charged
+                  from billing_ledger
+                 where transaction_type = 'charge' and (?::uuid is null or workspace_id = ?)
+                 group by run_id, step_id),
+            of_runs as (
+                select r.id as run_id, r.workspace_id, r.attempt_number, r.credits_uncollected
+                    + coalesce((select sum(a.uncollected) from run_attempts a
+                        where a.run_id = r.id and a.attempt_number < r.attempt_number), 0) as uncollected
+                  from orchestration_runs r where ?::uuid is null or r.workspace_id = ?),
+            cost as (
+                select w.run_id, w.step_id, count(*) as tries, sum(w.cost) as cost
+                  from work_results w where w.cost > 0 group by w.run_id, w.step_id),
+            compared as (
+                select r.workspace_id, r.run_id, step_id, coalesce(paid.attempt_number, r.attempt_number) as attempt_number,
+                    coalesce(cost, 0) as cost, coalesce(tries, 0) as tries, coalesce(charged, 0) as charged,
+                    coalesce(charges, 0) as charges, r.uncollected
+                  from paid full join cost using (run_id, step_id) join of_runs r using (run_id))
+            select * from compared
+             where charged > cost or charges > tries or uncollected = 0 and (charged < cost or charges < tries)
+             order by workspace_id, run_id, step_id limit 1""";
 
     private static final String WRONG_BALANCE = """
             with folded as (
@@ -125,10 +157,16 @@ public final class Audit {
     }
 
     private static Report verify(Connection c, @Nullable UUID workspace) throws SQLException {
+        c.setNetworkTimeout(Runnable::run, (int) PATIENCE.plusSeconds(30).toMillis());
         try (Statement statement = c.createStatement()) {
             statement.execute(SNAPSHOT);
+            statement.execute("set local statement_timeout = " + PATIENCE.toMillis());
+            statement.execute("set local work_mem = '64MB'");
         }
         Discrepancy wrong = find(c, WRONG_ATTEMPT, workspace, Audit::attempt);
+        if (wrong == null) {
+            wrong = find(c, WRONG_STEP, workspace, Audit::step);
+        }
         if (wrong == null) {
             wrong = find(c, WRONG_BALANCE, workspace, Audit::balance);
         }
@@ -164,28 +202,37 @@ public final class Audit {
         UUID run = row.getObject("run_id", UUID.class);
         int attempt = row.getInt("attempt_number");
         if (!row.getBoolean("there")) {
-            return new Discrepancy(Kind.ATTEMPT_MISSING, workspace, run, attempt, "reserved",
+            return new Discrepancy(Kind.ATTEMPT_MISSING, workspace, run, attempt, null, "reserved",
                     amount(row, "should_reserved"), null);
         }
         for (String figure : List.of("reserved", "charged", "refunded")) {
             if (amount(row, "should_" + figure).compareTo(amount(row, figure)) != 0) {
-                return new Discrepancy(Kind.ATTEMPT_DIFFERS, workspace, run, attempt, figure,
+                return new Discrepancy(Kind.ATTEMPT_DIFFERS, workspace, run, attempt, null, figure,
                         amount(row, "should_" + figure), amount(row, figure));
             }
         }
-        return new Discrepancy(Kind.ATTEMPT_NOT_EVEN, workspace, run, attempt, "reserved", amount(row, "reserved"),
+        return new Discrepancy(Kind.ATTEMPT_NOT_EVEN, workspace, run, attempt, null, "reserved",
+                amount(row, "reserved"),
                 amount(row, "charged").add(amount(row, "refunded")));
+    }
+
+    private static Discrepancy step(ResultSet row) throws SQLException {
+        boolean number = amount(row, "charged").compareTo(amount(row, "cost")) == 0;
+        return new Discrepancy(Kind.STEP_DIFFERS, row.getObject("workspace_id", UUID.class),
+                row.getObject("run_id", UUID.class), row.getInt("attempt_number"),
+                row.getObject("step_id", UUID.class), number ? "charges" : "charged",
+                amount(row, number ? "tries" : "cost"), amount(row, number ? "charges" : "charged"));
     }
 
     private static Discrepancy balance(ResultSet row) throws SQLException {
         UUID workspace = row.getObject("workspace_id", UUID.class);
         if (row.getBigDecimal("available") == null) {
-            return new Discrepancy(Kind.BALANCE_MISSING, workspace, null, null, "available",
+            return new Discrepancy(Kind.BALANCE_MISSING, workspace, null, null, null, "available",
                     amount(row, "should_available"), null);
         }
         for (String figure : List.of("available", "reserved", "spent")) {
             if (amount(row, "should_" + figure).compareTo(amount(row, figure)) != 0) {
-                return new Discrepancy(Kind.BALANCE_DIFFERS, workspace, null, null, figure,
+                return new Discrepancy(Kind.BALANCE_DIFFERS, workspace, null, null, null, figure,
                         amount(row, "should_" + figure), amount(row, figure));
             }
         }

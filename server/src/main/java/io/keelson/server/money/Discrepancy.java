@@ -10,12 +10,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param runId null when it is about a workspace's balance
  * @param attempt of the run; null with it
- * @param figure what differs: {@code reserved}, {@code charged}, {@code refunded} of an attempt, an account of a balance
- * @param expected what the ledger comes to
+ * @param stepId null when it is not about a step
+ * @param figure what differs: {@code reserved}, {@code charged}, {@code refunded} of an attempt, {@code charged} or the
+ *            number of {@code charges} of a step, an account of a balance
+ * @param expected what the ledger comes to; of a step what its results do
  * @param actual what stands there; null when nothing does
  */
-public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nullable Integer attempt, String figure,
-        BigDecimal expected, @Nullable BigDecimal actual) {
+public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nullable Integer attempt,
+        @Nullable UUID stepId, String figure, BigDecimal expected, @Nullable BigDecimal actual) {
 
     /** How the books can be wrong. */
     public enum Kind {
@@ -25,6 +27,8 @@ public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nu
         ATTEMPT_MISSING,
         /** An attempt was settled, and what was charged and refunded is not what was reserved. */
         ATTEMPT_NOT_EVEN,
+        /** The charges of a step are not what its tries cost. */
+        STEP_DIFFERS,
         /** An account of a balance is not what the ledger comes to. */
         BALANCE_DIFFERS,
         /** The ledger has transfers of a workspace without a balance. */
@@ -39,7 +43,8 @@ public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nu
     /** In one sentence. */
     public String message() {
         String where = runId == null ? "workspace " + workspaceId
-                : "workspace " + workspaceId + ", run " + runId + ", attempt " + attempt;
+                : "workspace " + workspaceId + ", run " + runId + ", attempt " + attempt
+                        + (stepId == null ? "" : ", step " + stepId);
         String wanted = expected.stripTrailingZeros().toPlainString();
         return where + ": " + switch (kind) {
             case ATTEMPT_DIFFERS, BALANCE_DIFFERS ->
@@ -47,6 +52,8 @@ public record Discrepancy(Kind kind, UUID workspaceId, @Nullable UUID runId, @Nu
             case ATTEMPT_MISSING -> "the ledger has " + wanted + " " + figure + ", and there is no such attempt";
             case ATTEMPT_NOT_EVEN -> "settled, and charged and refunded are " + shown() + " together where " + wanted
                     + " was reserved";
+            case STEP_DIFFERS -> figure + " should be " + wanted + " by the step's results and is " + shown()
+                    + " in the ledger";
             case BALANCE_MISSING -> "the ledger has " + wanted + " " + figure + ", and there is no balance";
         };
     }

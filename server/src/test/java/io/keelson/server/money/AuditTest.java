@@ -20,6 +20,8 @@ class AuditTest {
 
     private final Books books = new Books();
     private final UUID workspace = books.workspace();
+    private final UUID one = UUID.fromString("00000000-0000-7000-8000-000000000001");
+    private final UUID two = UUID.fromString("00000000-0000-7000-8000-000000000002");
     private final UUID run = UUID.fromString("00000000-0000-7000-8000-0000000000aa");
 
     /** Granted 100; attempt 1 reserved 10, was charged 4 and settled; attempt 2 reserved 5 and was charged 2 so far. */
@@ -38,6 +40,11 @@ class AuditTest {
                     credits_charged, credits_refunded, settled_at)
                 values ('%1$s', 1, 'failed', now(), now(), 10, 4, 6, now()),
                        ('%1$s', 2, 'running', now(), null, 0, 0, 0, null)""".formatted(run));
+        books.execute("""
+                insert into work_results (step_id, epoch, run_id, outcome, tokens, cost, recorded_at)
+                values ('%1$s', 1, '%3$s', 'failed', 0, 4, now()), ('%1$s', 2, '%3$s', 'completed', 0, 1.5, now()),
+                       ('%2$s', 1, '%3$s', 'completed', 7, 0.5, now()), ('%2$s', 2, '%3$s', 'failed', 0, 0, now())"""
+                .formatted(one, two, run));
         transfer("reserve", "available", "reserved", "10", 1, "r1");
         transfer("charge", "reserved", "spent", "4", 1, "c1");
         transfer("refund", "reserved", "available", "6", 1, "s1");
@@ -94,6 +101,40 @@ class AuditTest {
         assertThat(found.actual()).usingComparator(nullsEqual()).isEqualTo(actual);
         assertThat(books.money.audit().verify(null).discrepancy()).isEqualTo(found);
         assertThat(books.money.audit().verify(books.workspace()).discrepancy()).isNull();
+    }
+
+    /** Attempts and balances are right in all of these. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "update work_results set cost = 1.4 where cost = 1.5 | 1 | charged | 5.4 | 5.5",
+            "update work_results set cost = 1.6 where cost = 1.5 | 1 | charged | 5.6 | 5.5",
+            "delete from work_results where cost = 0.5 | 2 | charged | 0 | 0.5",
+            "update billing_ledger set step_id = null where idempotency_key = 'c3' | 2 | charged | 0.5 | 0",
+            "update work_results set cost = 5.5 where cost = 4; delete from work_results where cost = 1.5"
+                    + " | 1 | charges | 1 | 2",
+            "update work_results set cost = 0.25 where tokens = 7; update work_results set cost = 0.25 where cost = 0"
+                    + " | 2 | charges | 2 | 1",
+            "update orchestration_runs set credits_uncollected = 1; update work_results set cost = 0.4 where cost = 0.5"
+                    + " | 2 | charged | 0.4 | 0.5"})
+    void aStepWithOtherChargesThanItsCostIsNamed(String planted, int step, String figure, BigDecimal expected,
+            BigDecimal actual) {
+        plant(planted);
+
+        Discrepancy found = Objects.requireNonNull(books.money.audit().verify(workspace).discrepancy());
+        assertThat(found.kind()).isEqualTo(Kind.STEP_DIFFERS);
+        assertThat(found.runId()).isEqualTo(run);
+        assertThat(found.stepId()).isEqualTo(step == 1 ? one : two);
+        assertThat(found.figure()).isEqualTo(figure);
+        assertThat(found.expected()).isEqualByComparingTo(expected);
+        assertThat(found.actual()).isEqualByComparingTo(actual);
+        assertThat(books.money.audit().verify(books.workspace()).discrepancy()).isNull();
+    }
+
+    @Test
+    void whatCouldNotBeCollectedIsNotMissed() {
+        plant("update orchestration_runs set credits_uncollected = 1; update work_results set cost = 2.5 where cost = 1.5");
+
+        assertThat(books.money.audit().verify(workspace).discrepancy()).isNull();
     }
 
     /** Both sides agree that more was refunded than was there. */
@@ -154,10 +195,10 @@ class AuditTest {
     private void transfer(String type, String debit, String credit, String amount, int attempt, String key) {
         books.execute("""
                 insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id,
-                    attempt_number, idempotency_key, actor_type, created_at)
-                values ('%s', '%s', %s, '%s', '%s', '%s', %d, '%s', 'system', now())""".formatted(workspace, type,
-                amount,
-                debit, credit, run, attempt, key));
+                    attempt_number, step_id, idempotency_key, actor_type, created_at)
+                values ('%s', '%s', %s, '%s', '%s', '%s', %d, %s, '%s', 'system', now())""".formatted(workspace, type,
+                amount, debit, credit, run, attempt,
+                type.equals("charge") ? "'" + (key.equals("c3") ? two : one) + "'" : "null", key));
     }
 
     private void plant(String sql) {
