@@ -1,6 +1,7 @@
 package io.keelson.core.plan;
 
 import io.keelson.core.money.Budget;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a run's configuration says to the core.
@@ -20,10 +21,12 @@ import io.keelson.core.money.Budget;
  * @param humans what is asked of humans beside the plan's gate
  * @param hooks steps before and after all others
  * @param budget what the run is thought to cost and what it may cost
+ * @param concurrency the key under which it takes its turn; null for none
  */
 public record RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int tasksPerAgent,
         int tasksPerDefaultAgent, int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations,
-        int maxFanOut, FailureRules failures, Timeouts timeouts, HumanRules humans, Hooks hooks, Budget budget) {
+        int maxFanOut, FailureRules failures, Timeouts timeouts, HumanRules humans, Hooks hooks, Budget budget,
+        @Nullable Concurrency concurrency) {
 
     /** The specification's defaults, for a plan that its caller gave and so approved. */
     public static final RunPolicy DEFAULT = new RunPolicy(false, 3, 10, 5, 100, 3, false, 10, 10, 10_000);
@@ -33,36 +36,48 @@ public record RunPolicy(boolean approvePlan, int maxAttempts, int maxAgents, int
             int stepsPerTask, boolean sequentialTasks, int maxDeliveries, int maxContinuations, int maxFanOut) {
         this(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask, sequentialTasks,
                 maxDeliveries, maxContinuations, maxFanOut, FailureRules.DEFAULT, Timeouts.DEFAULT, HumanRules.DEFAULT,
-                Hooks.NONE, Budget.NONE);
+                Hooks.NONE, Budget.NONE, null);
     }
 
     public RunPolicy withApprovePlan(boolean approve) {
         return new RunPolicy(approve, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, budget);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, budget,
+                concurrency);
     }
 
     public RunPolicy with(FailureRules rules) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, rules, timeouts, humans, hooks, budget);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, rules, timeouts, humans, hooks, budget,
+                concurrency);
     }
 
     public RunPolicy with(Timeouts limits) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, limits, humans, hooks, budget);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, limits, humans, hooks, budget,
+                concurrency);
     }
 
     public RunPolicy with(HumanRules rules) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, rules, hooks, budget);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, rules, hooks, budget,
+                concurrency);
     }
 
     public RunPolicy with(Hooks steps) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, steps, budget);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, steps, budget,
+                concurrency);
     }
 
     public RunPolicy with(Budget limits) {
         return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
-                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, limits);
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, limits,
+                concurrency);
+    }
+
+    public RunPolicy with(Concurrency turn) {
+        return new RunPolicy(approvePlan, maxAttempts, maxAgents, tasksPerAgent, tasksPerDefaultAgent, stepsPerTask,
+                sequentialTasks, maxDeliveries, maxContinuations, maxFanOut, failures, timeouts, humans, hooks, budget,
+                turn);
     }
 }

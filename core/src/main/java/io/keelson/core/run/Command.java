@@ -27,6 +27,9 @@ public sealed interface Command {
 
     record Start(UUID runId, Actor actor) implements Command {}
 
+    /** There is room for the run under its concurrency key. Only whoever has counted says so. */
+    record Admit(UUID runId, Actor actor) implements Command {}
+
     /** Decides the plan gate if the run is at it, else the only approval that waits. */
     record Approve(UUID runId, @Nullable String comment, Actor actor) implements Command {}
 

@@ -79,6 +79,7 @@ public final class Decider {
         return switch (command) {
             case Command.Create c -> throw new IllegalArgumentException("a view exists already: " + c.runId());
             case Command.Start c -> start(d);
+            case Command.Admit c -> admit(d);
             case Command.Approve c -> Gates.decide(d, true, c.comment());
             case Command.Reject c -> Gates.decide(d, false, c.reason());
             case Command.DecideStep c -> Gates.decideStep(d, c);
@@ -117,6 +118,14 @@ public final class Decider {
             return Reply.CHANGED;
         }
         return d.run.state.terminal() ? forbidden(d.run.state, "start") : Reply.UNCHANGED;
+    }
+
+    private static Reply admit(Decision d) {
+        if (d.run.state != RunState.PENDING) {
+            return Reply.UNCHANGED;
+        }
+        Planning.admit(d);
+        return Reply.CHANGED;
     }
 
     private static Reply pause(Decision d, Command.Pause command) {

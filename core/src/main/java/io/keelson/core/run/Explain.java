@@ -3,6 +3,7 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.TriggerRule;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -32,6 +33,12 @@ public final class Explain {
 
         /** When a lease ends unless it is extended; null when there is none. */
         @Nullable Instant leaseUntil(Changes.Lane lane);
+
+        /**
+         * What bounds how much is at work in the workspace, where nothing more may be begun with that tool: the limit's name
+         * and what it is, such as {@code steps=20}; null while there is room.
+         */
+        @Nullable String full(String tool);
 
         /** When a timer is due; null when it is not armed. */
         @Nullable Instant due(TimerKind kind, UUID subject);
@@ -72,7 +79,8 @@ public final class Explain {
         RunRow run = view.run;
         switch (run.state) {
             case CREATED -> add("NOT_STARTED", "the run was accepted and waits to be started", null);
-            case PENDING, PLANNING, RESUMING -> add("STARTING", "the run is being set up", null);
+            case PENDING -> turn(run);
+            case PLANNING, RESUMING -> add("STARTING", "the run is being set up", null);
             case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a human has to approve the plan",
                     around.due(TimerKind.HUMAN, run.id()));
             case PAUSED -> add("PAUSED", "the run is paused; work in flight may finish", null);
@@ -87,6 +95,17 @@ public final class Explain {
                     + (run.errorCode == null ? "" : ": " + run.errorCode), null);
         }
         return true;
+    }
+
+    private void turn(RunRow run) {
+        Concurrency turn = run.policy().concurrency();
+        if (turn == null) {
+            add("STARTING", "the run is being set up", null);
+        } else {
+            reasons.add(new Explanation("CONCURRENCY_KEY", "so many runs with the concurrency key '" + turn.key()
+                    + "' are at work that it has to wait for its turn (limit " + turn.limit() + ")", null, null, null,
+                    List.of(turn.key())));
+        }
     }
 
     private static String budget(RunRow run) {
@@ -236,6 +255,12 @@ public final class Explain {
     }
 
     private void unclaimed(StepRow step) {
+        String full = step.held() ? null : around.full(step.spec().tool());
+        if (full != null) {
+            add(step, "WORKSPACE_LIMIT", "so much is at work in its workspace that it has to wait (" + full + ")", null,
+                    List.of(full));
+            return;
+        }
         add(step, "QUEUED", "it is ready and waits to be claimed for '" + step.spec().tool() + "'", null,
                 List.of(step.spec().tool()));
     }

@@ -23,12 +23,34 @@ final class Planning {
 
     private Planning() {}
 
-    /** {@code created} or {@code retrying} → {@code pending} → {@code planning} → the gate or {@code running}. */
+    /**
+     * {@code created} or {@code retrying} → {@code pending} → {@code planning} → the gate or {@code running}. A run with a
+     * concurrency key stays {@code pending} until its turn has come.
+     */
     static void begin(Decision d, boolean approved, Map<String, UUID> carried) {
         d.move(RunState.PENDING, Map.of("credits_reserved", d.run.reserved.toPlainString()));
+        if (d.run.policy().concurrency() == null) {
+            d.move(RunState.PLANNING, Map.of());
+            spawnAll(d, carried);
+            open(d, approved);
+        } else {
+            spawnAll(d, carried);
+            recordAttempt(d, Credits.open(d.run));
+        }
+    }
+
+    /** The turn of a run that was {@code pending} has come. A plan that was carried out before needs no human any more. */
+    static void admit(Decision d) {
         d.move(RunState.PLANNING, Map.of());
+        open(d, d.run.startedAt != null);
+    }
+
+    private static void spawnAll(Decision d, Map<String, UUID> carried) {
         spawn(d, d.view.requirePlan(), carried);
         hooks(d);
+    }
+
+    private static void open(Decision d, boolean approved) {
         Map<String, Object> ready = Map.of("task_count", d.run.taskCount);
         if (d.run.policy().approvePlan() && !approved) {
             d.move(RunState.AWAITING_APPROVAL, ready);

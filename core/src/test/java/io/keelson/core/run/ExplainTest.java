@@ -5,6 +5,7 @@ import static io.keelson.core.run.Plans.task;
 import static io.keelson.core.run.Rules.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
@@ -20,6 +21,8 @@ class ExplainTest {
     private static final Escalation ASKED = new Escalation(true, true, Duration.ofSeconds(300), 5, 0.5);
     private static final Instant LATER = Instant.parse("2026-01-01T00:00:30Z");
 
+    private @Nullable String full;
+
     private final Explain.Surroundings around = new Explain.Surroundings() {
         @Override
         public boolean served(String tool) {
@@ -29,6 +32,11 @@ class ExplainTest {
         @Override
         public @Nullable Instant leaseUntil(Changes.Lane lane) {
             return LATER;
+        }
+
+        @Override
+        public @Nullable String full(String tool) {
+            return full;
         }
 
         @Override
@@ -50,6 +58,25 @@ class ExplainTest {
         assertThat(held.code()).isEqualTo("RUNNING");
         assertThat(held.until()).isEqualTo(LATER);
         assertThat(held.on()).containsExactly("w1");
+    }
+
+    @Test
+    void aLimitOfTheWorkspace() {
+        World world = World.start(plan(task("a")));
+        full = "steps=20";
+        Explanation reason = Explain.run(world.view, around).getFirst();
+        assertThat(reason.code()).isEqualTo("WORKSPACE_LIMIT");
+        assertThat(reason.on()).containsExactly("steps=20");
+        world.claimAll();
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("RUNNING");
+    }
+
+    @Test
+    void aConcurrencyKey() {
+        World world = World.start(RunPolicy.DEFAULT.with(new Concurrency("prod", 2)), plan(task("a")));
+        Explanation reason = Explain.run(world.view, around).getFirst();
+        assertThat(reason.code()).isEqualTo("CONCURRENCY_KEY");
+        assertThat(reason.on()).containsExactly("prod");
     }
 
     @Test

@@ -28,6 +28,7 @@ final class Promises {
         boolean holds = switch (command) {
             case Command.Create c -> done;
             case Command.Start c -> !done || rows.run.state() != RunState.CREATED;
+            case Command.Admit c -> !done || rows.run.state() != RunState.PENDING;
             case Command.Approve c -> !changed || rows.run.state() != RunState.AWAITING_APPROVAL
                     || rows.run.attempt() > 1;
             case Command.Reject c -> !changed || rows.run.state() != RunState.AWAITING_APPROVAL

@@ -54,7 +54,7 @@ final class RandomPlans {
                 chance(50) ? Timeouts.DEFAULT : timeouts(), humans(), new Hooks(
                         chance(15) ? step("before", StepKind.TOOL) : null,
                         chance(15) ? step("after", StepKind.TOOL) : null),
-                budget());
+                budget(), null);
         List<TaskSpec> tasks = new ArrayList<>();
         for (int i = random.nextInt(7); i > 0; i--) {
             tasks.add(task("t" + tasks.size(), tasks.size()));

@@ -44,6 +44,7 @@ public final class Engine implements Commands, AutoCloseable {
     private final RemoteWork remote;
     private final RunEnds ends = new RunEnds();
     private final PriceList prices;
+    private final Admissions admissions;
 
     /** @param replanner makes new plans of what planners answer */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
@@ -57,8 +58,9 @@ public final class Engine implements Commands, AutoCloseable {
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, expressions, replanner,
                 this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), wakeUps::slotFreed);
+        admissions = new Admissions(database, store.runs(), this::own);
         work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,
-                this::own, wakeUps, ends, store.limits());
+                this::own, wakeUps, ends, store.limits(), admissions);
         prices = new PriceList(store.runs());
         database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS,
@@ -68,7 +70,8 @@ public final class Engine implements Commands, AutoCloseable {
         Claims claims = new Claims(database, store.runs(), store.limits(), wakeUps, this::own);
         claimer = new Claimer(claims, work, wakeUps, tools, node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own);
-        upkeep = new Upkeep(database, store, reconciler, new Lookout(database, store.runs(), reconciler, wakeUps),
+        upkeep = new Upkeep(database, store, reconciler,
+                new Lookout(database, store.runs(), reconciler, wakeUps, admissions),
                 executor, ends, prices, node, options);
         remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, claims, this::own, options.lease());
         upkeep.start();
@@ -112,6 +115,7 @@ public final class Engine implements Commands, AutoCloseable {
         claiming.join();
         executor.close(STOP_PATIENCE);
         upkeep.close();
+        admissions.close();
         committer.close();
         timeouts.close();
     }

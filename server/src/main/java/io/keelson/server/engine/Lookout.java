@@ -25,13 +25,15 @@ final class Lookout implements AutoCloseable {
     private final RunStore store;
     private final Reconciler reconciler;
     private final WakeUps wakeUps;
+    private final Admissions admissions;
     private @Nullable Connection connection;
 
-    Lookout(Database database, RunStore store, Reconciler reconciler, WakeUps wakeUps) {
+    Lookout(Database database, RunStore store, Reconciler reconciler, WakeUps wakeUps, Admissions admissions) {
         this.database = database;
         this.store = store;
         this.reconciler = reconciler;
         this.wakeUps = wakeUps;
+        this.admissions = admissions;
     }
 
     /**
@@ -44,6 +46,9 @@ final class Lookout implements AutoCloseable {
         Due due = ask();
         if (due.ready()) {
             wakeUps.nudge();
+        }
+        if (due.turns()) {
+            admissions.nudge();
         }
         if (due.timers()) {
             reconciler.dueTimers();

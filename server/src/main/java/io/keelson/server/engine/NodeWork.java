@@ -1,9 +1,11 @@
 package io.keelson.server.engine;
 
+import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Offer;
+import io.keelson.core.run.RunRow;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
@@ -28,12 +30,13 @@ final class NodeWork implements Aftermath {
     private final WakeUps wakeUps;
     private final RunEnds ends;
     private final Offer.Limits limits;
+    private final Admissions admissions;
     private int promised;
     private boolean closing;
 
     NodeWork(String node, int maxLanes, Duration lease, Predicate<String> localTools, LocalExecutor executor,
             Evaluator evaluator, Timeouts timeouts, Consumer<Command> commands, WakeUps wakeUps, RunEnds ends,
-            Offer.Limits limits) {
+            Offer.Limits limits, Admissions admissions) {
         this.node = node;
         this.maxLanes = maxLanes;
         this.lease = lease;
@@ -45,6 +48,7 @@ final class NodeWork implements Aftermath {
         this.wakeUps = wakeUps;
         this.ends = ends;
         this.limits = limits;
+        this.admissions = admissions;
     }
 
     /** Lanes that may be started now, those promised to commits under way taken off. */
@@ -104,5 +108,13 @@ final class NodeWork implements Aftermath {
             wakeUps.queued(waiting);
         }
         wakeUps.laneFreed();
+        if (changes.runs().stream().anyMatch(NodeWork::takesTurns)) {
+            admissions.nudge();
+        }
+    }
+
+    /** Whether it waits for its turn, or has had it and makes room. */
+    private static boolean takesTurns(RunRow run) {
+        return run.policy().concurrency() != null && run.state().type() != StateType.RUNNING;
     }
 }

@@ -5,6 +5,7 @@ import static io.keelson.core.plan.RunPolicy.DEFAULT;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Autonomy;
+import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.Hooks;
 import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.RunPolicy;
@@ -39,7 +40,7 @@ final class Configs {
                 DEFAULT.maxFanOut(), FailureConfig.rules(config, taskRetry(config), steps),
                 timeouts(config.path("timeouts"), config.path("heartbeat")), humans(config),
                 new Hooks(hook(config, "before_run", steps), hook(config, "after_run", steps)),
-                budget(config.path("budget"), plan));
+                budget(config.path("budget"), plan), concurrency(config.path("concurrency")));
     }
 
     /** How tasks are tried again as a whole, in the words of PRD-101. */
@@ -76,6 +77,11 @@ final class Configs {
         return whole != null ? whole
                 : plan.path("tasks").valueStream().map(task -> amount(task, "estimated_cost")).filter(Objects::nonNull)
                         .reduce(BigDecimal.ZERO, BigDecimal::add);
+    }
+
+    private static @Nullable Concurrency concurrency(JsonNode raw) {
+        String key = Nodes.text(raw, "key");
+        return key == null ? null : new Concurrency(key, Nodes.integer(raw, "limit", 1));
     }
 
     private static Budget budget(JsonNode raw, JsonNode plan) {

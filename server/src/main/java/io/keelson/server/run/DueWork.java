@@ -92,9 +92,37 @@ final class DueWork {
                    (select min(lease_expires_at) from work_queue where holder is not null) < now as lapsed,
                    (select min(deadline_at) from work_queue) < now - ? * interval '1 millisecond' as late,
                    (select min(due_at) from timers) <= now as timers,
+                   (select true from orchestration_runs where policy #>> '{concurrency,key}' is not null
+                       and state_type <> 'terminal' and (state = 'pending') is true limit 1) as turns,
                    (select ceil(extract(epoch from min(lease_expires_at) - now) * 1000)::bigint from work_queue
                      where holder is not null and lease_expires_at >= now) as next_lease_ms
               from clock""".replace("{now}", DbClock.SQL);
+
+    /** One node looks at a time; another one has no need to. */
+    private static final String TURN = """
+            select pg_try_advisory_xact_lock(hashtextextended('keelson concurrency keys', 0))""";
+
+    /**
+     * Runs that wait under their concurrency key and whose turn it is: those at work and those before it leave room. What
+     * is at work follows from the runs' states alone. Reads all open runs that have a key.
+     */
+    private static final String ADMISSIBLE = """
+            with open as materialized (
+                select id, workspace_id, policy #>> '{concurrency,key}' as key,
+                    (policy #>> '{concurrency,limit}')::integer as most, state = 'pending' as waits, priority, state_since
+                  from orchestration_runs
+                 where policy #>> '{concurrency,key}' is not null and state_type <> 'terminal'
+                   and (state not in ('created', 'retrying')) is true),
+            busy as (
+                select workspace_id, key, count(*) as runs from open where not waits group by workspace_id, key),
+            waiting as (
+                select o.*, row_number() over (partition by workspace_id, key order by priority, state_since, id) as place
+                  from open o where waits)
+            select w.id
+              from waiting w left join busy b on b.workspace_id = w.workspace_id and b.key = w.key
+             where coalesce(b.runs, 0) + w.place <= w.most
+             order by w.priority, w.state_since, w.id
+             limit ?""";
 
     private static final String EXPIRED = """
             with lapsed as (
@@ -192,7 +220,8 @@ final class DueWork {
                 row.next();
                 Long nextLease = row.getObject("next_lease_ms", Long.class);
                 return new Due(row.getBoolean("ready"), row.getBoolean("lapsed") || row.getBoolean("late"),
-                        row.getBoolean("timers"), nextLease == null ? null : Duration.ofMillis(nextLease));
+                        row.getBoolean("timers"), row.getBoolean("turns"),
+                        nextLease == null ? null : Duration.ofMillis(nextLease));
             }
         }
     }
@@ -212,6 +241,25 @@ final class DueWork {
                     found.add(new Expired(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"),
                             row.getInt("lane"), Loading.uuid(row, "step_id"), row.getInt("lease_epoch"),
                             Duration.ofMillis(row.getLong("lease_ms")), row.getBoolean("timed_out")));
+                }
+            }
+            return found;
+        }
+    }
+
+    List<UUID> admissible(Connection c, int limit) throws SQLException {
+        try (PreparedStatement turn = c.prepareStatement(TURN); ResultSet row = turn.executeQuery()) {
+            row.next();
+            if (!row.getBoolean(1)) {
+                return List.of();
+            }
+        }
+        try (PreparedStatement statement = c.prepareStatement(ADMISSIBLE)) {
+            statement.setInt(1, limit);
+            List<UUID> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(Loading.uuid(row, "id"));
                 }
             }
             return found;

@@ -37,6 +37,15 @@ public final class Explainer {
              where workspace_id = ? and not draining and last_seen_at >= {now} - ? * interval '1 millisecond'"""
             .replace("{now}", DbClock.SQL);
 
+    /** The workspace's limits on what is at work, with what is; asked only of where something is limited. */
+    private static final String FULL = """
+            select l.name, l.name || '=' || l.most as told
+              from workspace_limits l
+             where l.workspace_id = ? and (l.name = 'steps' or l.name like 'tool:%')
+               and l.most <= (select count(*) from work_queue q
+                    where q.workspace_id = l.workspace_id and q.holder is not null
+                      and (l.name = 'steps' or q.tool = substr(l.name, length('tool:') + 1)))""";
+
     private final DbClock clock;
     private final RunStore runs;
     private final Predicate<String> builtIn;
@@ -50,8 +59,9 @@ public final class Explainer {
 
     private record TimerOf(TimerKind kind, UUID subject) {}
 
+    /** @param full by their names, the limits that leave no room, as they are told */
     private record Around(Predicate<String> builtIn, Set<String> remote, Map<Lane, Instant> leases,
-            Map<TimerOf, Instant> timers) implements Explain.Surroundings {
+            Map<TimerOf, Instant> timers, Map<String, String> full) implements Explain.Surroundings {
         @Override
         public boolean served(String tool) {
             return builtIn.test(tool) || remote.contains(tool);
@@ -60,6 +70,12 @@ public final class Explainer {
         @Override
         public @Nullable Instant leaseUntil(Lane lane) {
             return leases.get(lane);
+        }
+
+        @Override
+        public @Nullable String full(String tool) {
+            String all = full.get("steps");
+            return all == null ? full.get("tool:" + tool) : all;
         }
 
         @Override
@@ -82,7 +98,8 @@ public final class Explainer {
         if (view == null) {
             return List.of();
         }
-        Around around = new Around(builtIn, remote(c, workspaceId), leases(c, runId), timers(c, runId));
+        Around around = new Around(builtIn, remote(c, workspaceId), leases(c, runId), timers(c, runId),
+                full(c, workspaceId));
         if (step != null) {
             StepRow row = view.step(step);
             return row == null ? past(task, step) : Explain.step(view, row, around);
@@ -114,6 +131,12 @@ public final class Explainer {
         return tools;
     }
 
+    private static Map<String, String> full(Connection c, UUID workspaceId) throws SQLException {
+        Map<String, String> full = new HashMap<>();
+        each(c, FULL, workspaceId, row -> full.put(row.getString("name"), row.getString("told")));
+        return full;
+    }
+
     private static Map<Lane, Instant> leases(Connection c, UUID runId) throws SQLException {
         Map<Lane, Instant> leases = new HashMap<>();
         each(c, LEASES, runId, row -> leases.put(new Lane(Loading.uuid(row, "task_id"), row.getInt("lane")),
@@ -128,9 +151,9 @@ public final class Explainer {
         return timers;
     }
 
-    private static void each(Connection c, String sql, UUID runId, Loading.Row row) throws SQLException {
+    private static void each(Connection c, String sql, UUID id, Loading.Row row) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(sql)) {
-            statement.setObject(1, runId);
+            statement.setObject(1, id);
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {
                     row.take(rows);

@@ -31,6 +31,7 @@ final class Policies {
         leaveOut(document, "humans", policy.humans().equals(HumanRules.DEFAULT));
         leaveOut(document, "hooks", policy.hooks().equals(Hooks.NONE));
         leaveOut(document, "budget", policy.budget().equals(Budget.NONE));
+        leaveOut(document, "concurrency", policy.concurrency() == null);
         return document.toString();
     }
 

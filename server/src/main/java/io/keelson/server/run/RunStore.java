@@ -79,9 +79,11 @@ public final class RunStore {
      * @param ready something is queued that nobody holds, for whatever tool
      * @param lapsed a lease ran out, or an execution is past its deadline and the grace
      * @param timers a timer is due
+     * @param turns a run waits under its concurrency key
      * @param nextLease how long until the next lease ends; null where there is none
      */
-    public record Due(boolean ready, boolean lapsed, boolean timers, @Nullable Duration nextLease) {}
+    public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns,
+            @Nullable Duration nextLease) {}
 
     private final DbClock clock;
     private final Function<String, Plan> plans;
@@ -199,6 +201,11 @@ public final class RunStore {
     /** The same with a grace of 5 seconds. */
     public List<Expired> expired(Connection c, int limit) throws SQLException {
         return expired(c, GRACE, limit);
+    }
+
+    /** Runs whose turn under their concurrency key has come; none where another transaction is looking for them. */
+    public List<UUID> admissible(Connection c, int limit) throws SQLException {
+        return due.admissible(c, limit);
     }
 
     public List<DueTimer> dueTimers(Connection c, int limit) throws SQLException {

@@ -66,6 +66,20 @@ class ExplainApiTest {
         assertThat(alone.at("/reasons/1/on/0").stringValue()).isEqualTo("lonely");
     }
 
+    @Test
+    void aLimitOfTheWorkspaceIsNamed() {
+        api.sql("insert into workspace_limits (workspace_id, name, most) select id, 'tool:lonely', 0 from workspaces");
+        api.post("/api/v1/dispatch/claim", """
+                {"worker_id": "w", "tools": ["lonely"], "max": 1, "wait_ms": 0}""");
+        String run = api.create("""
+                {"name": "m", "goal": "g", "start": true,
+                 "plan": {"tasks": [{"id": "a", "steps": [{"name": "s", "tool": "lonely"}]}]}}""");
+        JsonNode reasons = api.get("/api/v1/runs/" + run + "/explain").json();
+        assertThat(codes(reasons)).containsExactly("WORKSPACE_LIMIT");
+        assertThat(reasons.at("/reasons/0/on/0").stringValue()).isEqualTo("tool:lonely=0");
+        api.sql("delete from workspace_limits");
+    }
+
     private static List<String> codes(JsonNode explanation) {
         return explanation.get("reasons").valueStream().map(reason -> reason.get("code").stringValue()).toList();
     }

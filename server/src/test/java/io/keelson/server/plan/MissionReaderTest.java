@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.money.Budget;
+import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
@@ -266,6 +267,7 @@ class MissionReaderTest {
                   human_timeout_seconds: 12
                   on_human_timeout: approve
                   acceptance: human
+                  concurrency: {key: order-7, limit: 2}
                   hooks: {before_run: {tool: noop, timeout_seconds: 3}, after_run: {tool: agent.turn}}
                 """).policy())
                 .isEqualTo(new RunPolicy(true, 2, 3, 4, 5, 6, true, 7, 8, RunPolicy.DEFAULT.maxFanOut(),
@@ -288,7 +290,8 @@ class MissionReaderTest {
                                 new StepSpec("after_run", StepKind.TURN, "agent.turn", "{}", RetryPolicy.STEP,
                                         Duration.ofSeconds(120))),
                         new Budget(new BigDecimal("0.3"), 7, null, new BigDecimal("1.5"), new BigDecimal("0.1"),
-                                new BigDecimal("80"), new BigDecimal("10"))));
+                                new BigDecimal("80"), new BigDecimal("10")),
+                        new Concurrency("order-7", 2)));
     }
 
     /** autonomy | members of the plan | whether a human must approve it | whether failures may ask one. */

@@ -69,7 +69,7 @@ final class RandomPlans {
         return new RunPolicy(chance(20), 3, 1 + random.nextInt(3), 1 + random.nextInt(2), 1 + random.nextInt(3),
                 1 + random.nextInt(3), chance(20), 4, 2, 5, chance(30) ? FailureRules.DEFAULT : failures(),
                 chance(60) ? Timeouts.DEFAULT : timeouts(), chance(50) ? HumanRules.DEFAULT : humans(), hooks(),
-                budget());
+                budget(), null);
     }
 
     private Budget budget() {

@@ -1,0 +1,129 @@
+package io.keelson.server.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs with a concurrency key: so many at a time, in order, whatever becomes of those before them. */
+class ConcurrencyKeyTest {
+
+    @TempDir
+    Path folder;
+    private final GateTool gate = new GateTool();
+    private Nodes nodes;
+
+    @BeforeEach
+    void start() throws Exception {
+        nodes = new Nodes(folder, gate);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        gate.open.release(1_000);
+        try {
+            nodes.assertSound();
+        } finally {
+            nodes.close();
+        }
+    }
+
+    @Test
+    void whatIsOverWaitsAndBeginsInOrder() throws Exception {
+        Engine engine = nodes.node();
+        List<UUID> runs = submit(engine, 5, "prod", 2);
+        UUID other = submit(engine, 1, "test", 1).getFirst();
+        gate.awaitEntered(3);
+        assertThat(runs.stream().map(nodes::state)).containsExactly("running", "running", "pending", "pending",
+                "pending");
+        assertThat(nodes.state(other)).isEqualTo("running");
+
+        cancel(engine, runs.get(0));
+        gate.awaitEntered(1);
+        assertThat(runs.stream().map(nodes::state)).containsExactly("cancelled", "running", "running", "pending",
+                "pending");
+
+        cancel(engine, runs.get(3));
+        cancel(engine, runs.get(1));
+        gate.awaitEntered(1);
+        assertThat(runs.stream().map(nodes::state)).containsExactly("cancelled", "cancelled", "running", "cancelled",
+                "running");
+    }
+
+    @Test
+    void nodesTogetherKeepToTheLimit() throws Exception {
+        List<Engine> engines = List.of(nodes.node(), nodes.node());
+        List<UUID> runs = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            runs.addAll(submit(engines.get(i % 2), 1, "prod", 3));
+        }
+        for (int done = 0; done < runs.size(); done++) {
+            gate.awaitEntered(1);
+            assertThat(nodes.count("select count(*) from orchestration_runs where state = 'running'"))
+                    .isBetween(1L, 3L);
+            gate.open.release();
+        }
+        runs.forEach(run -> nodes.awaitState(run, "completed"));
+        assertThat(nodes.count("select count(*) from billing_ledger where transaction_type = 'refund'")).isEqualTo(30);
+    }
+
+    @Test
+    void nobodyIsForgottenWhenTheNodeIsGone() throws Exception {
+        Engine first = nodes.node(Duration.ofSeconds(2));
+        List<UUID> runs = submit(first, 3, "prod", 1);
+        gate.awaitEntered(1);
+        first.close();
+
+        nodes.node(Duration.ofSeconds(2));
+        gate.open.release(3);
+        runs.forEach(run -> nodes.awaitState(run, "completed"));
+        assertThat(nodes.text("select string_agg(id::text, ' ' order by started_at) from orchestration_runs"))
+                .isEqualTo(String.join(" ", runs.stream().map(UUID::toString).toList()));
+    }
+
+    /** What failed has given its place up and waits for another one when it is tried again. */
+    @Test
+    void aRetryWaitsForItsTurn() throws Exception {
+        Engine engine = nodes.node();
+        UUID failed = nodes.submit(engine, mission("prod", 1, "{tool: fail, retry: {max_attempts: 1}}"));
+        nodes.awaitState(failed, "failed");
+        UUID next = submit(engine, 1, "prod", 1).getFirst();
+        gate.awaitEntered(1);
+
+        assertThat(engine.submit(new Command.Retry(failed, true, Nodes.WHO)).join()).isEqualTo(Reply.CHANGED);
+        assertThat(nodes.state(failed)).isEqualTo("pending");
+        gate.open.release();
+        nodes.awaitState(next, "completed");
+        Awaitility.await().until(() -> nodes.state(failed).equals("failed"));
+    }
+
+    private List<UUID> submit(Engine engine, int count, String key, int limit) {
+        List<UUID> runs = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            runs.add(nodes.submit(engine, mission(key, limit, "{tool: test.gate}")));
+        }
+        return runs;
+    }
+
+    private static String mission(String key, int limit, String step) {
+        return """
+                name: turns
+                goal: g
+                config: {concurrency: {key: %s, limit: %d}}
+                plan: {tasks: [{id: a, steps: [%s]}]}""".formatted(key, limit, step);
+    }
+
+    private static void cancel(Engine engine, UUID run) {
+        assertThat(engine.submit(new Command.Cancel(run, null, Nodes.WHO)).join()).isEqualTo(Reply.CHANGED);
+    }
+}
