@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -100,6 +101,16 @@ final class MissionFile {
 
     void rename(String newName) {
         document.put("name", newName);
+    }
+
+    /** Null leaves what the file says. */
+    void externalId(@Nullable String id, @Nullable String policy) {
+        if (id != null) {
+            document.put("external_id", id);
+        }
+        if (policy != null) {
+            document.put("external_id_policy", policy);
+        }
     }
 
     /** The body of {@code POST /runs}. */

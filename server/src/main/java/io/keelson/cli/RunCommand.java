@@ -44,6 +44,14 @@ final class RunCommand extends CliCommand {
             description = "What the run is called, instead of the mission's name.")
     @Nullable String name;
 
+    @Option(names = "--external-id", paramLabel = "ID", description = "An id of your own, unique in the workspace.")
+    @Nullable String externalId;
+
+    @Option(names = "--external-id-policy", paramLabel = "POLICY",
+            description = "When another run bears that id: reject "
+                    + "(default), existing to follow that run instead, after_end to take the id over once it has ended.")
+    @Nullable String externalIdPolicy;
+
     @Option(names = "--detach", description = "Only start it, print its id and leave it to the server.")
     boolean detach;
 
@@ -58,6 +66,7 @@ final class RunCommand extends CliCommand {
         if (name != null) {
             mission.rename(name);
         }
+        mission.externalId(externalId, externalIdPolicy);
         check(mission);
         RunRequest request = RunRequest.of(mission.document()).start();
         if (detach) {

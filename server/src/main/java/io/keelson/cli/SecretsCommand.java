@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
         subcommands = {SecretsCommand.Set.class, SecretsCommand.Remove.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson secrets", "  keelson secrets set crm-token",
                 "  keelson secrets set crm-token --file token.txt",
-                "  printf %s \"$TOKEN\" | keelson secrets set crm-token", "",
+                "  printf %%s \"$TOKEN\" | keelson secrets set crm-token", "",
                 "In a plan, the input of a tool names it: \"Bearer $${ secret(\"crm-token\") }\""})
 final class SecretsCommand extends CliCommand {
 

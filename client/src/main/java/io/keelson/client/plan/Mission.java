@@ -65,10 +65,16 @@ public final class Mission {
         return this;
     }
 
-    /** An id of yours, unique among the workspace's runs. */
+    /** An id of yours, unique among the workspace's runs: where another run bears it, this one is refused. */
     public Mission externalId(String value) {
         body.put("external_id", value);
         return this;
+    }
+
+    /** The same with another rule for when another run bears it. */
+    public Mission externalId(String value, ExternalIdPolicy policy) {
+        body.put("external_id_policy", policy.wire());
+        return externalId(value);
     }
 
     /** Starts the run at once; without this it is only created. */

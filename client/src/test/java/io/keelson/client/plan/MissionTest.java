@@ -48,10 +48,12 @@ class MissionTest {
 
     @Test
     void carriesHowTheRunIsSubmitted() {
-        Mission mission = Mission.named("n").start().priority(5).externalId("x-1").tags("a", "b");
+        Mission mission =
+                Mission.named("n").start().priority(5).externalId("x-1", ExternalIdPolicy.AFTER_END).tags("a", "b");
 
-        assertThat(json(mission.toString())).isEqualTo(json("""
-                {"name":"n","start":true,"priority":5,"external_id":"x-1","tags":["a","b"]}"""));
+        assertThat(json(mission.toString())).isEqualTo(
+                json("""
+                {"name":"n","start":true,"priority":5,"external_id_policy":"after_end","external_id":"x-1","tags":["a","b"]}"""));
     }
 
     @Test

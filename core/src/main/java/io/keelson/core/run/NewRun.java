@@ -16,12 +16,13 @@ import org.jspecify.annotations.Nullable;
  * @param tagsJson JSON text
  * @param outputTemplate JSON text with expressions that makes the run's output; null for none
  * @param priority lower is dispatched first
+ * @param takesExternalIdOver true when a run that has ended gives the external id up to this one
  * @param fork what it takes over from another run; null for a run of its own
  */
 public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String description, String goal, Plan plan,
         String planJson, String configJson, RunPolicy policy, String inputsJson, String tagsJson,
         @Nullable String outputTemplate, int priority, String trigger, @Nullable String agentSlug,
-        @Nullable String externalId, String createdBy,
+        @Nullable String externalId, boolean takesExternalIdOver, String createdBy,
         @Nullable Fork fork) {
 
     /**
@@ -42,6 +43,6 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
             @Nullable String outputTemplate, int priority, String trigger, @Nullable String agentSlug,
             @Nullable String externalId, String createdBy) {
         this(id, workspaceId, name, description, goal, plan, planJson, configJson, policy, inputsJson, tagsJson,
-                outputTemplate, priority, trigger, agentSlug, externalId, createdBy, null);
+                outputTemplate, priority, trigger, agentSlug, externalId, false, createdBy, null);
     }
 }

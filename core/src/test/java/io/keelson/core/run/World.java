@@ -76,7 +76,7 @@ final class World {
         bank.grant(WORKSPACE, new BigDecimal("1000000.000000"));
         World world = new World(bank, 0);
         world.create(new NewRun(new UUID(0, 0), WORKSPACE, "r", null, "goal", plan, "{}", "{}", policy, "{}",
-                "[]", output, 100, "manual", null, null, "ann", fork), start);
+                "[]", output, 100, "manual", null, null, false, "ann", fork), start);
         return world;
     }
 

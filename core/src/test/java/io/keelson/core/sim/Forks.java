@@ -62,7 +62,8 @@ final class Forks {
         NewRun run = new NewRun(id, source.workspaceId(), "fork", null, source.goal(), source.plan(),
                 RandomPlans.name(id),
                 source.configJson(), source.policy(), source.inputsJson(), source.tagsJson(), source.outputTemplate(),
-                source.priority(), "fork", null, null, "bob", new NewRun.Fork(source.id(), from, carried(rows, from)));
+                source.priority(), "fork", null, null, false, "bob",
+                new NewRun.Fork(source.id(), from, carried(rows, from)));
         sim.coverage.told("Fork");
         sim.send(sim.anyNode(), new Command.Create(run, true, BOB), reply -> {
         });

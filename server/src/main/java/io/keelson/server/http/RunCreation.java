@@ -5,6 +5,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.NewRun;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.plan.ExternalIdPolicy;
 import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
@@ -50,14 +51,17 @@ final class RunCreation {
         call.query().done();
         Mission mission = mission(call);
         UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
-        refuseTakenExternalId(call.workspace(), id, mission.externalId());
-        if (mission.start()) {
-            credits.begin(call, id, mission.policy().budget());
+        UUID existing = existing(call.workspace(), id, mission);
+        if (existing == null) {
+            if (mission.start()) {
+                credits.begin(call, id, mission.policy().budget());
+            }
+            try (Admission.Ticket _ = admission.admit(call, id)) {
+                existing = submit(call, id, mission);
+            }
         }
-        try (Admission.Ticket _ = admission.admit(call, id)) {
-            submit(call, id, mission);
-        }
-        return Answer.created("/api/v1/runs/" + id, reads.run(call.workspace(), id));
+        return existing == null ? Answer.created("/api/v1/runs/" + id, reads.run(call.workspace(), id))
+                : Answer.ok(reads.run(call.workspace(), existing));
     }
 
     private Mission mission(Call call) throws IOException {
@@ -70,28 +74,46 @@ final class RunCreation {
         };
     }
 
-    private void submit(Call call, UUID id, Mission mission) throws InterruptedException {
+    /** @return the run that is there in its place; null when it was made */
+    private @Nullable UUID submit(Call call, UUID id, Mission mission) throws InterruptedException {
         NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()));
         Command.Create create = new Command.Create(run, mission.start(), call.actor());
         try {
             submission.submit(call, create);
+            return null;
         } catch (CompletionException e) {
             if (!(e.getCause() instanceof SQLException sql) || !UNIQUE_VIOLATION.equals(sql.getSQLState())) {
                 throw e;
             }
-            refuseTakenExternalId(call.workspace(), id, mission.externalId());
-            throw e;
+            UUID existing = existing(call.workspace(), id, mission);
+            if (existing == null) {
+                throw e;
+            }
+            return existing;
         }
     }
 
-    private void refuseTakenExternalId(UUID workspace, UUID id, @Nullable String externalId) {
-        if (externalId == null) {
-            return;
+    /**
+     * The run that bears the mission's external id and is to be the answer; null when the mission may become a run.
+     *
+     * @throws Refusal when it may not
+     */
+    private @Nullable UUID existing(UUID workspace, UUID id, Mission mission) {
+        String externalId = mission.externalId();
+        Optional<UUID> holder = externalId == null ? Optional.empty()
+                : reads.read((runs, c) -> runs.byExternalId(c, workspace, externalId)).filter(run -> !run.equals(id));
+        if (holder.isEmpty()
+                || mission.externalIdPolicy() == ExternalIdPolicy.AFTER_END && ended(workspace, holder.get())) {
+            return null;
         }
-        Optional<UUID> holder = reads.read((runs, c) -> runs.byExternalId(c, workspace, externalId));
-        if (holder.isPresent() && !holder.get().equals(id)) {
-            throw Refusal.of(ErrorCode.EXTERNAL_ID_TAKEN, "the external id belongs to run " + holder.get())
-                    .with("pointer", "/external_id").with("run_id", holder.get().toString());
+        if (mission.externalIdPolicy() == ExternalIdPolicy.EXISTING) {
+            return holder.get();
         }
+        throw Refusal.of(ErrorCode.EXTERNAL_ID_TAKEN, "the external id belongs to run " + holder.get())
+                .with("pointer", "/external_id").with("run_id", holder.get().toString());
+    }
+
+    private boolean ended(UUID workspace, UUID run) {
+        return reads.run(workspace, run).path("state_type").asString().equals("terminal");
     }
 }

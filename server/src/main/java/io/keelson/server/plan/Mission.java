@@ -27,13 +27,14 @@ import tools.jackson.databind.node.ObjectNode;
  * @param agentSlug the agent that asks for the run; null when none does
  * @param trigger what caused the run, such as {@code manual} or {@code cron}; null when the caller did not say
  * @param externalId the caller's own id; null when none was given
+ * @param externalIdPolicy what becomes of it when another run bears that id
  * @param start whether the run starts at once, instead of being only created
  * @param output JSON text with expressions that makes the run's output; null for none
  */
 public record Mission(String name, String goal, @Nullable String description, Plan plan, ObjectNode planJson,
         ObjectNode config, RunPolicy policy, ObjectNode declarations, ObjectNode input, int priority,
         @Nullable String agentSlug, @Nullable String trigger, List<String> tags, @Nullable String externalId,
-        boolean start, @Nullable String output) {
+        ExternalIdPolicy externalIdPolicy, boolean start, @Nullable String output) {
 
     public Mission {
         tags = List.copyOf(tags);
@@ -55,6 +56,6 @@ public record Mission(String name, String goal, @Nullable String description, Pl
         return new NewRun(id, workspaceId, name, description, goal, plan, planJson.toString(), config.toString(),
                 policy,
                 input.toString(), tagged.toString(), output, priority, trigger == null ? "api" : trigger, agentSlug,
-                externalId, createdBy, fork);
+                externalId, externalIdPolicy == ExternalIdPolicy.AFTER_END, createdBy, fork);
     }
 }

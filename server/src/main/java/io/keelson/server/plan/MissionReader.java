@@ -107,7 +107,9 @@ public final class MissionReader {
                 Nodes.integer(document, "priority", PRIORITY), Nodes.text(document, "agent_slug"),
                 Nodes.text(document, "trigger"),
                 document.path("tags").values().stream().map(JsonNode::asString).toList(),
-                Nodes.text(document, "external_id"), document.path("start").asBoolean(false),
+                Nodes.text(document, "external_id"),
+                ExternalIdPolicy.of(Nodes.text(document, "external_id_policy", "reject")),
+                document.path("start").asBoolean(false),
                 Nodes.json(document, "output"));
     }
 

@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Changes;
+import io.keelson.core.run.NewRun;
 import io.keelson.core.run.RunRow;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
@@ -57,8 +58,10 @@ final class ChangesWriter {
 
     void commit() throws SQLException {
         try {
-            new CommitMessage(List.of(born(), moves(), turns(), rare(), List.of(IdempotencyKeys.USE.of(keys)),
-                    money())).send(c, moment);
+            new CommitMessage(
+                    List.of(released(), born(), moves(), turns(), rare(), List.of(IdempotencyKeys.USE.of(keys)),
+                            money()))
+                    .send(c, moment);
             changes.runs().forEach(RunRow::saved);
         } catch (SQLException e) {
             if (BalancesTable.TOO_LOW.equals(e.getSQLState())) {
@@ -76,6 +79,10 @@ final class ChangesWriter {
         ServerErrorMessage message = e instanceof PSQLException refusal ? refusal.getServerErrorMessage() : null;
         return message != null && (SetStatement.OVERTAKEN.equals(message.getSQLState())
                 || message.getConstraint() != null && OVERTAKEN.contains(message.getConstraint()));
+    }
+
+    private List<Part<?>> released() {
+        return List.of(RunsTable.RELEASE.of(changes.newRuns().stream().filter(NewRun::takesExternalIdOver).toList()));
     }
 
     /** What is new. */

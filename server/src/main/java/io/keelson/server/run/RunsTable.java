@@ -96,6 +96,14 @@ final class RunsTable {
             integer("version_id", a -> a.row.version())),
             KEPT.stream().map(column -> column.of(Accepted::row)).toList()));
 
+    /** Runs that have ended give their external ids up; one that has not keeps its own, and the insertion is refused. */
+    static final SetStatement<NewRun> RELEASE = new SetStatement<>("keelson_external_id", """
+            update orchestration_runs r set external_id = null
+              from {rows}
+             where r.workspace_id = u.workspace_id and r.external_id = u.external_id
+               and (r.state_type = 'terminal') is true""",
+            uuid("workspace_id", NewRun::workspaceId), text("external_id", NewRun::externalId));
+
     static final SetStatement<RunRow> UPDATE = SetStatement.ofAll("keelson_run_change_v3", """
             update orchestration_runs r
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -247,6 +250,54 @@ class RunApiTest {
         assertThat(refused.status()).isEqualTo(409);
         assertThat(refused.json().get("code").stringValue()).isEqualTo("EXTERNAL_ID_TAKEN");
         assertThat(refused.json().get("run_id").stringValue()).isEqualTo(run);
+    }
+
+    @Test
+    void theRunWithAnExternalIdIsTheAnswerWhereThatIsAskedFor() {
+        String mission = ApiServer.WAITS.replaceFirst("\\{",
+                "{\"external_id\": \"order 8\", \"external_id_policy\": \"existing\", ");
+        String run = api.create(mission);
+
+        ApiServer.Answer again = api.post(RUNS, mission);
+        assertThat(again.status()).isEqualTo(200);
+        assertThat(again.json().get("id").stringValue()).isEqualTo(run);
+        act(run, "cancel", "");
+        assertThat(api.post(RUNS, mission).json().get("state").stringValue()).isEqualTo("cancelled");
+    }
+
+    @Test
+    void anExternalIdIsTakenOverFromARunThatHasEnded() {
+        String mission = ApiServer.WAITS.replaceFirst("\\{",
+                "{\"external_id\": \"order 9\", \"external_id_policy\": \"after_end\", ");
+        String first = api.create(mission);
+        assertThat(api.post(RUNS, mission).json().get("code").stringValue()).isEqualTo("EXTERNAL_ID_TAKEN");
+
+        act(first, "cancel", "");
+        String second = api.create(mission);
+        assertThat(second).isNotEqualTo(first);
+        assertThat(api.get(RUNS + "/" + first).json().get("external_id").isNull()).isTrue();
+        assertThat(api.get(RUNS + "/" + second).json().get("external_id").stringValue()).isEqualTo("order 9");
+    }
+
+    /** Whatever the policy, one of those that come at once is made. */
+    @ParameterizedTest
+    @ValueSource(strings = {"reject", "existing", "after_end"})
+    void ofManyAtOnceOneIsMade(String policy) throws Exception {
+        String mission = ApiServer.WAITS.replaceFirst("\\{",
+                "{\"external_id\": \"race " + policy + "\", \"external_id_policy\": \"" + policy + "\", ");
+        List<ApiServer.Answer> answers = new ArrayList<>();
+        try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+            Callable<ApiServer.Answer> create = () -> api.post(RUNS, mission);
+            for (var call : callers.invokeAll(Collections.nCopies(8, create))) {
+                answers.add(call.get());
+            }
+        }
+        List<Integer> statuses = answers.stream().map(ApiServer.Answer::status).sorted().toList();
+        assertThat(statuses).containsOnlyOnce(201);
+        assertThat(statuses.stream().filter(status -> status != 201))
+                .containsOnly(policy.equals("existing") ? 200 : 409);
+        assertThat(answers.stream().map(each -> each.json().path(each.status() == 409 ? "run_id" : "id").asString())
+                .distinct()).hasSize(1);
     }
 
     @Test

@@ -86,13 +86,22 @@ class SchemaTest {
         String[] path = pointer.substring(1).split("/");
         ObjectNode document = (ObjectNode) JsonMapper.shared().readTree(BASE);
         ObjectNode parent = document;
+        JsonNode around = CONFIG;
         for (int i = 0; i < path.length - 1; i++) {
             parent = parent.withObjectProperty(path[i]);
+            around = i == 0 ? around : around.path("properties").path(path[i]);
         }
-        parent.set(path[path.length - 1], example(schema));
+        String key = path[path.length - 1];
+        for (JsonNode needed : around.path("required")) {
+            if (!needed.asString().equals(key)) {
+                parent.set(needed.asString(), example(around.path("properties").path(needed.asString())));
+            }
+        }
+        String before = parent.isEmpty() ? BASE : document.toString();
+        parent.set(key, example(schema));
         RunPolicy policy = Missions.json(document.toString()).policy();
 
-        boolean effect = !policy.equals(Missions.json(BASE).policy());
+        boolean effect = !policy.equals(Missions.json(before).policy());
         assertThat(effect).isEqualTo(!later && !schema.has("not") && !schema.has("const"));
     }
 

@@ -62,7 +62,7 @@ final class RandomPlans {
                 : new NewRun.Fork(world.ids.next(), "t0", Map.of("t0", world.ids.next()));
         return new NewRun(run.id(), run.workspaceId(), run.name(), run.description(), run.goal(), run.plan(),
                 run.planJson(), run.configJson(), run.policy(), run.inputsJson(), run.tagsJson(),
-                "{\"all\":\"${ .tasks }\"}", random.nextInt(200), "api", "slug", null, "tester", fork);
+                "{\"all\":\"${ .tasks }\"}", random.nextInt(200), "api", "slug", null, false, "tester", fork);
     }
 
     private RunPolicy policy() {
