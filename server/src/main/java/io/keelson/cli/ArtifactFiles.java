@@ -19,7 +19,7 @@ final class ArtifactFiles {
     private ArtifactFiles() {}
 
     /**
-     * Copies contents to the folder, in place of files of the same names. Where several artifacts have one name, the
+     * Copies contents that are still kept to the folder, in place of files of the same names. Where several artifacts have one name, the
      * later ones get a number before it.
      *
      * @return where each went
@@ -28,7 +28,7 @@ final class ArtifactFiles {
         Files.createDirectories(folder);
         Map<Artifact, Path> copies = new LinkedHashMap<>();
         Set<String> taken = new HashSet<>();
-        for (Artifact artifact : artifacts) {
+        for (Artifact artifact : artifacts.stream().filter(each -> each.deletedAt() == null).toList()) {
             Path target = folder.resolve(fileName(artifact.name(), taken));
             try (InputStream content = runs.content(artifact)) {
                 Files.copy(content, target, StandardCopyOption.REPLACE_EXISTING);

@@ -31,6 +31,7 @@ import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ModelPrices;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.Fleet;
 import io.keelson.server.run.IdempotencyKeys;
@@ -108,7 +109,8 @@ public final class Server implements AutoCloseable {
             ServedTools served = new ServedTools(database, new Fleet(DbClock.DATABASE));
             CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
             StoredPlans plans = new StoredPlans(knowledge::timeout);
-            ArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"));
+            ArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"),
+                    settings.artifacts().maxBytes());
             Access access = Access.of(database, closing(new KeyUses(database).start()));
             Secrets secrets = secrets(settings, database);
             DataFiles files = new DataFiles(settings.dataDir());
@@ -119,7 +121,8 @@ public final class Server implements AutoCloseable {
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
                     expressions, secrets,
                     new Replans(new NewPlans(knowledge, knowledge::timeout, prices)), artifacts, clock,
-                    new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString())));
+                    new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
+                            settings.artifacts().retention())));
             MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
@@ -128,7 +131,7 @@ public final class Server implements AutoCloseable {
                                     tool -> tools.find(tool).isPresent()),
                             workspace -> missions.knowing(new CatalogToolKnowledge(tools, expressions,
                                     () -> served.in(workspace))),
-                            tools, artifacts, money,
+                            tools, artifacts, new ArtifactLife(DbClock.DATABASE), money,
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             () -> answers(database))));
             http.start();

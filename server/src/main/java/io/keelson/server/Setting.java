@@ -22,6 +22,9 @@ public enum Setting {
     KEELSON_ALLOW_PRIVATE_ADDRESSES("false", "whether `http.request` may reach loopback and private networks"),
     KEELSON_EXECUTORS("128", "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
     KEELSON_LEASE_SECONDS("30", "seconds without a heartbeat after which a step is given to somebody else"),
+    KEELSON_ARTIFACT_MAX_MB("10240", "most MiB of one artifact, from 1 to 10240"),
+    KEELSON_ARTIFACT_RETENTION_DAYS("30",
+            "days from the end of its run after which an artifact is removed, unless its step said otherwise"),
     KEELSON_FIRST_GRANT("1000", "credits that the default workspace is given at the first start, once; 0 for none"),
     KEELSON_SECRET_KEY("",
             "key that secrets are sealed under, 32 bytes in Base64 (`openssl rand -base64 32`), the same for all "

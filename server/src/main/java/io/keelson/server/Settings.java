@@ -19,14 +19,23 @@ import org.jspecify.annotations.Nullable;
  * @param apiKey what the command line shows to the server; null for the key of the data folder
  * @param allowedFolders absolute, at least one
  * @param lease how long a step is kept for a worker that says nothing
+ * @param artifacts bounds of what steps leave behind
  * @param firstGrant credits that the default workspace is given at the first start; 0 for none
  * @param executors steps that run here at a time; 0 for none
  * @param secretKeys what secrets are sealed under, the present key first; empty for the one of the data folder
  */
 public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable String databaseUrl, @Nullable String url,
         @Nullable String apiKey, List<Path> allowedFolders, Set<String> allowedCommands, boolean allowPrivateAddresses,
-        int executors, Duration lease, BigDecimal firstGrant,
+        int executors, Duration lease, Artifacts artifacts, BigDecimal firstGrant,
         List<SealingKey> secretKeys, LogFormat logFormat, LogLevel logLevel) {
+
+    /**
+     * Of files that steps leave behind.
+     *
+     * @param maxBytes of one of them
+     * @param retention from the end of its run, where its step says nothing
+     */
+    public record Artifacts(long maxBytes, Duration retention) {}
 
     /** How a log line looks. */
     public enum LogFormat {
@@ -64,25 +73,25 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
         return new Settings(dataDir, host, port, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, firstGrant, secretKeys, logFormat, logLevel);
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, logFormat, logLevel);
     }
 
     /** The same with another number of steps at a time; 0 for none. */
     public Settings withExecutors(int count) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, count, lease, firstGrant, secretKeys, logFormat, logLevel);
+                allowPrivateAddresses, count, lease, artifacts, firstGrant, secretKeys, logFormat, logLevel);
     }
 
     /** The same with other folders; at least one. */
     public Settings withAllowedFolders(List<Path> folders) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
-                allowPrivateAddresses, executors, lease, firstGrant, secretKeys, logFormat, logLevel);
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, logFormat, logLevel);
     }
 
     /** The same with another least grave level of log entries. */
     public Settings withLogLevel(LogLevel level) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, firstGrant, secretKeys, logFormat, level);
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, logFormat, level);
     }
 
     @Override

@@ -1,33 +1,46 @@
 package io.keelson.server.artifact;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Artifacts as files below one folder. A file appears under its key only when all its bytes are on disk: it is written
- * beside, synced, and renamed, and its folders are synced after. A crash leaves at most a file under {@code incoming}.
+ * beside, synced, and renamed, and its folders are synced after. A crash leaves at most a file under {@code incoming},
+ * which the next start removes.
  */
 public final class LocalArtifactStore implements ArtifactStore {
 
-    /** The default bound of one artifact: 256 MiB. */
-    public static final long DEFAULT_MAX_BYTES = 256L << 20;
+    /** The default bound of one artifact: 10 GiB. */
+    public static final long DEFAULT_MAX_BYTES = 10L << 30;
 
+    private static final int KEYS_AT_ONCE = 1_000;
+    /** How often a folder is made anew that was removed as empty just before something came into it. */
+    private static final int MOST_TRIES = 10;
     private static final String UUID_PATTERN = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
     private static final Pattern KEY = Pattern.compile(
             UUID_PATTERN + "/" + UUID_PATTERN + "/" + UUID_PATTERN + "/[0-9]{1,10}-[0-9]{1,10}/" + UUID_PATTERN);
@@ -35,7 +48,7 @@ public final class LocalArtifactStore implements ArtifactStore {
             Pattern.compile("[\\w.+*-]{1,100}/[\\w.+*-]{1,100}( ?;[\\x20-\\x7e]{1,100})?");
 
     private final Path root;
-    private final Path incoming;
+    private final Incoming incoming;
     private final long maxBytes;
 
     public LocalArtifactStore(Path root) throws IOException {
@@ -45,7 +58,7 @@ public final class LocalArtifactStore implements ArtifactStore {
     /** @param root made when it does not exist; belongs to the store alone */
     public LocalArtifactStore(Path root, long maxBytes) throws IOException {
         this.root = Files.createDirectories(root).toRealPath();
-        this.incoming = Files.createDirectories(this.root.resolve("incoming"));
+        this.incoming = new Incoming(this.root.resolve("incoming"));
         this.maxBytes = maxBytes;
     }
 
@@ -59,7 +72,7 @@ public final class LocalArtifactStore implements ArtifactStore {
         UUID id = UUID.randomUUID();
         String key = "%s/%s/%s/%d-%d/%s".formatted(owner.workspaceId(), owner.runId(), owner.stepId(),
                 owner.attempt(), owner.leaseEpoch(), id);
-        Path temporary = incoming.resolve(id.toString());
+        Path temporary = incoming.file(id);
         try {
             DigestInputStream digesting = new DigestInputStream(content, sha256());
             long size = write(digesting, temporary);
@@ -78,7 +91,56 @@ public final class LocalArtifactStore implements ArtifactStore {
 
     @Override
     public boolean delete(String storageKey) throws IOException {
-        return Files.deleteIfExists(locate(storageKey));
+        Path file = locate(storageKey);
+        boolean deleted = Files.deleteIfExists(file);
+        for (Path folder = parent(file); !folder.equals(root); folder = parent(folder)) {
+            try {
+                Files.deleteIfExists(folder);
+            } catch (DirectoryNotEmptyException e) {
+                break;
+            }
+        }
+        return deleted;
+    }
+
+    @Override
+    public void storedBefore(Instant time, Keys keys) throws IOException {
+        List<String> found = new ArrayList<>();
+        Files.walkFileTree(root, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                String key = root.relativize(file).toString().replace(File.separatorChar, '/');
+                if (attributes.lastModifiedTime().toInstant().isBefore(time) && KEY.matcher(key).matches()) {
+                    found.add(key);
+                }
+                if (found.size() == KEYS_AT_ONCE) {
+                    keys.take(List.copyOf(found));
+                    found.clear();
+                }
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+                if (failure instanceof NoSuchFileException) {
+                    return FileVisitResult.CONTINUE; // removed meanwhile
+                }
+                throw failure;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException failure) {
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        if (!found.isEmpty()) {
+            keys.take(found);
+        }
+    }
+
+    @Override
+    public long maxBytes() {
+        return maxBytes;
     }
 
     private Path locate(String storageKey) throws NoSuchFileException {
@@ -107,9 +169,18 @@ public final class LocalArtifactStore implements ArtifactStore {
     }
 
     private void publish(Path temporary, Path file) throws IOException {
-        makeFolders(parent(file));
-        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
-        sync(parent(file));
+        for (int left = MOST_TRIES; true; left--) {
+            try {
+                makeFolders(parent(file));
+                Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+                sync(parent(file));
+                return;
+            } catch (NoSuchFileException e) {
+                if (left == 0) {
+                    throw e;
+                }
+            }
+        }
     }
 
     /** Every path below the root has one. */

@@ -1,5 +1,8 @@
 package io.keelson.server.artifact;
 
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
 /**
  * An artifact whose bytes are durable.
  *
@@ -7,5 +10,17 @@ package io.keelson.server.artifact;
  * @param contentType media type, never blank
  * @param sha256 64 lower-case hex digits over the bytes
  * @param storageKey where the store keeps it; opaque to everyone else
+ * @param retention for how long it is kept after the end of its run; null for as long as others
  */
-public record StoredArtifact(String name, String contentType, long sizeBytes, String sha256, String storageKey) {}
+public record StoredArtifact(String name, String contentType, long sizeBytes, String sha256, String storageKey,
+        @Nullable Duration retention) {
+
+    StoredArtifact(String name, String contentType, long sizeBytes, String sha256, String storageKey) {
+        this(name, contentType, sizeBytes, sha256, storageKey, null);
+    }
+
+    /** The same, kept for so long; null for as long as others. */
+    public StoredArtifact keptFor(@Nullable Duration other) {
+        return new StoredArtifact(name, contentType, sizeBytes, sha256, storageKey, other);
+    }
+}

@@ -30,7 +30,13 @@ public final class Engine implements Commands, AutoCloseable {
      * @param maxLanes executions at a time on this node
      * @param lease how long work stays with a node or worker that is not heard of
      */
-    public record Options(int maxLanes, Duration lease, String version) {}
+    public record Options(int maxLanes, Duration lease, String version, Duration artifactRetention) {
+
+        /** Artifacts are kept for 30 days. */
+        public Options(int maxLanes, Duration lease, String version) {
+            this(maxLanes, lease, version, Duration.ofDays(30));
+        }
+    }
 
     private final String node = "node:" + UUID.randomUUID();
     private final Database database;
@@ -71,8 +77,9 @@ public final class Engine implements Commands, AutoCloseable {
         claimer = new Claimer(claims, work, wakeUps, tools, node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own);
         upkeep = new Upkeep(database, store, reconciler,
-                new Lookout(database, store.runs(), reconciler, wakeUps, admissions),
-                executor, ends, prices, node, options);
+                new Lookout(database, store.runs(), reconciler, wakeUps, admissions), executor, ends, prices,
+                new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock), node,
+                options);
         remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, claims, this::own, options.lease());
         upkeep.start();
         claiming = Thread.ofPlatform().name("claimer").start(claimer);

@@ -173,7 +173,8 @@ final class LocalExecutor {
 
         private Command complete(ToolResult result) {
             List<NewArtifact> artifacts = result.artifacts().stream().map(a -> new NewArtifact(a.name(),
-                    a.contentType(), a.sizeBytes(), a.sha256(), a.storageKey())).toList();
+                    a.contentType(), a.sizeBytes(), a.sha256(), a.storageKey(),
+                    a.retention() == null ? null : a.retention().toSeconds())).toList();
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
                     new Result(result.output().toString(), result.tokens(), result.cost(), null, artifacts,
                             VerdictText.of(result.output())),

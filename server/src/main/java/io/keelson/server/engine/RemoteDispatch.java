@@ -1,5 +1,6 @@
 package io.keelson.server.engine;
 
+import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -20,9 +21,11 @@ import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.StepWorkReader;
 import io.keelson.server.run.StepWorkReader.Owner;
 import io.keelson.server.run.Turns;
+import io.keelson.server.run.Uploads.Uploaded;
 import io.keelson.server.secret.Redaction;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,6 +54,7 @@ final class RemoteDispatch implements RemoteWork {
     private final Handover handover;
     private final Scopes scopes;
     private final ArtifactStore artifacts;
+    private final ArtifactUploads uploads;
     private final WakeUps wakeUps;
     private final Claims claims;
     private final Function<Command, CompletableFuture<Reply>> commands;
@@ -66,6 +70,7 @@ final class RemoteDispatch implements RemoteWork {
         this.handover = new Handover(database, store.work(), scopes, commands);
         this.scopes = scopes;
         this.artifacts = artifacts;
+        this.uploads = new ArtifactUploads(database, store, scopes, artifacts, UuidCreator::getTimeOrderedEpoch);
         this.wakeUps = wakeUps;
         this.claims = claims;
         this.commands = commands;
@@ -150,9 +155,10 @@ final class RemoteDispatch implements RemoteWork {
     public List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items, @Nullable GoOn goOn) {
         Next next = goOn == null || database.withConnection(c -> fleet.draining(c, workspaceId, workerId)) ? null
                 : new Next(workerId, Set.copyOf(goOn.tools()), goOn.lease() == null ? lease : goOn.lease());
+        Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
         List<Reply> replies = send(workspaceId, items, Completion::stepId, Completion::leaseEpoch,
                 (run, struck, item) -> new Command.Complete(run, item.stepId(), item.leaseEpoch(),
-                        result(workspaceId, run, struck, item), next, Actor.agent(workerId)));
+                        result(workspaceId, run, struck, uploaded, item), next, Actor.agent(workerId)));
         Map<UUID, Item> given = handover.items(workspaceId, workerId, replies);
         List<Answer> answers = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
@@ -164,9 +170,20 @@ final class RemoteDispatch implements RemoteWork {
 
     @Override
     public List<Answer> another(UUID workspaceId, String workerId, List<Completion> items) {
+        Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
         return report(workspaceId, items, Completion::stepId, Completion::leaseEpoch,
                 (run, struck, item) -> new Command.Continue(run, item.stepId(), item.leaseEpoch(),
-                        result(workspaceId, run, struck, item), Actor.agent(workerId)));
+                        result(workspaceId, run, struck, uploaded, item), Actor.agent(workerId)));
+    }
+
+    @Override
+    public UploadReply upload(UUID workspaceId, String workerId, Upload upload, InputStream content)
+            throws IOException {
+        return uploads.take(workspaceId, workerId, upload, content);
+    }
+
+    private Map<UUID, Uploaded> uploaded(UUID workspaceId, List<Completion> items) {
+        return uploads.find(workspaceId, items.stream().flatMap(item -> item.uploads().stream()).toList());
     }
 
     @Override
@@ -285,8 +302,13 @@ final class RemoteDispatch implements RemoteWork {
         return wire == null ? ErrorClass.INFRASTRUCTURE : ErrorClass.valueOf(wire.toUpperCase(Locale.ROOT));
     }
 
-    private Result result(UUID workspace, UUID run, Redaction struck, Completion item) {
+    private Result result(UUID workspace, UUID run, Redaction struck, Map<UUID, Uploaded> uploaded, Completion item) {
         List<NewArtifact> stored = new ArrayList<>();
+        try {
+            stored.addAll(ArtifactUploads.named(uploaded, item));
+        } catch (ArtifactRefusedException e) {
+            throw new Refused(e);
+        }
         for (InlineArtifact artifact : item.artifacts()) {
             ArtifactOwner owner = new ArtifactOwner(workspace, run, item.stepId(), 1, item.leaseEpoch());
             try {

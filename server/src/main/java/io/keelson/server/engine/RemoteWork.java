@@ -1,5 +1,9 @@
 package io.keelson.server.engine;
 
+import io.keelson.server.artifact.ArtifactRefusedException;
+import io.keelson.server.artifact.StoredArtifact;
+import java.io.IOException;
+import java.io.InputStream;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,9 +48,30 @@ public interface RemoteWork {
     /**
      * @param cost in USD; null when the worker does not say, and prices decide
      * @param model that used the tokens; null when none is named
+     * @param uploads artifacts that were uploaded under the same lease
      */
     record Completion(UUID stepId, int leaseEpoch, JsonNode output, long tokens, @Nullable BigDecimal cost,
-            @Nullable String model, List<InlineArtifact> artifacts) {}
+            @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads) {}
+
+    /**
+     * A file on its way to the store.
+     *
+     * @param retention for how long it is kept after the end of its run; null for as long as others
+     * @param sha256 64 hex digits that its bytes must have; null when the worker does not say
+     */
+    record Upload(UUID stepId, int leaseEpoch, String name, String contentType, @Nullable Duration retention,
+            @Nullable String sha256) {}
+
+    /** What became of an upload. */
+    sealed interface UploadReply {
+
+        /** @param id what the step's result names it by */
+        record Stored(UUID id, StoredArtifact artifact) implements UploadReply {}
+
+        record NoStep() implements UploadReply {}
+
+        record StaleLease() implements UploadReply {}
+    }
 
     /**
      * @param cost in USD; null when the worker does not say, and prices decide
@@ -87,6 +112,13 @@ public interface RemoteWork {
      *            repeated, for as long as the worker holds it
      */
     List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items, @Nullable GoOn goOn);
+
+    /**
+     * Stores an artifact of a step at work as it comes; it is the step's when the step's result names it.
+     *
+     * @throws ArtifactRefusedException naming what is wrong with it
+     */
+    UploadReply upload(UUID workspaceId, String workerId, Upload upload, InputStream content) throws IOException;
 
     /** As complete, but each task gets another turn a second later. */
     List<Answer> another(UUID workspaceId, String workerId, List<Completion> items);

@@ -16,6 +16,8 @@ final class Upkeep implements AutoCloseable {
     private static final Duration TICK = Duration.ofSeconds(1);
     private static final Duration RARELY = Duration.ofSeconds(20);
     private static final Duration NOW_AND_THEN = Duration.ofMinutes(1);
+    /** The whole store is gone through. */
+    private static final Duration SELDOM = Duration.ofHours(6);
     /** How soon a node hears of limits and prices that were changed elsewhere. */
     private static final Duration SETTINGS = Duration.ofSeconds(5);
     private static final int KEYS_AT_ONCE = 1_000;
@@ -29,13 +31,14 @@ final class Upkeep implements AutoCloseable {
     private final LocalExecutor executor;
     private final RunEnds ends;
     private final PriceList prices;
+    private final ArtifactSweeper artifacts;
     private final String node;
     private final Engine.Options options;
     private final ScheduledThreadPoolExecutor ticker = new ScheduledThreadPoolExecutor(2,
             Thread.ofPlatform().daemon().name("upkeep-", 0).factory());
 
     Upkeep(Database database, Store store, Reconciler reconciler, Lookout lookout, LocalExecutor executor,
-            RunEnds ends, PriceList prices, String node, Engine.Options options) {
+            RunEnds ends, PriceList prices, ArtifactSweeper artifacts, String node, Engine.Options options) {
         this.database = database;
         this.store = store;
         this.reconciler = reconciler;
@@ -43,6 +46,7 @@ final class Upkeep implements AutoCloseable {
         this.executor = executor;
         this.ends = ends;
         this.prices = prices;
+        this.artifacts = artifacts;
         this.node = node;
         this.options = options;
         ticker.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -57,6 +61,9 @@ final class Upkeep implements AutoCloseable {
         every(SETTINGS, this::readSettings);
         every(RARELY, reconciler::stuckJoins);
         every(NOW_AND_THEN, this::dropExpiredKeys);
+        every(NOW_AND_THEN, artifacts::expire);
+        every(NOW_AND_THEN, artifacts::remove);
+        every(SELDOM, artifacts::removeOrphans);
         lookAfter(TICK);
     }
 

@@ -2,11 +2,14 @@ package io.keelson.server.http;
 
 import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Database;
+import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.RunReader;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
+import java.time.Duration;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
@@ -17,14 +20,22 @@ final class ArtifactActions {
             Pattern.compile("[\\w.+-]{1,100}/[\\w.+-]{1,100}(; ?[\\w.+=\"-]{1,100})*");
 
     private final Reads reads;
-    private final ArtifactStore store;
+    /** For so long at least somebody who has found an artifact can go on reading it. */
+    private static final Duration READERS = Duration.ofHours(1);
 
-    ArtifactActions(Reads reads, ArtifactStore store) {
+    private final ArtifactStore store;
+    private final Database database;
+    private final ArtifactLife life;
+
+    ArtifactActions(Reads reads, ArtifactStore store, Database database, ArtifactLife life) {
         this.reads = reads;
         this.store = store;
+        this.database = database;
+        this.life = life;
     }
 
     void addTo(Route.Table table) {
+        table.delete(Scope.RUNS_WRITE, "/runs/{id}/artifacts/{artifact}", this::delete);
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/artifacts", this::list);
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/artifacts/{artifact}/content", this::content);
     }
@@ -41,6 +52,9 @@ final class ArtifactActions {
         UUID id = call.id("artifact", IdKind.ARTIFACT);
         RunReader.ArtifactFile file = reads.ofRun(call.workspace(), run,
                 (runs, c) -> Reads.found(runs.artifact(c, call.workspace(), run, id), IdKind.ARTIFACT, id));
+        if (!database.inTransaction(c -> life.access(c, id, READERS))) {
+            throw Refusal.of(ErrorCode.ARTIFACT_GONE, "it was deleted, or the time is over for which it was kept");
+        }
         String tag = ETag.of(file.sha256());
         if (ETag.matches(call.header("If-None-Match"), tag)) {
             return Answer.empty(304).header("ETag", tag);
@@ -55,6 +69,18 @@ final class ArtifactActions {
         } catch (NoSuchFileException e) {
             throw Refusal.of(ErrorCode.ARTIFACT_CONTENT_MISSING, "the artifact store has no content for it any more");
         }
+    }
+
+    /** What is deleted already stays so. */
+    private Answer delete(Call call) {
+        call.query().done();
+        UUID run = call.id("id", IdKind.RUN);
+        UUID id = call.id("artifact", IdKind.ARTIFACT);
+        reads.requireRun(call.workspace(), run);
+        if (!database.inTransaction(c -> life.delete(c, call.workspace(), run, id))) {
+            throw IdKind.ARTIFACT.notFound(id);
+        }
+        return Answer.empty(204);
     }
 
     private static String encoded(String name) {

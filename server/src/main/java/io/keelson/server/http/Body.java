@@ -36,6 +36,11 @@ final class Body implements AutoCloseable {
         this.room = room;
     }
 
+    /** The bytes as they come; who reads them bounds them. */
+    InputStream stream() {
+        return content;
+    }
+
     /** The bytes, empty when there is no body. */
     byte[] bytes() throws IOException {
         if (bytes == null) {

@@ -8,6 +8,7 @@ import io.keelson.server.auth.Origin;
 import io.keelson.server.auth.Principal;
 import io.keelson.server.auth.Scope;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -88,6 +89,16 @@ final class Call {
     /** The body's members; those of an empty object when there is no body. */
     Fields fields() throws IOException {
         return Fields.of(body.json());
+    }
+
+    /** The body as it comes; nobody bounds it but who reads it. */
+    InputStream stream() {
+        return body.stream();
+    }
+
+    /** How long the body is going to be; -1 when the request does not say. */
+    long contentLength() {
+        return context.req().getContentLengthLong();
     }
 
     String method() {

@@ -148,8 +148,9 @@ final class DispatchActions {
         JsonNode output = item.any("output");
         return new RemoteWork.Completion(item.id("step_id", IdKind.STEP), epoch(item), orNull(output), tokens(item),
                 cost(item), model(item),
-                item.objects("artifacts", 0, MAX_ARTIFACTS).stream().map(DispatchActions::artifact)
-                        .toList());
+                item.objects("artifacts", 0, MAX_ARTIFACTS).stream().map(DispatchActions::artifact).toList(),
+                item.objects("uploads", 0, MAX_ARTIFACTS).stream()
+                        .map(upload -> upload.id("upload_id", IdKind.ARTIFACT)).toList());
     }
 
     private static RemoteWork.InlineArtifact artifact(Fields item) {

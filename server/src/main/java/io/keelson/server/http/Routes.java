@@ -18,7 +18,7 @@ final class Routes {
         new RunCreation(rooms.missions(), rooms.ids(), reads, admission, credits, submission).addTo(table);
         new RunViews(reads, poll, rooms.commands()).addTo(table);
         new RunActions(reads, admission, credits, submission).addTo(table);
-        new ArtifactActions(reads, rooms.artifacts()).addTo(table);
+        new ArtifactActions(reads, rooms.artifacts(), rooms.database(), rooms.artifactLife()).addTo(table);
         new ExplainActions(reads, rooms.database(), rooms.explainer()).addTo(table);
         new RunFork(rooms.missions(), rooms.ids(), reads, admission, credits, submission).addTo(table);
         new TaskActions(reads, submission).addTo(table);
@@ -26,6 +26,7 @@ final class Routes {
         new EscalationActions(reads, submission).addTo(table);
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(rooms.remoteWork(), poll).addTo(table);
+        new UploadActions(rooms.remoteWork(), reads, rooms.artifacts()).addTo(table);
         new WorkerActions(reads, rooms.remoteWork(), rooms.tools()).addTo(table);
         new CreditActions(rooms.money()).addTo(table);
         new LedgerActions(reads, rooms.money()).addTo(table);

@@ -13,16 +13,18 @@ import java.util.UUID;
 
 /** {@code artifacts}: what is known of files whose bytes the artifact store keeps. */
 final class ArtifactsTable {
-    static final SetStatement<Artifact> INSERT = new SetStatement<>("keelson_artifact_new", """
+    static final SetStatement<Artifact> INSERT = new SetStatement<>("keelson_artifact_new_v2", """
             insert into artifacts (id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256,
-                storage_key, created_at)
-            select id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256, storage_key, {now}
+                storage_key, retention_seconds, created_at)
+            select id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256, storage_key,
+                retention_seconds, {now}
               from {rows}""",
             uuid("id", Artifact::id), uuid("run_id", Artifact::runId), uuid("workspace_id", Artifact::workspaceId),
             integer("attempt", Artifact::attempt), uuid("step_id", Artifact::stepId),
             text("name", a -> a.stored().name()), text("content_type", a -> a.stored().contentType()),
             bigint("size_bytes", a -> a.stored().sizeBytes()), text("sha256", a -> a.stored().sha256()),
-            text("storage_key", a -> a.stored().storageKey()));
+            text("storage_key", a -> a.stored().storageKey()),
+            bigint("retention_seconds", a -> a.stored().retentionSeconds()));
 
     private static final String LOAD = """
             select a.run_id, a.name, a.step_id

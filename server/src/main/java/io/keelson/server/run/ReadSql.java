@@ -194,7 +194,7 @@ final class ReadSql {
 
     static final String ARTIFACTS = """
             select a.id, a.run_id, s.task_id, a.step_id, a.attempt, a.name, a.content_type, a.size_bytes, a.sha256,
-                a.created_at
+                a.created_at, a.expires_at, a.deleted_at
               from artifacts a join orchestration_steps s on s.id = a.step_id
              where a.workspace_id = ? and a.run_id = ?
              order by a.created_at, a.id""";
@@ -275,7 +275,8 @@ final class ReadSql {
             offset ? limit 1""";
 
     static final String STORED = """
-            select coalesce(sum(size_bytes), 0)::bigint as bytes from artifacts where workspace_id = ?""";
+            select coalesce(sum(size_bytes), 0)::bigint as bytes from artifacts
+             where workspace_id = ? and deleted_at is null""";
 
     static final String USE = """
             select (select count(*) from orchestration_runs where workspace_id = ? and state_type <> 'terminal')
@@ -283,7 +284,8 @@ final class ReadSql {
                 (select count(*) from work_queue where workspace_id = ? and holder is not null) as steps,
                 (select count(*) from orchestration_runs
                   where workspace_id = ? and created_at > clock_timestamp() - interval '1 minute') as runs_last_minute,
-                (select coalesce(sum(size_bytes), 0)::bigint from artifacts where workspace_id = ?) as storage_bytes""";
+                (select coalesce(sum(size_bytes), 0)::bigint from artifacts
+                  where workspace_id = ? and deleted_at is null) as storage_bytes""";
 
     static final String OPEN = """
             select id from orchestration_runs

@@ -1,90 +1,72 @@
 package io.keelson.server.artifact;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.SequenceInputStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.UUID;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-class LocalArtifactStoreTest {
-
-    private static final ArtifactOwner OWNER =
-            new ArtifactOwner(UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID(), 2, 7);
+class LocalArtifactStoreTest extends ArtifactStoreContract {
 
     @TempDir
     Path folder;
-    private LocalArtifactStore store;
 
-    @BeforeEach
-    void setUp() throws IOException {
-        store = new LocalArtifactStore(folder.resolve("artifacts"), 100);
+    @Override
+    LocalArtifactStore store() throws IOException {
+        return new LocalArtifactStore(folder.resolve("artifacts"), MOST);
     }
 
     @Test
-    void whatIsPutCanBeOpenedUntilItIsDeleted() throws IOException {
-        StoredArtifact stored = store.put(OWNER, "a.txt", "text/plain", bytes("abc"));
-        assertThat(stored.sizeBytes()).isEqualTo(3);
-        assertThat(stored.sha256()).isEqualTo("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-        assertThat(stored.storageKey()).startsWith(OWNER.workspaceId() + "/" + OWNER.runId()).contains("/2-7/");
-        try (InputStream in = store.open(stored.storageKey())) {
-            assertThat(in.readAllBytes()).isEqualTo("abc".getBytes());
+    void itsKeysSayWhoseTheyAre() throws IOException {
+        assertThat(store().put(OWNER, "a.txt", "text/plain", bytes("abc")).storageKey())
+                .startsWith(OWNER.workspaceId() + "/" + OWNER.runId()).contains("/2-7/");
+    }
+
+    @Test
+    void nothingIsLeftOfWhatIsDeleted() throws IOException {
+        LocalArtifactStore store = store();
+        store.delete(store.put(OWNER, "a.txt", "text/plain", bytes("abc")).storageKey());
+        try (Stream<Path> left = Files.list(folder.resolve("artifacts"))) {
+            assertThat(left).extracting(Path::getFileName).extracting(Path::toString).containsExactly("incoming");
         }
-        assertThat(store.delete(stored.storageKey())).isTrue();
-        assertThat(store.delete(stored.storageKey())).isFalse();
-        assertThatThrownBy(() -> store.open(stored.storageKey())).isInstanceOf(NoSuchFileException.class);
     }
 
+    /** A file that is being written belongs to a process that lives, or it is removed at the next start. */
     @Test
-    void theSameNameTwiceIsTwoArtifacts() throws IOException {
-        StoredArtifact first = store.put(OWNER, "a", "text/plain", bytes("1"));
-        StoredArtifact second = store.put(OWNER, "a", "text/plain", bytes("2"));
-        assertThat(second.storageKey()).isNotEqualTo(first.storageKey());
-    }
+    void aStartRemovesWhatTheDeadLeftAndNothingElse() throws IOException {
+        Path dead = Files.createDirectories(folder.resolve("artifacts/incoming/dead"));
+        Files.writeString(dead.resolve("lock"), "");
+        Files.writeString(dead.resolve("half"), "half a file");
+        Files.writeString(folder.resolve("artifacts/incoming/of-an-earlier-version"), "half a file");
+        LocalArtifactStore living = store();
+        assertThat(incoming()).isEmpty();
 
-    @Test
-    void aTooLargeOneLeavesNothingBehind() throws IOException {
-        assertThatThrownBy(() -> store.put(OWNER, "a", "text/plain", bytes("x".repeat(101))))
-                .isInstanceOfSatisfying(ArtifactRefusedException.class,
-                        e -> assertThat(e.code()).isEqualTo("ARTIFACT_TOO_LARGE"));
-        assertThat(files()).isEmpty();
-    }
+        AtomicReference<List<Path>> during = new AtomicReference<>();
+        living.put(OWNER, "a.txt", "text/plain", new InputStream() {
+            private int left = 3;
 
-    @Test
-    void aContentThatBreaksOffLeavesNothingBehind() throws IOException {
-        InputStream broken = new SequenceInputStream(bytes("begun"), new InputStream() {
             @Override
             public int read() throws IOException {
-                throw new IOException("broke off");
+                if (--left == 0) {
+                    store();
+                    during.set(incoming());
+                }
+                return left <= 0 ? -1 : 'x';
             }
         });
-        assertThatThrownBy(() -> store.put(OWNER, "a", "text/plain", broken)).hasMessage("broke off");
-        assertThat(files()).isEmpty();
+        assertThat(during.get()).hasSize(1);
+        assertThat(incoming()).isEmpty();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"../../etc/passwd", "/etc/passwd", "", "incoming/x", "a/b/c/1-1/d"})
-    void keysThatAreNotItsOwnNameNothing(String key) {
-        assertThatThrownBy(() -> store.open(key)).isInstanceOf(NoSuchFileException.class);
-        assertThatThrownBy(() -> store.delete(key)).isInstanceOf(NoSuchFileException.class);
-    }
-
-    private Stream<Path> files() throws IOException {
-        return Files.walk(folder.resolve("artifacts")).filter(Files::isRegularFile);
-    }
-
-    private static InputStream bytes(String text) {
-        return new ByteArrayInputStream(text.getBytes());
+    private List<Path> incoming() throws IOException {
+        try (Stream<Path> files = Files.walk(folder.resolve("artifacts/incoming"))) {
+            return files.filter(Files::isRegularFile).filter(file -> !file.endsWith("lock")).toList();
+        }
     }
 }

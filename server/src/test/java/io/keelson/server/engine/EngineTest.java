@@ -248,6 +248,6 @@ class EngineTest {
 
     private static Answer complete(RemoteWork remote, String worker, Item item, String output) {
         return remote.complete(Nodes.WORKSPACE, worker, List.of(new Completion(item.stepId(), item.leaseEpoch(),
-                Json.read(output), 0, null, null, List.of())), null).getFirst();
+                Json.read(output), 0, null, null, List.of(), List.of())), null).getFirst();
     }
 }

@@ -182,6 +182,6 @@ class LifeTest {
 
     private static void complete(RemoteWork remote, Item item, String output) {
         assertThat(remote.complete(Nodes.WORKSPACE, "worker", List.of(new Completion(item.stepId(), item.leaseEpoch(),
-                Json.read(output), 0, null, null, List.of())), null).getFirst().status()).isEqualTo("ok");
+                Json.read(output), 0, null, null, List.of(), List.of())), null).getFirst().status()).isEqualTo("ok");
     }
 }

@@ -135,7 +135,8 @@ class WorkLimitsTest {
         assertThat(claim(remote, "w2")).isEmpty();
 
         remote.complete(Nodes.WORKSPACE, "w1", List.of(new Completion(first.getFirst().stepId(),
-                first.getFirst().leaseEpoch(), JsonNodeFactory.instance.nullNode(), 0, null, null, List.of())),
+                first.getFirst().leaseEpoch(), JsonNodeFactory.instance.nullNode(), 0, null, null, List.of(),
+                List.of())),
                 null);
         assertThat(claim(remote, "w2")).hasSize(1);
         assertThat(atWork()).isEqualTo(2);

@@ -16,6 +16,7 @@ import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.RunReader;
@@ -86,7 +87,8 @@ class OpenApiTest {
                     Access.of(database, new KeyUses(database)), engine, engine.remoteWork(), new RunReader(),
                     new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read), tool -> false),
                     workspace -> new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
-                    new Money(database, DbClock.DATABASE), UUID::randomUUID, secrets,
+                    new ArtifactLife(DbClock.DATABASE), new Money(database, DbClock.DATABASE), UUID::randomUUID,
+                    secrets,
                     new IdempotencyKeys(DbClock.DATABASE), () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());

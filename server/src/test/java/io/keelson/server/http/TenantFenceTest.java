@@ -88,6 +88,8 @@ class TenantFenceTest {
             JsonNode step = call("POST", "/dispatch/claim", """
                     {"worker_id": "w", "tools": ["test.remote"], "max": 1, "wait_ms": 20000}""", headers).get("items")
                     .get(0);
+            call("POST", "/dispatch/artifacts?worker_id=w&lease_epoch=1&name=a&step_id="
+                    + step.get("step_id").stringValue(), "any bytes", headers);
             call("POST", "/dispatch/heartbeat",
                     """
                     {"worker_id": "w", "items": [{"step_id": "%s", "lease_epoch": 1, "progress": {"fraction": 0.5}, "logs": ["a"]}]}"""

@@ -10,6 +10,7 @@ import io.keelson.server.tool.ToolSpec;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -28,7 +29,9 @@ final class ArtifactWrite implements Tool {
               "name": {"type": "string", "minLength": 1, "maxLength": 255, "description": "a file name, no path"},
               "content": {"type": "string"},
               "json": {"description": "any value, stored as indented JSON"},
-              "content_type": {"type": "string", "description": "by the name's extension when absent"}}}""", """
+              "content_type": {"type": "string", "description": "by the name's extension when absent"},
+              "retention_days": {"type": "integer", "minimum": 1, "maximum": 36500,
+               "description": "from the end of the run; the installation's when absent"}}}""", """
             {"type": "object", "required": ["name", "content_type", "size_bytes", "sha256"], "properties": {
               "name": {"type": "string"}, "content_type": {"type": "string"},
               "size_bytes": {"type": "integer"}, "sha256": {"type": "string"}}}""");
@@ -48,7 +51,9 @@ final class ArtifactWrite implements Tool {
         String name = call.input().get("name").stringValue();
         String type = call.input().path("content_type").asString(typeOf(name, call.input().has("json")));
         try {
-            StoredArtifact stored = call.artifacts().put(name, type, new ByteArrayInputStream(bytes(call.input())));
+            JsonNode days = call.input().get("retention_days");
+            StoredArtifact stored = call.artifacts().put(name, type, new ByteArrayInputStream(bytes(call.input())))
+                    .keptFor(days == null ? null : Duration.ofDays(days.asLong()));
             ObjectNode output = JsonNodeFactory.instance.objectNode()
                     .put("name", stored.name())
                     .put("content_type", stored.contentType())

@@ -1,0 +1,162 @@
+package io.keelson.server.http;
+
+import io.keelson.server.artifact.ArtifactRefusedException;
+import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.artifact.StoredArtifact;
+import io.keelson.server.auth.Limits;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.engine.RemoteWork;
+import io.keelson.server.engine.RemoteWork.UploadReply;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Artifacts of any size that workers send: the body goes to the store as it comes, never whole in memory. */
+final class UploadActions {
+
+    /** At a time in one workspace, on this server (specification: money §3). */
+    static final int MOST_UPLOADS = 10;
+    private static final String RETRY_SECONDS = "2";
+    private static final int MAX_RETENTION_DAYS = 36_500;
+    private static final Pattern SHA256 = Pattern.compile("[0-9a-fA-F]{64}");
+
+    private final RemoteWork work;
+    private final Reads reads;
+    private final ArtifactStore store;
+    private final Map<UUID, Integer> underWay = new ConcurrentHashMap<>();
+
+    UploadActions(RemoteWork work, Reads reads, ArtifactStore store) {
+        this.work = work;
+        this.reads = reads;
+        this.store = store;
+    }
+
+    void addTo(Route.Table table) {
+        table.post(Scope.WORK, "/dispatch/artifacts", this::upload);
+    }
+
+    private Answer upload(Call call) throws IOException {
+        Query query = call.query();
+        String worker = required(query, "worker_id");
+        UUID step = IdKind.STEP.parse(required(query, "step_id"));
+        if (step == null) {
+            throw Query.invalid("step_id", "is not an id");
+        }
+        int epoch = (int) query.integer("lease_epoch", 1, Integer.MAX_VALUE, 0);
+        if (epoch == 0) {
+            throw Query.invalid("lease_epoch", "is missing");
+        }
+        String name = required(query, "name");
+        long days = query.integer("retention_days", 1, MAX_RETENTION_DAYS, 0);
+        String hash = query.text("sha256");
+        if (hash != null && !SHA256.matcher(hash).matches()) {
+            throw Query.invalid("sha256", "must be 64 hex digits");
+        }
+        query.done();
+        String type = call.header("Content-Type");
+        RemoteWork.Upload upload = new RemoteWork.Upload(step, epoch, name,
+                type == null ? "application/octet-stream" : type, days == 0 ? null : Duration.ofDays(days), hash);
+        enter(call.workspace());
+        try {
+            roomFor(call);
+            return answer(step, store(call, worker, upload));
+        } finally {
+            underWay.computeIfPresent(call.workspace(), (w, n) -> n == 1 ? null : n - 1);
+        }
+    }
+
+    private static String required(Query query, String name) {
+        String value = query.text(name);
+        if (value == null || value.isEmpty()) {
+            throw Query.invalid(name, "is missing");
+        }
+        return value;
+    }
+
+    private void enter(UUID workspace) {
+        if (underWay.merge(workspace, 1, Integer::sum) > MOST_UPLOADS) {
+            underWay.merge(workspace, -1, Integer::sum);
+            throw Refusal.of(ErrorCode.UPLOAD_LIMIT_REACHED, MOST_UPLOADS
+                    + " artifacts of this workspace are being uploaded; nothing was stored")
+                    .header("Retry-After", RETRY_SECONDS);
+        }
+    }
+
+    /** As far as the request says its length; what says nothing, or lies, is counted as it comes. */
+    private void roomFor(Call call) {
+        long length = call.contentLength();
+        if (length > store.maxBytes()) {
+            throw Refusal.of(ErrorCode.ARTIFACT_TOO_LARGE, "an artifact has at most " + store.maxBytes()
+                    + " bytes; nothing was stored");
+        }
+        Long most = call.limits().of(Limits.STORAGE_BYTES);
+        if (most != null
+                && reads.read((runs, c) -> runs.storedBytes(c, call.workspace())) + Math.max(0, length) > most) {
+            throw Refusal.of(ErrorCode.STORAGE_LIMIT_REACHED, most
+                    + " bytes may be stored in this workspace; nothing was stored")
+                    .with("limit", Limits.STORAGE_BYTES).header("Retry-After", "60");
+        }
+    }
+
+    private UploadReply store(Call call, String worker, RemoteWork.Upload upload) throws IOException {
+        Incoming content = new Incoming(call.stream());
+        try {
+            return work.upload(call.workspace(), worker, upload, content);
+        } catch (ArtifactRefusedException e) {
+            throw Refusal.of(ErrorCode.valueOf(e.code()), String.valueOf(e.getMessage()));
+        } catch (IOException e) {
+            if (content.failure != null) {
+                throw content.failure;
+            }
+            throw Refusal.of(ErrorCode.ARTIFACT_STORE_FAILED, "the artifact could not be stored: " + e.getMessage())
+                    .header("Retry-After", RETRY_SECONDS);
+        }
+    }
+
+    private static Answer answer(UUID step, UploadReply reply) {
+        return switch (reply) {
+            case UploadReply.NoStep none -> throw IdKind.STEP.notFound(step);
+            case UploadReply.StaleLease stale -> throw Refusal.of(ErrorCode.STALE_LEASE,
+                    "the lease is not this worker's, or not any more: stop working on it; nothing was stored");
+            case UploadReply.Stored(UUID id, StoredArtifact stored) -> Answer.json(201, Json.object()
+                    .put("upload_id", id.toString()).put("name", stored.name())
+                    .put("content_type", stored.contentType()).put("size_bytes", stored.sizeBytes())
+                    .put("sha256", stored.sha256()));
+        };
+    }
+
+    /** Remembers whether it was the request that broke off, and not the store. */
+    private static final class Incoming extends FilterInputStream {
+        private @Nullable IOException failure;
+
+        Incoming(InputStream body) {
+            super(body);
+        }
+
+        @Override
+        public int read() throws IOException {
+            try {
+                return super.read();
+            } catch (IOException e) {
+                failure = e;
+                throw e;
+            }
+        }
+
+        @Override
+        public int read(byte[] bytes, int from, int length) throws IOException {
+            try {
+                return super.read(bytes, from, length);
+            } catch (IOException e) {
+                failure = e;
+                throw e;
+            }
+        }
+    }
+}
