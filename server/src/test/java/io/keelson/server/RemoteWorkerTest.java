@@ -124,6 +124,21 @@ class RemoteWorkerTest {
     }
 
     @Test
+    void theServerKnowsWhatTokensCost() throws Exception {
+        keelson.prices().setModel("large", new BigDecimal("2.5"));
+        try (Worker worker = worker("w1", step -> {
+            step.usage(7, new BigDecimal("0.25"));
+            step.usage("large", 900_000, 100_000);
+            return null;
+        })) {
+            Run ended = end(submitted());
+
+            assertThat(ended.totalTokens()).isEqualTo(1_000_000);
+            assertThat(ended.totalCost()).isEqualByComparingTo("2.5");
+        }
+    }
+
+    @Test
     void theNextAttemptKnowsWhatTheLastOneKeptAndWhyItFailed() throws Exception {
         try (Worker worker = worker("w1", step -> {
             if (step.attempt() == 1) {

@@ -197,4 +197,9 @@ final class Execution implements StepContext {
     public void usage(long tokens, BigDecimal cost) {
         extras.usage(tokens, cost);
     }
+
+    @Override
+    public void usage(String model, long tokens) {
+        extras.usage(model, tokens);
+    }
 }

@@ -33,7 +33,13 @@ final class Extras {
     }
 
     synchronized void usage(long tokens, BigDecimal cost) {
+        body.remove("model");
         body.put("tokens", tokens).put("cost", cost.setScale(COST_SCALE, RoundingMode.HALF_UP));
+    }
+
+    synchronized void usage(String model, long tokens) {
+        body.remove("cost");
+        body.put("tokens", tokens).put("model", model);
     }
 
     synchronized ObjectNode take() {

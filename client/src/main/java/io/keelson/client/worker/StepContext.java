@@ -86,4 +86,16 @@ public interface StepContext {
      * @param cost in USD
      */
     void usage(long tokens, BigDecimal cost);
+
+    /**
+     * Says how many tokens of which model the work used; the server's price list says what that costs. The last call counts.
+     *
+     * @param model as the price list calls it
+     */
+    void usage(String model, long tokens);
+
+    /** {@link #usage(String, long)} with tokens as a model's provider tells them. */
+    default void usage(String model, long inputTokens, long outputTokens) {
+        usage(model, Math.addExact(inputTokens, outputTokens));
+    }
 }

@@ -1,27 +1,28 @@
 package io.keelson.core.money;
 
 import java.math.BigDecimal;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a run is thought to cost and what it may cost, in credits, as it was submitted.
  *
  * @param estimate by its plan; zero when that does not say
- * @param tokens what it may use of the model, for an estimate where the plan has none; zero when nothing says so
- * @param model null when none is named
+ * @param tokensByModel what it is thought to use of which models beyond that; what that costs, prices say when it begins
  * @param hardLimit what all of its attempts may cost together; null for no limit
  * @param softLimit where people are warned; null for nowhere
  * @param warnAtPercent of the hard limit, where people are warned; null for nowhere
  * @param minCredits what its workspace must have at least for a failed step to be tried again
  */
-public record Budget(BigDecimal estimate, long tokens, @Nullable String model, @Nullable BigDecimal hardLimit,
+public record Budget(BigDecimal estimate, Map<String, Long> tokensByModel, @Nullable BigDecimal hardLimit,
         @Nullable BigDecimal softLimit, @Nullable BigDecimal warnAtPercent, BigDecimal minCredits) {
 
     /** No estimate and no limits. */
-    public static final Budget NONE = new Budget(Amounts.ZERO, 0, null, null, null, null, Amounts.ZERO);
+    public static final Budget NONE = new Budget(Amounts.ZERO, Map.of(), null, null, null, Amounts.ZERO);
 
     public Budget {
         estimate = Amounts.of(estimate);
+        tokensByModel = Map.copyOf(tokensByModel);
         hardLimit = rounded(hardLimit);
         softLimit = rounded(softLimit);
         warnAtPercent = rounded(warnAtPercent);
@@ -30,7 +31,7 @@ public record Budget(BigDecimal estimate, long tokens, @Nullable String model, @
 
     /** No estimate and that limit. */
     public static Budget upTo(BigDecimal hardLimit) {
-        return new Budget(Amounts.ZERO, 0, null, hardLimit, null, null, Amounts.ZERO);
+        return new Budget(Amounts.ZERO, Map.of(), hardLimit, null, null, Amounts.ZERO);
     }
 
     private static @Nullable BigDecimal rounded(@Nullable BigDecimal amount) {
@@ -39,7 +40,8 @@ public record Budget(BigDecimal estimate, long tokens, @Nullable String model, @
 
     /** What it is thought to cost. */
     public BigDecimal estimate(Prices prices) {
-        return estimate.signum() > 0 ? estimate : prices.tokens(model, tokens);
+        return tokensByModel.entrySet().stream().map(each -> prices.tokens(each.getKey(), each.getValue()))
+                .reduce(estimate, BigDecimal::add);
     }
 
     /**

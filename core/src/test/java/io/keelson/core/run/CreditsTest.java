@@ -44,7 +44,7 @@ class CreditsTest {
     }
 
     private static Budget estimated(String credits) {
-        return new Budget(usd(credits), 0, null, null, null, null, Amounts.ZERO);
+        return new Budget(usd(credits), Map.of(), null, null, null, Amounts.ZERO);
     }
 
     private static Budget limited(String credits) {
@@ -107,8 +107,9 @@ class CreditsTest {
 
         @Test
         void withoutAnEstimateTokensByTheModelsPrice() {
-            World world = run("10", budget(new Budget(Amounts.ZERO, 2_000_000, "m", null, null, null, Amounts.ZERO)),
-                    steps(1));
+            World world =
+                    run("10", budget(new Budget(Amounts.ZERO, Map.of("m", 2_000_000L), null, null, null, Amounts.ZERO)),
+                            steps(1));
             assertThat(world.view.run().reserved()).as("a model without a price").isEqualTo(Amounts.ONE);
             world.prices = new Prices(Map.of(), Map.of("m", new Price(usd("1.5"), 1)));
             world.done(new Command.FailRun(world.id(), null, World.WHO));
@@ -119,7 +120,7 @@ class CreditsTest {
         @Test
         void noMoreThanTheHardLimitLeaves() {
             World world =
-                    run("10", budget(new Budget(usd("5"), 0, null, usd("0.5"), null, null, Amounts.ZERO)), steps(1));
+                    run("10", budget(new Budget(usd("5"), Map.of(), usd("0.5"), null, null, Amounts.ZERO)), steps(1));
             assertThat(world.view.run().reserved()).isEqualTo(usd("0.5"));
         }
 
@@ -394,7 +395,7 @@ class CreditsTest {
         @CsvSource(nullValues = "-",
                 value = {"0.5, -, -, 3", "-, 2, 20, 2", "0.5, 2, 20, 2", "0.1, 2, 90, 1", "-, -, 20, 0"})
         void oneWarningWhenTheLowerOfBothIsReached(String soft, String hard, String percent, int after) {
-            World world = run("10", budget(new Budget(Amounts.ZERO, 0, null, hard == null ? null : usd(hard),
+            World world = run("10", budget(new Budget(Amounts.ZERO, Map.of(), hard == null ? null : usd(hard),
                     soft == null ? null : usd(soft), percent == null ? null : usd(percent), Amounts.ZERO)), steps(5));
             for (int i = 1; i <= 4; i++) {
                 step(world, "0.2");
@@ -447,7 +448,7 @@ class CreditsTest {
 
         @Test
         void minCreditsAreWhatMustBeThereAtLeast() {
-            Budget ten = new Budget(Amounts.ZERO, 0, null, null, null, null, usd("10"));
+            Budget ten = new Budget(Amounts.ZERO, Map.of(), null, null, null, usd("10"));
             World poor = run("5", budget(ten), plan(task("a").retry(TWICE).steps(1)));
             fail(poor, "0");
             assertThat(poor.view.run().errorCode()).isEqualTo("INSUFFICIENT_CREDITS");

@@ -21,6 +21,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -98,7 +99,7 @@ class MoneyModelTest {
             BigDecimal limit = op.amount % 2 == 0 ? op.credits() : null;
             BigDecimal estimate = op.amount % 3 == 0 ? op.credits() : Amounts.ZERO;
             World world = World.start(bank, ++started,
-                    POLICY.with(new Budget(estimate, 0, null, limit, null, null, Amounts.ZERO)), PLAN);
+                    POLICY.with(new Budget(estimate, Map.of(), limit, null, null, Amounts.ZERO)), PLAN);
             MoneyModel.Run run = model.start(estimate, limit);
             same("started", world.view != null, run != null);
             worlds[op.run] = run == null ? null : world;

@@ -25,6 +25,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
 
@@ -66,7 +67,8 @@ final class RandomPlans {
 
     private Budget budget() {
         return chance(40) ? Budget.NONE
-                : new Budget(cents(150), chance(20) ? 10_000 : 0, "model", chance(60) ? cents(40) : null,
+                : new Budget(cents(150), chance(20) ? Map.of("model", 10_000L) : Map.of(),
+                        chance(60) ? cents(40) : null,
                         chance(50) ? cents(30) : null, chance(50) ? BigDecimal.valueOf(random.nextInt(100)) : null,
                         chance(20) ? cents(300) : Amounts.ZERO);
     }

@@ -13,7 +13,9 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.policy.RetryPolicy;
 import java.math.BigDecimal;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -84,8 +86,29 @@ final class Configs {
         return key == null ? null : new Concurrency(key, Nodes.integer(raw, "limit", 1));
     }
 
+    /**
+     * What is thought to be used of which models, where the plan does not say what that costs: by its tasks, or as a whole
+     * where they say nothing but all name the same model.
+     */
+    private static Map<String, Long> tokens(JsonNode plan) {
+        if (amount(plan, "total_estimated_cost") != null) {
+            return Map.of();
+        }
+        Map<String, Long> tokens = new TreeMap<>();
+        plan.path("tasks").valueStream().filter(task -> amount(task, "estimated_cost") == null)
+                .filter(task -> Nodes.text(task, "suggested_model") != null)
+                .forEach(task -> tokens.merge(Nodes.text(task, "suggested_model", ""),
+                        task.path("estimated_tokens").asLong(0), Long::sum));
+        long whole = plan.path("total_estimated_tokens").asLong(0);
+        if (tokens.size() == 1 && tokens.containsValue(0L)) {
+            tokens.replaceAll((model, none) -> whole);
+        }
+        tokens.values().removeIf(used -> used == 0);
+        return tokens;
+    }
+
     private static Budget budget(JsonNode raw, JsonNode plan) {
-        return new Budget(estimate(plan), plan.path("total_estimated_tokens").asLong(0), null,
+        return new Budget(estimate(plan), tokens(plan),
                 amount(raw, "hard_limit_usd"), amount(raw, "soft_limit_usd"), amount(raw, "warn_at_percent"),
                 Objects.requireNonNullElse(amount(raw, "min_credits"), Amounts.ZERO));
     }

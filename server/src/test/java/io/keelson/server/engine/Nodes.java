@@ -50,6 +50,7 @@ final class Nodes implements AutoCloseable {
     final Database database;
     final Expressions expressions = new Expressions();
     final ToolCatalog catalog;
+    final Secrets secrets;
     private final Path folder;
     private final List<Engine> engines = new ArrayList<>();
 
@@ -65,6 +66,7 @@ final class Nodes implements AutoCloseable {
     private Nodes(Path folder, Database database, List<Tool> own) throws IOException {
         this.folder = folder;
         this.database = database;
+        this.secrets = new Secrets(database, SealingKey.fresh(), List.of());
         List<Tool> tools = new ArrayList<>(BuiltinTools.all(ToolPolicy.of(List.of(folder)), expressions,
                 new OutboundClient(false), Clock.systemUTC()));
         tools.addAll(own);
@@ -79,7 +81,7 @@ final class Nodes implements AutoCloseable {
 
     Engine node(Duration lease) throws IOException {
         Engine engine = new Engine(database, store(), catalog, expressions,
-                new Secrets(database, SealingKey.fresh(), List.of()), replans(),
+                secrets, replans(),
                 new LocalArtifactStore(folder.resolve("artifacts")), Clock.systemUTC(),
                 new Engine.Options(64, lease, "test"));
         engines.add(engine);

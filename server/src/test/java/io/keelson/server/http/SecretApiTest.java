@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.ServerLog;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.ApiServer.Answer;
 import java.io.IOException;
@@ -24,25 +25,29 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
 
 /** Secrets over HTTP: who may name them where, and that they are written down nowhere. */
+@ResourceLock("log")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SecretApiTest {
 
     private static final String API = "/api/v1";
     private static final String CANARY = "canary-7c1f-\"quoted\"-é";
 
-    @TempDir
     private Path folder;
 
     private ApiServer api;
+    private ServerLog log;
 
     @BeforeAll
     void start(@TempDir Path own) throws Exception {
         folder = own;
+        log = ServerLog.into(own.resolve("server.log"));
         api = new ApiServer(own);
         assertThat(set("token", CANARY).status()).isEqualTo(200);
     }
@@ -50,6 +55,7 @@ class SecretApiTest {
     @AfterAll
     void stop() {
         api.close();
+        log.close();
     }
 
     private Answer set(String name, String value, String... headers) {
@@ -183,6 +189,8 @@ class SecretApiTest {
         Awaitility.await().until(() -> api.run(runs.get(4)).get("state_type").stringValue().equals("terminal"));
         worker(secret);
 
+        LoggerFactory.getLogger("io.keelson.server").debug("the log is read, too");
+        assertThat(folder.resolve("server.log")).content().contains("the log is read, too");
         assertThat(told()).isEmpty();
     }
 

@@ -25,7 +25,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -289,9 +291,26 @@ class MissionReaderTest {
                                 Duration.ofSeconds(3)),
                                 new StepSpec("after_run", StepKind.TURN, "agent.turn", "{}", RetryPolicy.STEP,
                                         Duration.ofSeconds(120))),
-                        new Budget(new BigDecimal("0.3"), 7, null, new BigDecimal("1.5"), new BigDecimal("0.1"),
+                        new Budget(new BigDecimal("0.3"), Map.of(), new BigDecimal("1.5"), new BigDecimal("0.1"),
                                 new BigDecimal("80"), new BigDecimal("10")),
                         new Concurrency("order-7", 2)));
+    }
+
+    /** members of the plan | of its first task | of its second | which tokens its estimate counts. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+            "| \"estimated_tokens\": 5, \"suggested_model\": \"m\" | \"estimated_tokens\": 7, \"suggested_model\": \"m\" | {m=12}",
+            "| \"estimated_tokens\": 5, \"suggested_model\": \"m\" | \"estimated_tokens\": 7, \"suggested_model\": \"l\" | {l=7, m=5}",
+            "| \"estimated_tokens\": 5, \"suggested_model\": \"m\" | \"estimated_cost\": 1, \"estimated_tokens\": 7, \"suggested_model\": \"m\" | {m=5}",
+            "| \"estimated_tokens\": 5 | \"estimated_tokens\": 7 | {}",
+            "\"total_estimated_tokens\": 99, | \"suggested_model\": \"m\" | \"title\": \"x\" | {m=99}",
+            "\"total_estimated_tokens\": 99, | \"suggested_model\": \"m\" | \"suggested_model\": \"l\" | {}",
+            "\"total_estimated_cost\": 1, | \"estimated_tokens\": 5, \"suggested_model\": \"m\" | \"title\": \"x\" | {}"})
+    void tokensCountWhereNothingSaysWhatTheyCost(@Nullable String plan, String first, String second, String counted) {
+        Budget budget = Missions.json("""
+                {"name": "x", "plan": {%s "tasks": [{"id": "a", %s}, {"id": "b", %s}]}}"""
+                .formatted(plan == null ? "" : plan, first, second)).policy().budget();
+        assertThat(new TreeMap<>(budget.tokensByModel())).hasToString(counted);
     }
 
     /** autonomy | members of the plan | whether a human must approve it | whether failures may ask one. */

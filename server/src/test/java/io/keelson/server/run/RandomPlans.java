@@ -74,7 +74,7 @@ final class RandomPlans {
 
     private Budget budget() {
         return chance(85) ? Budget.NONE
-                : new Budget(BigDecimal.valueOf(random.nextInt(300), 2), random.nextInt(10), chance(50) ? "m" : null,
+                : new Budget(BigDecimal.valueOf(random.nextInt(300), 2), chance(50) ? Map.of("m", 7L) : Map.of(),
                         chance(50) ? BigDecimal.valueOf(random.nextInt(200), 2) : null,
                         chance(50) ? BigDecimal.valueOf(random.nextInt(200), 2) : null,
                         chance(50) ? BigDecimal.valueOf(random.nextInt(100)) : null, BigDecimal.ZERO);

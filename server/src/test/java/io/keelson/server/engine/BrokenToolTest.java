@@ -1,0 +1,55 @@
+package io.keelson.server.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.auth.Origin;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/** A tool that breaks over a secret, and says so with it. */
+class BrokenToolTest {
+
+    private static final Tool BROKEN = new Tool() {
+        @Override
+        public ToolSpec spec() {
+            var any = JsonNodeFactory.instance.objectNode();
+            return new ToolSpec("test.broken", "Breaks", any, any, Duration.ofSeconds(60), false);
+        }
+
+        @Override
+        public ToolResult execute(ToolCall call) {
+            String told = call.input().toString();
+            throw new IllegalArgumentException("no sense in " + told, new IllegalStateException(told));
+        }
+    };
+
+    @Test
+    void theErrorDoesNotTellIt(@TempDir Path folder) throws Exception {
+        try (Nodes nodes = new Nodes(folder, BROKEN)) {
+            nodes.secrets.set(Nodes.WORKSPACE, "token", "token-4b1e", Origin.SERVER);
+            UUID run = nodes.submit(nodes.node(), """
+                    name: breaks
+                    goal: g
+                    plan:
+                      tasks:
+                        - id: a
+                          steps: [{tool: test.broken, input: {v: '${ secret("token") }'}, retry: {max_attempts: 1}}]
+                    """);
+            nodes.awaitState(run, "failed");
+
+            assertThat(nodes.text("select error_message from orchestration_steps"))
+                    .contains("failed unexpectedly", "[secret]")
+                    .doesNotContain("4b1e");
+            assertThat(nodes.count("select count(*) from orchestration_events e where e::text like '%4b1e%'"))
+                    .isZero();
+        }
+    }
+}
