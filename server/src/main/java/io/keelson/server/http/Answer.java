@@ -1,6 +1,8 @@
 package io.keelson.server.http;
 
+import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +26,14 @@ record Answer(int status, @Nullable Content content, Map<String, String> headers
 
         /** Bytes that are read while they are sent, -1 when nobody knows how many. The sender closes the stream. */
         record Stream(String type, long length, InputStream bytes) implements Content {}
+
+        /** What is written as it comes, for as long as the writer writes. */
+        record Live(String type, Writer writer) implements Content {}
+    }
+
+    /** Writes an answer piece by piece. */
+    interface Writer {
+        void writeTo(OutputStream out) throws IOException, InterruptedException;
     }
 
     private static final String JSON = "application/json";
@@ -52,6 +62,10 @@ record Answer(int status, @Nullable Content content, Map<String, String> headers
 
     static Answer stream(String type, long length, InputStream bytes) {
         return new Answer(200, new Content.Stream(type, length, bytes), Map.of(), false);
+    }
+
+    static Answer live(String type, Writer writer) {
+        return new Answer(200, new Content.Live(type, writer), Map.of(), false);
     }
 
     static Answer problem(int status, JsonNode document, Map<String, String> headers) {

@@ -28,6 +28,10 @@ final class Call {
         this.query = new Query(context.queryParamMap());
     }
 
+    UUID keyId() {
+        return caller().keyId();
+    }
+
     UUID workspace() {
         return caller().workspaceId();
     }

@@ -45,6 +45,13 @@ final class Door {
         return caller;
     }
 
+    /** Whether the key of a call that has been let in is still good. */
+    boolean stillOpenTo(Call call) {
+        String given = call.header("Authorization");
+        Caller caller = given == null ? null : keys.find(given.substring(SCHEME.length()).strip());
+        return caller != null && !caller.closed();
+    }
+
     private void count(Context context, Caller caller) {
         RequestRate.State state = rate.count(caller);
         if (state != null) {

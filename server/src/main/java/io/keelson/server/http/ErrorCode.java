@@ -66,6 +66,7 @@ enum ErrorCode {
     OPEN_RUNS_LIMIT_REACHED(429, "The workspace has as many open runs as it may"),
     RUN_RATE_LIMIT_REACHED(429, "The workspace creates runs faster than it may"),
     STORAGE_LIMIT_REACHED(429, "The workspace stores as much as it may"),
+    STREAM_LIMIT_REACHED(429, "Too many event streams with this key"),
     HEADERS_TOO_LARGE(431, "The headers are too large"),
     INTERNAL_ERROR(500, "An error of the server's own"),
     OVERLOADED(503, "Too much is under way"),

@@ -9,7 +9,7 @@ final class Routes {
     private Routes() {}
 
     /** @param openApi the document about them, which is served as it is when it is asked for */
-    static List<Route> of(Rooms rooms, LongPoll poll, ObjectNode openApi) {
+    static List<Route> of(Rooms rooms, LongPoll poll, Door door, Stopping stopping, ObjectNode openApi) {
         Reads reads = new Reads(rooms.database(), rooms.runs());
         Submission submission = new Submission(rooms.commands());
         Route.Table table = new Route.Table();
@@ -17,6 +17,7 @@ final class Routes {
         CreditDoor credits = new CreditDoor(rooms.money(), reads);
         new RunCreation(rooms.missions(), rooms.ids(), reads, admission, credits, submission).addTo(table);
         new RunViews(reads, poll, rooms.commands()).addTo(table);
+        new EventStreams(reads, door, stopping).addTo(table);
         new RunActions(reads, admission, credits, submission).addTo(table);
         new ArtifactActions(reads, rooms.artifacts(), rooms.database(), rooms.artifactLife()).addTo(table);
         new ExplainActions(reads, rooms.database(), rooms.explainer()).addTo(table);

@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.javalin.http.Context;
+import io.javalin.http.HandlerType;
 import java.io.IOException;
 import java.io.InputStream;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
@@ -29,6 +30,7 @@ final class Sender {
             case null -> context.status(answer.status());
             case Answer.Content.Document document -> send(context, answer, document);
             case Answer.Content.Stream stream -> send(context, answer.status(), stream);
+            case Answer.Content.Live live -> send(context, answer.status(), live);
         }
         if (!whole) {
             linger(context, rest);
@@ -95,6 +97,23 @@ final class Sender {
             }
             bytes.transferTo(context.outputStream());
         } catch (IOException | RuntimeException e) {
+            abort(context, e);
+            throw e;
+        }
+    }
+
+    private static void send(Context context, int status, Answer.Content.Live live) {
+        context.status(status).contentType(live.type());
+        if (context.method() == HandlerType.HEAD) {
+            return;
+        }
+        try {
+            live.writer().writeTo(context.res().getOutputStream());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            LOG.debug("{} is not followed any more", context.path(), e);
+        } catch (RuntimeException e) {
             abort(context, e);
             throw e;
         }

@@ -174,6 +174,16 @@ final class ReadSql {
              order by e.seq
              limit ?""";
 
+    static final String PROGRESS = """
+            select h.run_id, h.last_seq, r.state_type = 'terminal' as ended
+              from run_heads h join orchestration_runs r on r.id = h.run_id
+             where h.run_id = any (?)""";
+
+    static final String PROGRESS_OF = """
+            select h.last_seq, r.state_type = 'terminal' as ended
+              from orchestration_runs r join run_heads h on h.run_id = r.id
+             where (r.workspace_id = ?) is true and r.id = ?""";
+
     static final String ATTEMPTS = """
             select a.attempt_number, a.state, a.started_at, a.completed_at, a.error_code, a.error_message,
                 trim_scale(case when open then h.credits_reserved else a.credits_reserved end) as credits_reserved,

@@ -9,11 +9,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -56,6 +58,28 @@ public final class RunReader {
     public Optional<RunState> state(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.STATE, ids(workspaceId, runId))
                 .map(row -> RunState.of(row.get("state").stringValue()));
+    }
+
+    /**
+     * How far a run has come.
+     *
+     * @param lastSeq the number of its last event
+     * @param ended whether it has ended, for now: a failed run may be retried
+     */
+    public record Progress(long lastSeq, boolean ended) {}
+
+    /** Of a run of the workspace. */
+    public Optional<Progress> progress(Connection c, UUID workspaceId, UUID run) throws SQLException {
+        return first(c, ReadSql.PROGRESS_OF, ids(workspaceId, run))
+                .map(row -> new Progress(row.get("last_seq").longValue(), row.get("ended").booleanValue()));
+    }
+
+    /** Those that exist, of whatever workspace. */
+    public Map<UUID, Progress> progress(Connection c, Set<UUID> runs) throws SQLException {
+        Map<UUID, Progress> found = new HashMap<>();
+        Loading.each(c, ReadSql.PROGRESS, runs, row -> found.put(Loading.uuid(row, "run_id"),
+                new Progress(row.getLong("last_seq"), row.getBoolean("ended"))));
+        return found;
     }
 
     /** The id of the run that bears the client's own id. */

@@ -50,7 +50,8 @@ class FuzzTest {
         String writes = item.has("put") ? "put" : "post";
         String method = item.has(writes) && (!item.has("get") || random.nextBoolean()) ? writes.toUpperCase(Locale.ROOT)
                 : "GET";
-        String target = path.replaceAll("\\{\\w+}", random.nextInt(3) == 0 ? encoded(text()) : run) + query();
+        String target = path.replaceAll("\\{\\w+}", random.nextInt(3) == 0 ? encoded(text()) : run)
+                + (path.endsWith("/stream") ? "?wait_ms=0" : query());
         byte[] body = method.equals("GET") ? null : body(document, item.get(writes));
 
         ApiServer.Answer answer =

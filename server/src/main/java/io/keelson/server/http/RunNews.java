@@ -1,0 +1,127 @@
+package io.keelson.server.http;
+
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.run.RunReader.Progress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How far watched runs have come: one look at the database for all of them, a few times a second, and none while nobody
+ * watches. What another server commits is seen like what this one does. For any number of threads.
+ */
+final class RunNews {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RunNews.class);
+    private static final Duration LOOK = Duration.ofMillis(100);
+
+    /** Looks up how far runs have come; a run that is gone is not among them. */
+    interface Lookup {
+        Map<UUID, Progress> of(Set<UUID> runs);
+    }
+
+    private static final class Watched {
+        private int watchers;
+        private Progress known;
+
+        private Watched(Progress known) {
+            this.known = known;
+        }
+    }
+
+    private final Lookup lookup;
+    private final Stopping stopping;
+    private final Map<UUID, Watched> runs = new HashMap<>();
+    private boolean looking;
+
+    RunNews(Lookup lookup, Stopping stopping) {
+        this.lookup = lookup;
+        this.stopping = stopping;
+    }
+
+    /** Somebody who watches a run until it is closed. */
+    final class Watch implements AutoCloseable {
+        private final UUID run;
+        private final Watched watched;
+
+        private Watch(UUID run, Watched watched) {
+            this.run = run;
+            this.watched = watched;
+        }
+
+        /** Waits for an event behind that one, or until the time is over or the server stops. What is known then. */
+        Progress await(long after, Duration patience) throws InterruptedException {
+            long end = System.nanoTime() + patience.toNanos();
+            synchronized (RunNews.this) {
+                for (long left = patience.toMillis(); watched.known.lastSeq() <= after && left > 0 && !stopping.hasBegun();) {
+                    RunNews.this.wait(left);
+                    left = (end - System.nanoTime()) / 1_000_000;
+                }
+                return watched.known;
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (RunNews.this) {
+                if (--watched.watchers == 0) {
+                    runs.remove(run);
+                }
+            }
+        }
+    }
+
+    /** @param known how far it has come by the caller's own look */
+    synchronized Watch watch(UUID run, Progress known) {
+        Watched watched = runs.computeIfAbsent(run, id -> new Watched(known));
+        watched.watchers++;
+        if (!looking) {
+            looking = true;
+            Thread.ofVirtual().name("run-news").start(this::look);
+        }
+        return new Watch(run, watched);
+    }
+
+    private void look() {
+        try {
+            for (Set<UUID> watched = watched(); !watched.isEmpty(); watched = watched()) {
+                told(watched);
+                if (stopping.await(LOOK)) {
+                    break;
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        synchronized (this) {
+            notifyAll();
+        }
+    }
+
+    /** The runs that are watched; with none the looking ends. */
+    private synchronized Set<UUID> watched() {
+        looking = !runs.isEmpty();
+        return Set.copyOf(runs.keySet());
+    }
+
+    private void told(Set<UUID> watched) {
+        try {
+            Map<UUID, Progress> news = lookup.of(watched);
+            synchronized (this) {
+                news.forEach((run, progress) -> {
+                    Watched old = runs.get(run);
+                    if (old != null && old.known.lastSeq() < progress.lastSeq()) {
+                        old.known = progress;
+                    }
+                });
+                notifyAll();
+            }
+        } catch (SqlFailure e) {
+            LOG.debug("no news of {} runs", watched.size(), e);
+        }
+    }
+}
