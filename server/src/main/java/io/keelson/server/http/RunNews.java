@@ -57,7 +57,8 @@ final class RunNews {
         Progress await(long after, Duration patience) throws InterruptedException {
             long end = System.nanoTime() + patience.toNanos();
             synchronized (RunNews.this) {
-                for (long left = patience.toMillis(); watched.known.lastSeq() <= after && left > 0 && !stopping.hasBegun();) {
+                for (long left = patience.toMillis(); watched.known.lastSeq() <= after && left > 0
+                        && !stopping.hasBegun();) {
                     RunNews.this.wait(left);
                     left = (end - System.nanoTime()) / 1_000_000;
                 }
