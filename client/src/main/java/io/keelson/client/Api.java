@@ -11,6 +11,8 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -57,6 +59,20 @@ public final class Api {
     /** As {@link #post(String, JsonNode)} with a time limit of its own, for calls that the server holds open. */
     public JsonNode post(String path, @Nullable JsonNode body, Duration limit) {
         return send(Call.post(path, body).within(limit)).body();
+    }
+
+    /**
+     * Sends a file's content as it is and reads the document that answers. Repeated over lost connections, 429 and 503:
+     * only for routes where that does no harm.
+     *
+     * @param limit for all of it
+     * @throws IllegalArgumentException when the file cannot be read
+     */
+    public JsonNode upload(String path, String contentType, Path file, Duration limit) {
+        if (!Files.isReadable(file)) {
+            throw new IllegalArgumentException(file + " cannot be read");
+        }
+        return send(Call.post(path, null).repeatable().within(limit).content(contentType, file)).body();
     }
 
     /** Reads content as it is; the caller closes the stream. */
@@ -127,7 +143,7 @@ public final class Api {
         }
     }
 
-    private HttpRequest request(Call call) {
+    private HttpRequest request(Call call) throws IOException {
         Duration limit = call.timeout() == null ? timeout : call.timeout();
         HttpRequest.Builder request = HttpRequest.newBuilder(base.resolve(base.getPath() + call.path()))
                 .timeout(limit)
@@ -136,6 +152,9 @@ public final class Api {
             request.header("Authorization", "Bearer " + apiKey);
         }
         call.headers().forEach(request::header);
+        if (call.file() != null) {
+            return request.method(call.method(), BodyPublishers.ofFile(call.file())).build();
+        }
         if (call.body() == null) {
             return request.method(call.method(), BodyPublishers.noBody()).build();
         }

@@ -181,6 +181,11 @@ public final class Runs {
                 Route.of("/runs/", artifact.runId(), "/artifacts/", artifact.id(), "/content").toString());
     }
 
+    /** Ends an artifact before its time; its record stays. What has ended already stays so. */
+    public void remove(Artifact artifact) {
+        api.send(Call.of("DELETE", Route.of("/runs/", artifact.runId(), "/artifacts/", artifact.id()), null));
+    }
+
     /** As {@link #awaitEnd(String, Duration, Consumer)} without a listener. */
     public Run awaitEnd(String id, Duration limit) {
         return new Await(this, id, limit, null).untilEnd();

@@ -59,6 +59,9 @@ class CommandLineTest {
         assertThat(run.out()).contains(" list running\n", " note completed (", " run completed\n", "n.txt")
                 .doesNotContain("\u001b").matches("(?s)\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ run .*");
         assertThat(out.resolve("n.txt")).hasContent("2");
+        assertThat(keelson("artifacts", "latest", "--get", "n.txt", "--to", "-").out()).isEqualTo("2");
+        assertThat(keelson("artifacts", "latest", "--remove", "n.txt").err()).contains("n.txt is removed");
+        assertThat(keelson("artifacts", "latest").out()).contains("n.txt", "no longer");
     }
 
     @Test

@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -98,6 +99,22 @@ class RemoteWorkerTest {
             List<Instant> done = times(events, "step_completed");
             assertThat(begun.subList(1, 3)).as("each in the commit that ended the one before")
                     .isEqualTo(done.subList(0, 2));
+        }
+    }
+
+    /** Larger than what a result may carry. */
+    @Test
+    void aFileOfAnySizeIsUploaded() throws Exception {
+        Path file = Files.write(dataDir.resolve("large"), new byte[9 << 20]);
+        try (Worker worker = worker("w1", step -> {
+            step.artifact("large file.bin", "application/octet-stream", file);
+            return "out";
+        })) {
+            Artifact artifact = keelson.runs().artifacts(end(submitted()).id()).get(0);
+            assertThat(artifact.name()).isEqualTo("large file.bin");
+            assertThat(artifact.sizeBytes()).isEqualTo(9 << 20);
+            keelson.runs().remove(artifact);
+            assertThat(keelson.runs().artifacts(artifact.runId()).get(0).deletedAt()).isNotNull();
         }
     }
 

@@ -2,6 +2,9 @@ package io.keelson.client.worker;
 
 import io.keelson.client.Api;
 import io.keelson.client.Json;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -19,6 +22,9 @@ final class Dispatch {
 
     /** How long an answer may take beyond the time that the server was asked to hold the call open. */
     private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+    /** The lease is kept meanwhile; who loses it is interrupted. */
+    private static final Duration UPLOAD_LIMIT = Duration.ofHours(12);
 
     private final Api api;
     private final String workerId;
@@ -68,6 +74,17 @@ final class Dispatch {
             body.set("next", asking(Json.object()));
         }
         return batch("/dispatch/" + kind.name().toLowerCase(Locale.ROOT), body, items, PATIENCE);
+    }
+
+    /** Sends a file for a step that the worker holds; answers the id that the step's result names it by. */
+    String upload(Assignment assignment, String name, String contentType, Path file) {
+        String path = "/dispatch/artifacts?worker_id=" + encoded(workerId) + "&step_id=" + assignment.stepId()
+                + "&lease_epoch=" + assignment.leaseEpoch() + "&name=" + encoded(name);
+        return api.upload(path, contentType, file, UPLOAD_LIMIT).path("upload_id").asString();
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
     }
 
     private ObjectNode asking(ObjectNode claim) {

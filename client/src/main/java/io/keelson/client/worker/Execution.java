@@ -2,6 +2,7 @@ package io.keelson.client.worker;
 
 import io.keelson.client.Json;
 import java.math.BigDecimal;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -25,16 +26,25 @@ final class Execution implements StepContext {
 
     private final Assignment assignment;
     private final Runnable onNews;
+    private final Uploads uploads;
     private final Journal journal = new Journal();
     private final Extras extras = new Extras();
     private volatile Phase phase = Phase.WORKING;
     private volatile boolean cancelled;
     private @Nullable Thread thread;
 
+    /** The way of files to the server. */
+    @FunctionalInterface
+    interface Uploads {
+        /** Answers the upload's id. */
+        String send(Assignment assignment, String name, String contentType, Path file);
+    }
+
     /** @param onNews is told when there is something to report */
-    Execution(Assignment assignment, Runnable onNews) {
+    Execution(Assignment assignment, Runnable onNews, Uploads uploads) {
         this.assignment = assignment;
         this.onNews = onNews;
+        this.uploads = uploads;
     }
 
     /** Says which thread is to be interrupted; false when the work is no longer wanted. */
@@ -191,6 +201,11 @@ final class Execution implements StepContext {
     @Override
     public void artifact(String name, String contentType, byte[] content) {
         extras.artifact(name, contentType, content);
+    }
+
+    @Override
+    public void artifact(String name, String contentType, Path file) {
+        extras.upload(uploads.send(assignment, name, contentType, file));
     }
 
     @Override

@@ -32,6 +32,10 @@ final class Extras {
                 .put("content_base64", Base64.getEncoder().encodeToString(content));
     }
 
+    synchronized void upload(String id) {
+        body.withArrayProperty("uploads").addObject().put("upload_id", id);
+    }
+
     synchronized void usage(long tokens, BigDecimal cost) {
         body.remove("model");
         body.put("tokens", tokens).put("cost", cost.setScale(COST_SCALE, RoundingMode.HALF_UP));

@@ -1,6 +1,7 @@
 package io.keelson.client.worker;
 
 import java.math.BigDecimal;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +80,15 @@ public interface StepContext {
      * @throws IllegalArgumentException when it is larger
      */
     void artifact(String name, String contentType, byte[] content);
+
+    /**
+     * Uploads a file of any size at once, in pieces, and adds it to the result. It is stored with the step's completion and
+     * removed otherwise.
+     *
+     * @throws io.keelson.client.KeelsonException when the server does not take it; thrown on by a handler, it is a failure
+     *     of the step that is tried again
+     */
+    void artifact(String name, String contentType, Path file);
 
     /**
      * Says what the work used; the last call counts.

@@ -171,7 +171,7 @@ public final class Worker implements AutoCloseable {
     }
 
     private void accept(Assignment assignment) {
-        Execution execution = new Execution(assignment, heartbeats::nudge);
+        Execution execution = new Execution(assignment, heartbeats::nudge, dispatch::upload);
         if (!slots.take(execution)) {
             return;
         }
