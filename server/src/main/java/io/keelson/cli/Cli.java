@@ -1,11 +1,13 @@
 package io.keelson.cli;
 
 import java.io.PrintWriter;
+import java.math.BigDecimal;
 import java.time.Clock;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.TypeConversionException;
 
 /** The command line as a function of its arguments. */
 final class Cli {
@@ -20,10 +22,19 @@ final class Cli {
     static CommandLine commandLine(Clock clock) {
         return new CommandLine(new KeelsonCommand(clock)).setCommandName(command())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .registerConverter(BigDecimal.class, Cli::amount)
                 .setUsageHelpAutoWidth(true)
                 .setAbbreviatedOptionsAllowed(false)
                 .setParameterExceptionHandler(Cli::wrongUsage)
                 .setExecutionExceptionHandler(Cli::failed);
+    }
+
+    private static BigDecimal amount(String text) {
+        try {
+            return new BigDecimal(text);
+        } catch (NumberFormatException e) {
+            throw new TypeConversionException("'" + text + "' is not a number such as 12.5");
+        }
     }
 
     /** How this program was called, so that the commands it suggests can be copied. */

@@ -21,6 +21,8 @@ import tools.jackson.databind.node.ObjectNode;
 record ErrorReport(int exitCode, String code, String message, List<Problem> problems, List<String> allowed,
         @Nullable String advice) {
 
+    private static final String RUNS = "`keelson runs` lists the runs";
+
     static ErrorReport of(Throwable failure) {
         return switch (failure) {
             case CliException e -> new ErrorReport(e.exitCode(), e.code(), String.valueOf(e.getMessage()), e.problems(),
@@ -42,15 +44,17 @@ record ErrorReport(int exitCode, String code, String message, List<Problem> prob
         String prefix = e.code() + ": ";
         int exitCode = e.status() == 400 || e.status() == 422 ? ExitCode.USAGE : ExitCode.FAILED;
         return new ErrorReport(exitCode, e.code(), message.startsWith(prefix) ? message.substring(prefix.length())
-                : message, problems, e.allowed(), advice(e.code()));
+                : message, problems, e.allowed(), advice(e.code(), message));
     }
 
-    private static @Nullable String advice(String code) {
+    private static @Nullable String advice(String code, String message) {
         return switch (code) {
             case "SERVER_UNREACHABLE" -> "start one with `keelson server`, or correct KEELSON_URL";
             case "UNAUTHENTICATED", "INVALID_API_KEY" ->
                 "set KEELSON_API_KEY to the key in the server's <data folder>/api-key";
-            case "RUN_NOT_FOUND", "INVALID_ID" -> "`keelson runs` lists the runs";
+            case "RUN_NOT_FOUND" -> RUNS;
+            case "INVALID_ID" -> message.contains(" key_") ? "`keelson keys` lists the keys"
+                    : message.contains(" run_") ? RUNS : null;
             case "INSUFFICIENT_CREDITS" -> "`keelson credits` shows what there is, `keelson credits grant` adds to it";
             case "APPROVAL_AMBIGUOUS" -> "name one of them with --step";
             default -> null;

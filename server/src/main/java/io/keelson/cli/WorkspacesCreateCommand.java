@@ -8,7 +8,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "create", description = "Makes a workspace. Make a key for it next.",
+@Command(name = "create",
+        description = "Makes a workspace without credits. Make a key for it next; one with credits:grant gives it some.",
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces create acme",
                 "  keelson workspaces create acme --limit open_runs=100 --limit steps=20"})
 final class WorkspacesCreateCommand extends CliCommand {

@@ -58,6 +58,9 @@ class MoneyCommandsTest {
         assertThat(negative.code()).isEqualTo(2);
         assertThat(negative.err()).contains("/amount", "OUT_OF_RANGE");
         assertThat(keelson("credits", "grant", "NaN").code()).isEqualTo(2);
+        assertThat(keelson("credits", "grant", "much").err()).contains("'much' is not a number such as 12.5")
+                .doesNotContain("Exception");
+        assertThat(keelson("keys", "revoke", "mine").err()).contains("[INVALID_ID]", "`keelson keys` lists the keys");
         assertThat(
                 keelson("credits", "adjust", "1000", "--from", "available", "--to", "spent", "--reason", "all").err())
                 .contains("[INSUFFICIENT_CREDITS]", "keelson credits grant");

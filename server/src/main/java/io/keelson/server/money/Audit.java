@@ -1,6 +1,7 @@
 package io.keelson.server.money;
 
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Tenancy;
 import io.keelson.server.money.Discrepancy.Kind;
 import java.math.BigDecimal;
 import java.sql.Connection;
@@ -150,7 +151,8 @@ public final class Audit {
     public Report verify(@Nullable UUID workspace) {
         turn.lock();
         try {
-            return database.inTransaction(c -> verify(c, workspace));
+            return workspace == null ? Tenancy.everywhere(() -> database.inTransaction(c -> verify(c, null)))
+                    : database.inTransaction(c -> verify(c, workspace));
         } finally {
             turn.unlock();
         }
