@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who holds a key. Only hashes are stored. Answers are remembered for {@link #MEMORY}, so whatever happens to a key, its
- * workspace or its limits is so within that time on every node. That a key was used is noted apart, by
+ * workspace or its limits is so within 5 seconds on every node, also for a call that waits and asks once a second. That a key was used is noted apart, by
  * {@link KeyUses}.
  */
 public final class ApiKeys {
 
-    static final Duration MEMORY = Duration.ofSeconds(5);
+    static final Duration MEMORY = Duration.ofSeconds(4);
 
     private static final int MOST_REMEMBERED = 10_000;
 

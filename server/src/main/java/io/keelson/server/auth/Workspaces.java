@@ -114,7 +114,7 @@ public final class Workspaces {
         });
     }
 
-    /** Its keys open nothing any more, on any node within {@link ApiKeys#MEMORY}. Empty when there is none. */
+    /** Its keys open nothing any more, on any node within 5 seconds. Empty when there is none. */
     public Optional<WorkspaceRow> close(UUID id, Origin origin) {
         return database.inTransaction(c -> {
             Optional<WorkspaceRow> found = one(c, LOCK, id);

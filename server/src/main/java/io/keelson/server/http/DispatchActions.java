@@ -61,7 +61,7 @@ final class DispatchActions {
         Duration lease = lease(fields);
         String version = fields.optionalText("version", MAX_NAME);
         fields.done();
-        List<RemoteWork.Item> items = poll.take(Duration.ofMillis(wait), patience -> work.claim(
+        List<RemoteWork.Item> items = poll.take(call, Duration.ofMillis(wait), patience -> work.claim(
                 new RemoteWork.Claim(call.workspace(), worker, tools, max, patience, lease, version)));
         return Lists.whole(items.stream().map(DispatchActions::document).toList());
     }

@@ -6,6 +6,7 @@ import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Limits;
 import io.keelson.server.auth.Scope;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Asks every caller for a key, and the key for what the route needs. */
 final class Door {
@@ -22,7 +23,33 @@ final class Door {
     }
 
     Caller enter(Context context, Scope scope) {
-        String given = context.header("Authorization");
+        Caller caller = holder(context.header("Authorization"));
+        String workspace = context.header("X-Workspace-ID");
+        if (workspace != null && !workspace.equalsIgnoreCase(caller.workspaceId().toString())) {
+            throw Refusal.of(ErrorCode.WORKSPACE_MISMATCH,
+                    "X-Workspace-ID names a workspace that the API key does not open");
+        }
+        count(context, caller);
+        require(caller, scope);
+        return caller;
+    }
+
+    /** Refuses a call that has been let in when its key is no longer good. */
+    void requireStillOpenTo(Call call) {
+        var _ = holder(call.header("Authorization"));
+    }
+
+    /** Whether the key of a call that has been let in is still good. */
+    boolean stillOpenTo(Call call) {
+        try {
+            requireStillOpenTo(call);
+            return true;
+        } catch (Refusal refused) {
+            return false;
+        }
+    }
+
+    private Caller holder(@Nullable String given) {
         if (given == null || !given.toLowerCase(Locale.ROOT).startsWith(SCHEME)) {
             throw Refusal.of(ErrorCode.UNAUTHENTICATED, "send the header Authorization: Bearer <api key>")
                     .header("WWW-Authenticate", CHALLENGE);
@@ -32,24 +59,10 @@ final class Door {
             throw Refusal.of(ErrorCode.INVALID_API_KEY, "the API key is malformed, unknown or revoked")
                     .header("WWW-Authenticate", CHALLENGE + ", error=\"invalid_token\"");
         }
-        String workspace = context.header("X-Workspace-ID");
-        if (workspace != null && !workspace.equalsIgnoreCase(caller.workspaceId().toString())) {
-            throw Refusal.of(ErrorCode.WORKSPACE_MISMATCH,
-                    "X-Workspace-ID names a workspace that the API key does not open");
-        }
         if (caller.closed()) {
             throw Refusal.of(ErrorCode.WORKSPACE_CLOSED, "the API key's workspace is closed");
         }
-        count(context, caller);
-        require(caller, scope);
         return caller;
-    }
-
-    /** Whether the key of a call that has been let in is still good. */
-    boolean stillOpenTo(Call call) {
-        String given = call.header("Authorization");
-        Caller caller = given == null ? null : keys.find(given.substring(SCHEME.length()).strip());
-        return caller != null && !caller.closed();
     }
 
     private void count(Context context, Caller caller) {

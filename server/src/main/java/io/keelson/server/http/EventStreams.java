@@ -95,6 +95,9 @@ final class EventStreams {
         Duration quiet = Duration.ZERO;
         while (!stopping.hasBegun()) {
             if (known.lastSeq() > reader.seen) {
+                if (!door.stillOpenTo(reader.call)) {
+                    return;
+                }
                 reader.sendUpTo(known.lastSeq());
                 quiet = Duration.ZERO;
             }

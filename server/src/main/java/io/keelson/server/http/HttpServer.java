@@ -49,7 +49,7 @@ public final class HttpServer implements AutoCloseable {
         this.idempotency = new Idempotency(rooms.database(), rooms.keys());
         this.door = new Door(rooms.access().holders(), new RequestRate(System::nanoTime));
         ObjectNode document = OpenApi.document();
-        this.routes = Routes.of(rooms, new LongPoll(options.longestPoll(), stopping), door, stopping,
+        this.routes = Routes.of(rooms, new LongPoll(options.longestPoll(), stopping, door), door, stopping,
                 document);
         OpenApi.addScopes(document, routes);
         this.javalin = Javalin.create(this::configure);

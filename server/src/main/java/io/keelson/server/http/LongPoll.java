@@ -7,7 +7,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Holds a call open until there is something to answer, and no longer than asked, allowed, or the server lives. */
+/**
+ * Holds a call open until there is something to answer, and no longer than asked, allowed, or the server lives. Whose key
+ * ends meanwhile is refused: it is asked for before each look.
+ */
 final class LongPoll {
 
     /** How soon a call that waits notices that the server stops. */
@@ -18,10 +21,12 @@ final class LongPoll {
 
     private final Duration longest;
     private final Stopping stopping;
+    private final Door door;
 
-    LongPoll(Duration longest, Stopping stopping) {
+    LongPoll(Duration longest, Stopping stopping, Door door) {
         this.longest = longest;
         this.stopping = stopping;
+        this.door = door;
     }
 
     long longestMillis() {
@@ -34,10 +39,11 @@ final class LongPoll {
     }
 
     /** Asks until there is something, in slices so that a stop of the server is noticed. */
-    <T> List<T> take(Duration patience, Waiting<T> source) throws InterruptedException {
+    <T> List<T> take(Call call, Duration patience, Waiting<T> source) throws InterruptedException {
         long end = System.nanoTime() + patience.toNanos();
         while (true) {
             Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
+            door.requireStillOpenTo(call);
             List<T> items = source.take(left.compareTo(SLICE) < 0 ? left : SLICE);
             if (!items.isEmpty() || left.compareTo(SLICE) <= 0 || stopping.hasBegun()) {
                 return items;
@@ -46,8 +52,8 @@ final class LongPoll {
     }
 
     /** Waits for something that will be told, in time or not. */
-    void await(CompletableFuture<?> event, Duration patience) throws InterruptedException {
-        take(patience, slice -> {
+    void await(Call call, CompletableFuture<?> event, Duration patience) throws InterruptedException {
+        take(call, patience, slice -> {
             try {
                 event.get(slice.toNanos(), TimeUnit.NANOSECONDS);
                 return List.of(event);
@@ -62,9 +68,10 @@ final class LongPoll {
         List<T> look();
     }
 
-    <T> List<T> look(Duration patience, Lookup<T> source) throws InterruptedException {
+    <T> List<T> look(Call call, Duration patience, Lookup<T> source) throws InterruptedException {
         long end = System.nanoTime() + patience.toNanos();
         while (true) {
+            door.requireStillOpenTo(call);
             List<T> items = source.look();
             Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
             if (!items.isEmpty() || left.isZero() || stopping.await(left.compareTo(LOOK) < 0 ? left : LOOK)) {

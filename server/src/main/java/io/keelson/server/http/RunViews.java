@@ -79,7 +79,7 @@ final class RunViews {
         CompletableFuture<RunState> end = commands.ended(id);
         try {
             if (!reads.ended(call.workspace(), id)) {
-                poll.await(end, wait);
+                poll.await(call, end, wait);
             }
             return Answer.resource(reads.run(call.workspace(), id));
         } finally {
@@ -159,7 +159,7 @@ final class RunViews {
         SeqPage page = new SeqPage("events", query, "after");
         Duration wait = Duration.ofMillis(query.integer("wait_ms", 0, poll.longestMillis(), 0));
         query.done();
-        return page.answer(poll.look(wait, () -> reads.ofRun(call.workspace(), id,
+        return page.answer(poll.look(call, wait, () -> reads.ofRun(call.workspace(), id,
                 (runs, c) -> runs.events(c, call.workspace(), id, page.after(), page.toRead()))));
     }
 

@@ -3,8 +3,17 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.Scope;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -58,6 +67,23 @@ class DoorTest {
         assertThat(api.get(RUNS, "X-Workspace-ID", Bootstrap.DEFAULT_WORKSPACE.toString()).status()).isEqualTo(200);
         assertRefused(api.get(RUNS, "X-Workspace-ID", UUID.randomUUID().toString()), 403, "WORKSPACE_MISMATCH");
         assertRefused(api.get(RUNS, "X-Workspace-ID", "default"), 403, "WORKSPACE_MISMATCH");
+    }
+
+    @Test
+    void whoWaitsIsAskedForTheKeyAgain() {
+        String run = "/api/v1/runs/" + api.create(ApiServer.WAITS);
+        String key = api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.of(Scope.RUNS_READ, Scope.WORK));
+        assertThat(api.get(run, "Authorization", key).status()).isEqualTo(200);
+        List<CompletableFuture<ApiServer.Answer>> waiting = Stream.of("?wait_ms=20000", "/events?after=1&wait_ms=20000")
+                .map(path -> CompletableFuture.supplyAsync(() -> api.get(run + path, "Authorization", key)))
+                .collect(Collectors.toCollection(ArrayList::new));
+        waiting.add(CompletableFuture.supplyAsync(() -> api.post("/api/v1/dispatch/claim", """
+                {"worker_id": "patient", "tools": ["late.tool"], "wait_ms": 20000}""", "Authorization", key)));
+        Awaitility.await().until(() -> api.get("/api/v1/workers").text().contains("patient"));
+
+        api.sql("update api_keys set revoked_at = now() where name = 'test'");
+
+        waiting.forEach(call -> assertRefused(call.orTimeout(6, TimeUnit.SECONDS).join(), 401, "INVALID_API_KEY"));
     }
 
     @Test

@@ -239,7 +239,9 @@ class MoneyApiTest {
     @Test
     void theBooksAreVerified(@TempDir Path folder) throws Exception {
         try (ApiServer own = new ApiServer(folder)) {
+            own.stranger();
             JsonNode right = own.get(LEDGER + "/verify").json();
+            assertThat(own.get(LEDGER + "/verify?all=true").json().get("workspaces").intValue()).isEqualTo(2);
             execute(own, "update credit_balances set available = available - 0.000001");
             JsonNode wrong = own.get(LEDGER + "/verify?all=true").json();
 
@@ -251,6 +253,11 @@ class MoneyApiTest {
             assertThat(wrong.at("/discrepancy/figure").stringValue()).isEqualTo("available");
             assertThat(wrong.at("/discrepancy/expected").decimalValue()).isEqualByComparingTo("1000");
             assertThat(wrong.at("/discrepancy/actual").decimalValue()).isEqualByComparingTo("999.999999");
+            execute(own, "update credit_balances set available = available + 0.000001");
+            execute(own, "update credit_balances set available = available - 1 where workspace_id <> '"
+                    + Bootstrap.DEFAULT_WORKSPACE + "'");
+            assertThat(own.get(LEDGER + "/verify").json().get("ok").booleanValue()).isTrue();
+            assertThat(own.get(LEDGER + "/verify?all=true").json().get("ok").booleanValue()).isFalse();
         }
     }
 
