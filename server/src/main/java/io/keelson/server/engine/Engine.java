@@ -78,8 +78,9 @@ public final class Engine implements Commands, AutoCloseable {
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own);
         upkeep = new Upkeep(database, store, reconciler,
                 new Lookout(database, store.runs(), reconciler, wakeUps, admissions), executor, ends, prices,
-                new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock), node,
-                options);
+                new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock),
+                secrets,
+                node, options);
         remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, claims, this::own, options.lease());
         upkeep.start();
         claiming = Thread.ofPlatform().name("claimer").start(claimer);

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
+import io.keelson.server.secret.Secrets;
 import java.time.Duration;
 import java.util.Set;
 import java.util.UUID;
@@ -32,13 +33,15 @@ final class Upkeep implements AutoCloseable {
     private final RunEnds ends;
     private final PriceList prices;
     private final ArtifactSweeper artifacts;
+    private final Secrets secrets;
     private final String node;
     private final Engine.Options options;
     private final ScheduledThreadPoolExecutor ticker = new ScheduledThreadPoolExecutor(2,
             Thread.ofPlatform().daemon().name("upkeep-", 0).factory());
 
     Upkeep(Database database, Store store, Reconciler reconciler, Lookout lookout, LocalExecutor executor,
-            RunEnds ends, PriceList prices, ArtifactSweeper artifacts, String node, Engine.Options options) {
+            RunEnds ends, PriceList prices, ArtifactSweeper artifacts, Secrets secrets, String node,
+            Engine.Options options) {
         this.database = database;
         this.store = store;
         this.reconciler = reconciler;
@@ -47,6 +50,7 @@ final class Upkeep implements AutoCloseable {
         this.ends = ends;
         this.prices = prices;
         this.artifacts = artifacts;
+        this.secrets = secrets;
         this.node = node;
         this.options = options;
         ticker.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -61,6 +65,7 @@ final class Upkeep implements AutoCloseable {
         every(SETTINGS, this::readSettings);
         every(RARELY, reconciler::stuckJoins);
         every(NOW_AND_THEN, this::dropExpiredKeys);
+        every(NOW_AND_THEN, secrets::forget);
         every(NOW_AND_THEN, artifacts::expire);
         every(NOW_AND_THEN, artifacts::remove);
         every(SELDOM, artifacts::removeOrphans);

@@ -20,7 +20,10 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** {@code secrets}. Values come out for execution only; nothing here is remembered in memory. */
+/**
+ * {@code secrets} and {@code former_secrets}. Values come out for execution only; nothing here is remembered in memory.
+ * What was replaced or removed stays for a day to be struck out, whoever began a step with it.
+ */
 public final class Secrets {
 
     /** Shorter values would be struck out of texts in which they stand by chance. */
@@ -39,17 +42,29 @@ public final class Secrets {
             select name, version, created_at, updated_at, updated_by from secrets
              where workspace_id = ? order by name""";
 
+    /** The row as it stands when whoever is changing it has done so: no value slips between two who set it at once. */
+    private static final String KEEP = """
+            insert into former_secrets (workspace_id, name, key_id, sealed)
+            select workspace_id, name, key_id, sealed from secrets where workspace_id = ? and name = ? for update""";
+
+    private static final String FORGET = """
+            delete from former_secrets where replaced_at < clock_timestamp() - interval '24 hours'""";
+
     private static final String VALUES = """
-            select name, key_id, sealed, previous_key_id, previous from secrets
-             where workspace_id = ? and name = any (?)""";
+            with named as (select ?::uuid as workspace_id, unnest(?::text[]) as name)
+            select s.name, s.key_id, s.sealed, true as present from secrets s join named using (workspace_id, name)
+            union all
+            select s.name, s.previous_key_id, s.previous, false from secrets s join named using (workspace_id, name)
+             where s.previous is not null
+            union all
+            select f.name, f.key_id, f.sealed, false from former_secrets f join named using (workspace_id, name)""";
 
     private static final String FOREIGN = """
             select workspace_id, name, key_id, sealed from secrets where key_id <> ?
              order by workspace_id, name limit 500 for update""";
 
     private static final String RESEAL = """
-            update secrets set key_id = ?, sealed = ?, previous_key_id = null, previous = null
-             where workspace_id = ? and name = ?""";
+            update secrets set key_id = ?, sealed = ? where workspace_id = ? and name = ?""";
 
     /** A secret as people see it: never its value. */
     public record Shown(String name, int version, Instant createdAt, Instant updatedAt, @Nullable String updatedBy) {}
@@ -88,6 +103,7 @@ public final class Secrets {
     public Shown set(UUID workspace, String name, String value, Origin origin) {
         String by = origin.name();
         return database.inTransaction(c -> {
+            keep(c, workspace, name);
             try (PreparedStatement statement = c.prepareStatement(SET)) {
                 statement.setObject(1, workspace);
                 statement.setString(2, name);
@@ -124,6 +140,7 @@ public final class Secrets {
     /** False when there was none of that name. */
     public boolean remove(UUID workspace, String name, Origin origin) {
         return database.inTransaction(c -> {
+            keep(c, workspace, name);
             try (PreparedStatement statement = c
                     .prepareStatement("delete from secrets where workspace_id = ? and name = ?")) {
                 statement.setObject(1, workspace);
@@ -133,6 +150,23 @@ public final class Secrets {
                     Audit.write(c, origin, "secret_removed", workspace, name, JsonNodeFactory.instance.objectNode());
                 }
                 return removed;
+            }
+        });
+    }
+
+    private static void keep(Connection c, UUID workspace, String name) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(KEEP)) {
+            statement.setObject(1, workspace);
+            statement.setString(2, name);
+            statement.executeUpdate();
+        }
+    }
+
+    /** Removes what was replaced or removed a day ago. */
+    public void forget() {
+        database.runInTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(FORGET)) {
+                statement.executeUpdate();
             }
         });
     }
@@ -154,7 +188,7 @@ public final class Secrets {
         return opened;
     }
 
-    /** What must not be written down of those names; a secret that is gone cannot be struck out any more. */
+    /** What must not be written down of those names: what they are, and what they were within the last day. */
     public Redaction redaction(UUID workspace, Set<String> names) {
         return names.isEmpty() ? Redaction.NONE : read(workspace, names).struck;
     }
@@ -169,13 +203,14 @@ public final class Secrets {
                 try (ResultSet row = statement.executeQuery()) {
                     while (row.next()) {
                         String name = row.getString("name");
-                        String context = context(workspace, name);
-                        String value = keyOf(row.getString("key_id"), name).open(row.getBytes("sealed"), context);
-                        values.put(name, value);
-                        struck.add(value);
-                        SealingKey before = keys.get(String.valueOf(row.getString("previous_key_id")));
-                        if (before != null) {
-                            struck.add(before.open(row.getBytes("previous"), context));
+                        boolean present = row.getBoolean("present");
+                        if (present || keys.containsKey(row.getString("key_id"))) {
+                            String value = keyOf(row.getString("key_id"), name).open(row.getBytes("sealed"),
+                                    context(workspace, name));
+                            struck.add(value);
+                            if (present) {
+                                values.put(name, value);
+                            }
                         }
                     }
                 }

@@ -216,6 +216,28 @@ class SecretApiTest {
                 + " \"content_type\": \"text/plain\", \"content_base64\": \"" + content + "\"}]");
     }
 
+    /** What a worker was given is struck out of its report, whatever has become of the secret since. */
+    @Test
+    void whatAWorkerHoldsIsStruckOutThoughItIsGone() {
+        String claim = "{\"worker_id\": \"w\", \"tools\": [\"held.work\"], \"max\": 1, \"wait_ms\": 10000}";
+        assertThat(api.post(API + "/dispatch/claim", claim.replace("10000", "0")).status()).isEqualTo(200);
+        for (boolean removed : new boolean[] {true, false}) {
+            set("held", "what-was-given");
+            String run = run(
+                    "{\"name\": \"h\", \"tool\": \"held.work\", \"input\": {\"v\": \"${ secret(\\\"held\\\") }\"}}");
+            JsonNode item = claimed(claim);
+            if (removed) {
+                api.send("DELETE", API + "/secrets/held", null);
+            } else {
+                set("held", "the-second");
+                set("held", "the-third");
+            }
+            ok("complete", "\"step_id\": " + item.get("step_id") + ", \"lease_epoch\": " + item.get("lease_epoch")
+                    + ", \"output\": {\"o\": " + item.at("/input/v") + "}");
+            assertThat(step(run).at("/output/o").stringValue()).isEqualTo("[secret]");
+        }
+    }
+
     private JsonNode claimed(String claim) {
         Answer answer = api.post(API + "/dispatch/claim", claim);
         assertThat(answer.json().get("items").isEmpty()).as(answer.text()).isFalse();

@@ -82,6 +82,7 @@ class TenantFenceTest {
         private String workIn(String bearer) {
             String[] headers = bearer.isEmpty() ? new String[0] : new String[] {"Authorization", bearer};
             call("PUT", "/secrets/token", "{\"value\": \"0123456789\"}", headers);
+            call("PUT", "/secrets/token", "{\"value\": \"9876543210\"}", headers);
             call("POST", "/dispatch/claim", """
                     {"worker_id": "w", "tools": ["test.remote"], "max": 1}""", headers);
             call("POST", "/runs", ApiServer.REMOTE, headers);

@@ -80,6 +80,39 @@ class SecretsTest {
         assertThat(secrets.redaction(workspace, Set.of("token", "ghost")).text("first")).isEqualTo("[secret]");
     }
 
+    /** Whoever was given a value may hold it still, however often it was set anew since, and if it was removed. */
+    @Test
+    void whatWasReplacedOrRemovedIsStruckOutForADay() {
+        for (String value : List.of("first", "second", "third")) {
+            secrets.set(workspace, "token", value, Origin.SERVER);
+        }
+        secrets.remove(workspace, "token", Origin.SERVER);
+        assertThat(secrets.redaction(workspace, Set.of("token")).text("first second third"))
+                .isEqualTo("[secret] [secret] [secret]");
+        assertThat(secrets.redaction(other, Set.of("token")).none()).isTrue();
+        assertFailsWith("SECRET_NOT_FOUND", () -> secrets.open(workspace, Set.of("token")));
+        assertThat(secrets.list(workspace)).isEmpty();
+
+        secrets.set(workspace, "token", "fourth", Origin.SERVER);
+        secrets.forget();
+        assertThat(secrets.open(workspace, Set.of("token")).struck().text("first fourth"))
+                .isEqualTo("[secret] [secret]");
+
+        sql("update former_secrets set replaced_at = replaced_at - interval '24 hours'");
+        secrets.forget();
+        assertThat(secrets.open(workspace, Set.of("token")).struck().text("first fourth")).isEqualTo("first [secret]");
+    }
+
+    @Test
+    void aNewKeyKeepsFormerValuesStruckOut() {
+        secrets.set(workspace, "token", "first", Origin.SERVER);
+        secrets.set(workspace, "token", "second", Origin.SERVER);
+        Secrets both = new Secrets(database, SealingKey.fresh(), List.of(key));
+        both.reseal();
+
+        assertThat(both.redaction(workspace, Set.of("token")).text("first second")).isEqualTo("[secret] [secret]");
+    }
+
     @Test
     void whatIsRemovedIsGone() {
         secrets.set(workspace, "token", "s3cret", Origin.SERVER);
