@@ -3,6 +3,7 @@ package io.keelson.core.sim;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Budget;
+import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
@@ -55,7 +56,7 @@ final class RandomPlans {
                 chance(50) ? Timeouts.DEFAULT : timeouts(), humans(), new Hooks(
                         chance(15) ? step("before", StepKind.TOOL) : null,
                         chance(15) ? step("after", StepKind.TOOL) : null),
-                budget(), null);
+                budget(), id.getLeastSignificantBits() % 3 == 2 ? new Concurrency("key", 1) : null);
         List<TaskSpec> tasks = new ArrayList<>();
         for (int i = random.nextInt(7); i > 0; i--) {
             tasks.add(task("t" + tasks.size(), tasks.size()));

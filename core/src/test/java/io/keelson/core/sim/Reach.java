@@ -10,10 +10,11 @@ import java.util.stream.Stream;
 final class Reach {
     /** Edges of the lifecycles that no command leads to yet, or that only exist inside one commit. */
     private static final Map<String, List<String>> EDGES = Map.of(
-            "passed in one commit: nothing can come between", List.of("run pending → cancelled", "run pending → failed",
-                    "run planning → cancelled", "run planning → failed", "run resuming → cancelled",
+            "passed in one commit: nothing can come between",
+            List.of("run planning → cancelled", "run planning → failed", "run resuming → cancelled",
                     "run resuming → failed", "run resuming → paused", "task assigned → queued",
                     "task assigned → cancelled", "task assigned → awaiting_retry"),
+            "a turn under a concurrency key comes at once", List.of("run pending → failed"),
             "no command leads there", List.of("agent paused → failed", "step awaiting_retry → failed",
                     "step pending → skipped", "task awaiting_retry → assigned"));
 

@@ -49,11 +49,19 @@ final class Upkeep {
             lapsed(rows);
             timers(rows);
             stuck(rows);
+            turn(rows);
         }
         if (!sim.weather.calm() && sim.random.nextInt(400) == 0) {
             executor.handBack();
         }
         node.later(Simulation.TICK.plus(sim.between(-200, 200)), this::tick);
+    }
+
+    /** There is room under every concurrency key. */
+    private void turn(RunRows rows) {
+        if (rows.run.state() == RunState.PENDING) {
+            node.own(new Command.Admit(rows.id(), Actor.RECONCILER));
+        }
     }
 
     private void keepLeases() {

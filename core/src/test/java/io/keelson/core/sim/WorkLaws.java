@@ -57,7 +57,8 @@ final class WorkLaws {
                     place -> unless(place.item().holder() != null, "to be claimed though the run does not run: %s",
                             place));
         }
-        unless(!Set.of(RunState.PENDING, RunState.PLANNING, RunState.RESUMING).contains(state),
+        unless(!Set.of(RunState.PLANNING, RunState.RESUMING).contains(state)
+                && (state != RunState.PENDING || policy.concurrency() != null),
                 "passed in one commit, never left standing: %s", state);
     }
 
