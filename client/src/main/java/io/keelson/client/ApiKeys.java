@@ -34,17 +34,40 @@ public final class ApiKeys {
         return Json.document(api.send(Call.post(route(workspace), request.document())).body(), ApiKey.class);
     }
 
-    /** Makes a key like another one, which ends once the overlap is over. */
+    /** Makes a key like another one of one's own workspace, which ends once the overlap is over. */
     public ApiKey rotate(String id, Duration overlap) {
-        Call call = Call.post(Route.of("/api-keys/", id, "/rotate"),
-                Json.object().put("overlap_seconds", overlap.toSeconds()));
+        return rotate(null, id, overlap);
+    }
+
+    /**
+     * The same.
+     *
+     * @param workspace its id; null for one's own
+     */
+    public ApiKey rotate(@Nullable String workspace, String id, Duration overlap) {
+        Call call =
+                Call.post(route(workspace, id, "/rotate"), Json.object().put("overlap_seconds", overlap.toSeconds()));
         return Json.document(api.send(call).body(), ApiKey.class);
     }
 
-    /** Ends a key, on every server within 5 seconds. */
+    /** Ends a key of one's own workspace, on every server within 5 seconds. */
     public ApiKey revoke(String id) {
-        Call call = Call.post(Route.of("/api-keys/", id, "/revoke"), Json.object()).repeatable();
+        return revoke(null, id);
+    }
+
+    /**
+     * The same.
+     *
+     * @param workspace its id; null for one's own
+     */
+    public ApiKey revoke(@Nullable String workspace, String id) {
+        Call call = Call.post(route(workspace, id, "/revoke"), Json.object()).repeatable();
         return Json.document(api.send(call).body(), ApiKey.class);
+    }
+
+    private static Route route(@Nullable String workspace, String id, String act) {
+        return workspace == null ? Route.of("/api-keys/", id, act)
+                : Route.of("/workspaces/", workspace, "/api-keys/", id, act);
     }
 
     private static Route route(@Nullable String workspace) {

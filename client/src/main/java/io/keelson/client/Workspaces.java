@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,18 @@ public final class Workspaces {
     public Workspace rename(String id, String name) {
         Call call = Call.patch(Route.of("/workspaces/", id), Json.object().put("name", name));
         return Json.document(api.send(call).body(), Workspace.class);
+    }
+
+    /**
+     * Gives a workspace credits.
+     *
+     * @param amount more than 0, at most 6 decimal places
+     * @param key as of {@link Credits#grant(BigDecimal, String, String)}
+     */
+    public LedgerEntry grant(String id, BigDecimal amount, @Nullable String reason, String key) {
+        Call call = Call.post(Route.of("/workspaces/", id, "/credits/grants"),
+                Json.object().put("amount", amount).put("reason", reason)).header("Idempotency-Key", key).repeatable();
+        return Json.document(api.send(call).body(), LedgerEntry.class);
     }
 
     /** Closes a workspace for good: its keys open nothing any more, what runs in it is cancelled. */

@@ -31,7 +31,7 @@ final class AuditCommand extends CliCommand {
         try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
             Keelson keelson = link.keelson();
             Page<AuditEntry> page = keelson.audit(
-                    workspace == null ? null : WorkspacesCommand.id(keelson, workspace), null, limit);
+                    WorkspacesCommand.idOrOwn(keelson, workspace), null, limit);
             if (json) {
                 print(Json.object().set("items", Json.document(page.items())));
                 return ExitCode.OK;

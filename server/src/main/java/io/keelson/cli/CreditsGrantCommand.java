@@ -1,7 +1,7 @@
 package io.keelson.cli;
 
-import io.keelson.client.Credits;
 import io.keelson.client.Json;
+import io.keelson.client.Keelson;
 import io.keelson.client.LedgerEntry;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
@@ -14,8 +14,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "grant", description = "Gives the workspace credits.", footerHeading = "%nExamples:%n",
-        footer = {"  keelson credits grant 250 --reason \"budget of May\"",
+@Command(name = "grant", description = "Gives the workspace credits, or, for operators, another one.",
+        footerHeading = "%nExamples:%n",
+        footer = {"  keelson credits grant 250 --workspace acme",
+                "  keelson credits grant 250 --reason \"budget of May\"",
                 "  keelson credits grant 250 --key budget-2026-05    # again and again: it is granted once"})
 final class CreditsGrantCommand extends CliCommand {
 
@@ -29,17 +31,24 @@ final class CreditsGrantCommand extends CliCommand {
             description = "Whatever is granted under a key is granted once, however often this is called.")
     @Nullable String key;
 
+    @Option(names = "--workspace", paramLabel = "WORKSPACE",
+            description = "To another one, by id or name; for operators.")
+    @Nullable String workspace;
+
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
-            Credits credits = link.keelson().credits();
-            LedgerEntry entry = credits.grant(amount, reason,
-                    Objects.requireNonNullElseGet(key, () -> UUID.randomUUID().toString()));
+            Keelson keelson = link.keelson();
+            String once = Objects.requireNonNullElseGet(key, () -> UUID.randomUUID().toString());
+            String other = WorkspacesCommand.idOrOwn(keelson, workspace);
+            LedgerEntry entry = other == null ? keelson.credits().grant(amount, reason, once)
+                    : keelson.workspaces().grant(other, amount, reason, once);
             if (json) {
                 print(Json.document(entry));
             } else {
-                print(List.of("granted " + CreditsCommand.shown(entry.amount()) + "; available "
-                        + CreditsCommand.shown(credits.balance().available())));
+                print(List.of("granted " + CreditsCommand.shown(entry.amount()) + (other == null
+                        ? "; available " + CreditsCommand.shown(keelson.credits().balance().available())
+                        : " to workspace " + other)));
             }
             return ExitCode.OK;
         }

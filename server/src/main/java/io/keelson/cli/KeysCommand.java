@@ -31,7 +31,7 @@ final class KeysCommand extends CliCommand {
         try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
             Keelson keelson = link.keelson();
             List<ApiKey> keys = keelson.apiKeys()
-                    .list(workspace == null ? null : WorkspacesCommand.id(keelson, workspace));
+                    .list(WorkspacesCommand.idOrOwn(keelson, workspace));
             if (json) {
                 print(Json.object().set("items", Json.document(keys)));
                 return ExitCode.OK;
@@ -42,13 +42,26 @@ final class KeysCommand extends CliCommand {
                 table.row(key.id(), key.prefix(), key.state(), Cells.clean(key.principal()),
                         key.lastUsedAt() == null ? "never"
                                 : Amounts.age(Duration.between(key.lastUsedAt(), now)) + " ago",
-                        key.expiresAt() == null ? "never"
-                                : "in " + Amounts.age(Duration.between(now, key.expiresAt())),
+                        ends(key, now),
                         String.join(" ", key.scopes()), Cells.clean(key.name()));
             }
             print(table.lines(0, style()));
             return ExitCode.OK;
         }
+    }
+
+    /** When it ends, or how long ago it did. */
+    private static String ends(ApiKey key, Instant now) {
+        Instant end = key.expiresAt();
+        Instant revoked = key.revokedAt();
+        if (revoked != null && (end == null || revoked.isBefore(end))) {
+            end = revoked;
+        }
+        if (end == null) {
+            return "never";
+        }
+        return end.isAfter(now) ? "in " + Amounts.age(Duration.between(now, end))
+                : Amounts.age(Duration.between(end, now)) + " ago";
     }
 
     /** Tells of a key that was just made: on standard output the key and nothing else. */

@@ -45,7 +45,7 @@ final class KeysCreateCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
             Keelson keelson = link.keelson();
-            String id = workspace == null ? null : WorkspacesCommand.id(keelson, workspace);
+            String id = WorkspacesCommand.idOrOwn(keelson, workspace);
             KeysCommand.issued(this, keelson.apiKeys().create(id,
                     new ApiKeyRequest(name, principal, person ? "person" : null, scopes, expires)));
             return ExitCode.OK;

@@ -1,8 +1,10 @@
 package io.keelson.cli;
 
+import io.keelson.client.Keelson;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -17,6 +19,10 @@ final class KeysRotateCommand extends CliCommand {
     @Parameters(paramLabel = "KEY", description = "The key's id.")
     String key;
 
+    @Option(names = "--workspace", paramLabel = "WORKSPACE",
+            description = "Of another one, by id or name; for operators.")
+    @Nullable String workspace;
+
     @Option(names = "--overlap", paramLabel = "TIME", converter = Span.class, defaultValue = "1d",
             description = "How long the old key goes on, at most 30d; ${DEFAULT-VALUE} when not given, 0 to end it.")
     Duration overlap = Duration.ofDays(1);
@@ -24,7 +30,9 @@ final class KeysRotateCommand extends CliCommand {
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
-            KeysCommand.issued(this, link.keelson().apiKeys().rotate(key, overlap));
+            Keelson keelson = link.keelson();
+            KeysCommand.issued(this,
+                    keelson.apiKeys().rotate(WorkspacesCommand.idOrOwn(keelson, workspace), key, overlap));
             return ExitCode.OK;
         }
     }

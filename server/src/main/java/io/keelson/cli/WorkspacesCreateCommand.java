@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "create",
-        description = "Makes a workspace without credits. Make a key for it next; one with credits:grant gives it some.",
+        description = "Makes a workspace without credits. Give it some and make a key for it next.",
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces create acme",
                 "  keelson workspaces create acme --limit open_runs=100 --limit steps=20"})
 final class WorkspacesCreateCommand extends CliCommand {
@@ -30,6 +30,7 @@ final class WorkspacesCreateCommand extends CliCommand {
         });
         try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
             WorkspacesCommand.show(this, link.keelson().workspaces().create(name, most));
+            note("it has no credits yet: " + Cli.command() + " credits grant N --workspace \"" + name + "\"");
             return ExitCode.OK;
         }
     }

@@ -32,6 +32,13 @@ public final class Workspaces {
              order by w.created_at desc, w.id desc
              limit ?""";
 
+    /** Who gives a name waits for whoever else is about to give it. */
+    private static final String LOCK_NAME =
+            "select pg_advisory_xact_lock(hashtextextended('keelson workspace ' || ?, 0))";
+
+    private static final String NAMED =
+            "select id from workspaces where name = ? and closed_at is null and id <> ? order by id limit 1";
+
     private static final String INSERT = "insert into workspaces (id, name) values (?, ?)";
 
     private static final String RENAME = "update workspaces set name = ? where id = ?";
@@ -89,28 +96,54 @@ public final class Workspaces {
         });
     }
 
-    public WorkspaceRow create(UUID id, String name, Map<String, Optional<Long>> limits, Origin origin) {
-        return database.inTransaction(c -> {
-            update(c, INSERT, id, name);
-            setLimits(c, id, limits);
-            Audit.write(c, origin, "workspace_created", id, id.toString(), detail(name, limits));
-            return one(c, ONE, id).orElseThrow();
-        });
+    /** Made or NameTaken, in the caller's transaction. */
+    public WorkspaceResult create(Connection c, UUID id, String name, Map<String, Optional<Long>> limits,
+            Origin origin) throws SQLException {
+        Optional<UUID> namesake = namesake(c, id, name);
+        if (namesake.isPresent()) {
+            return new WorkspaceResult.NameTaken(namesake.get());
+        }
+        update(c, INSERT, id, name);
+        setLimits(c, id, limits);
+        Audit.write(c, origin, "workspace_created", id, id.toString(), detail(name, limits));
+        return new WorkspaceResult.Is(one(c, ONE, id).orElseThrow());
     }
 
-    /** The workspace as it is then; one that is closed stays as it is. Empty when there is none. */
-    public Optional<WorkspaceRow> change(UUID id, Change change, Origin origin) {
+    /** The open workspace of that name, if there is another one; until the transaction ends nobody else gives the name. */
+    private static Optional<UUID> namesake(Connection c, UUID id, String name) throws SQLException {
+        try (PreparedStatement lock = c.prepareStatement(LOCK_NAME)) {
+            lock.setString(1, name);
+            lock.executeQuery().close();
+        }
+        try (PreparedStatement named = c.prepareStatement(NAMED)) {
+            named.setString(1, name);
+            named.setObject(2, id);
+            try (ResultSet row = named.executeQuery()) {
+                return row.next() ? Optional.of(row.getObject("id", UUID.class)) : Optional.empty();
+            }
+        }
+    }
+
+    /** Is, with the workspace as it is then, NameTaken or NoWorkspace; one that is closed stays as it is. */
+    public WorkspaceResult change(UUID id, Change change, Origin origin) {
         return database.inTransaction(c -> {
             Optional<WorkspaceRow> found = one(c, LOCK, id);
-            if (found.isEmpty() || found.get().closed()) {
-                return found;
+            if (found.isEmpty()) {
+                return new WorkspaceResult.NoWorkspace();
+            }
+            if (found.get().closed()) {
+                return new WorkspaceResult.Is(found.get());
             }
             if (change.name() != null) {
+                Optional<UUID> namesake = namesake(c, id, change.name());
+                if (namesake.isPresent()) {
+                    return new WorkspaceResult.NameTaken(namesake.get());
+                }
                 update(c, RENAME, change.name(), id);
             }
             setLimits(c, id, change.limits());
             Audit.write(c, origin, "workspace_changed", id, id.toString(), detail(change.name(), change.limits()));
-            return one(c, ONE, id);
+            return new WorkspaceResult.Is(one(c, ONE, id).orElseThrow());
         });
     }
 

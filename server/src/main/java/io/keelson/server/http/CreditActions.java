@@ -1,9 +1,12 @@
 package io.keelson.server.http;
 
 import io.keelson.core.money.Account;
+import io.keelson.server.auth.Audit;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.auth.Workspaces;
 import io.keelson.server.money.Balance;
 import io.keelson.server.money.Booking;
+import io.keelson.server.money.Ledger;
 import io.keelson.server.money.Money;
 import io.keelson.server.money.Usage;
 import java.io.IOException;
@@ -29,14 +32,17 @@ final class CreditActions {
             Arrays.stream(Usage.By.values()).map(by -> by.name().toLowerCase(Locale.ROOT)).toList();
 
     private final Money money;
+    private final Workspaces workspaces;
 
-    CreditActions(Money money) {
+    CreditActions(Money money, Workspaces workspaces) {
         this.money = money;
+        this.workspaces = workspaces;
     }
 
     void addTo(Route.Table table) {
         table.get(Scope.CREDITS_READ, "/credits", this::balance);
-        table.post(Scope.CREDITS_GRANT, "/credits/grants", this::grant);
+        table.post(Scope.CREDITS_GRANT, "/credits/grants", call -> grant(call, call.workspace()));
+        table.post(Scope.OPERATOR, "/workspaces/{id}/credits/grants", this::grantOther);
         table.post(Scope.CREDITS_GRANT, "/ledger/adjustments", this::adjust);
         table.get(Scope.CREDITS_READ, "/usage", this::usage);
     }
@@ -49,13 +55,22 @@ final class CreditActions {
                 .put("spent", Json.plain(balance.spent())));
     }
 
-    private Answer grant(Call call) throws IOException {
+    private Answer grantOther(Call call) throws IOException {
+        UUID id = call.id("id", IdKind.WORKSPACE);
+        if (Reads.found(workspaces.find(id), IdKind.WORKSPACE, id).closed()) {
+            throw Refusal.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
+        }
+        return grant(call, id);
+    }
+
+    private Answer grant(Call call, UUID workspace) throws IOException {
         call.query().done();
         Fields fields = call.fields();
         BigDecimal amount = fields.requiredCredits("amount");
         String reason = fields.optionalText("reason", MAX_REASON);
         fields.done();
-        return booked(money.ledger().grant(call.workspace(), amount, reason, key(call), call.actor()));
+        return booked(money.ledger().grant(workspace, amount, reason, key(call), call.actor(),
+                recorded(call, workspace, "credits_granted")));
     }
 
     private Answer adjust(Call call) throws IOException {
@@ -70,7 +85,21 @@ final class CreditActions {
         String reason = fields.text("reason", MAX_REASON);
         fields.done();
         return booked(money.ledger().adjust(call.workspace(), Account.of(from), Account.of(to), amount, reason,
-                key(call), call.actor()));
+                key(call), call.actor(), recorded(call, call.workspace(), "ledger_corrected")));
+    }
+
+    /** In the audit log, with what was booked. */
+    private static Ledger.Witness recorded(Call call, UUID workspace, String action) {
+        return (c, entry) -> {
+            ObjectNode detail = Json.object().put("amount", Json.plain(entry.amount()));
+            if (entry.type().equals("adjustment")) {
+                detail.put("from", entry.debit().wire()).put("to", entry.credit().wire());
+            }
+            if (entry.reason() != null) {
+                detail.put("reason", entry.reason());
+            }
+            Audit.write(c, call.origin(), action, workspace, Long.toString(entry.id()), detail);
+        };
     }
 
     /** The request's key is the entry's, which outlives the 24 hours for which requests are remembered. */

@@ -48,6 +48,7 @@ enum ErrorCode {
     EXTERNAL_ID_TAKEN(409, "The external id belongs to another run"),
     PRINCIPAL_EXISTS(409, "The name belongs to a principal of another kind"),
     KEY_NOT_ACTIVE(409, "The API key cannot be rotated"),
+    WORKSPACE_NAME_TAKEN(409, "Another workspace has this name"),
     WORKSPACE_NOT_OPEN(409, "The workspace cannot be changed"),
     ARTIFACT_GONE(410, "The artifact is no longer kept"),
     ARTIFACT_CONTENT_MISSING(410, "The artifact's content is gone"),

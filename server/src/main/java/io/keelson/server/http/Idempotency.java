@@ -8,11 +8,13 @@ import io.keelson.server.run.IdempotencyKeys.Used;
 import io.keelson.server.run.KeyUse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +29,9 @@ final class Idempotency {
 
     private static final int MAX_LENGTH = 255;
     private static final String API = "/api/v1";
+    private static final Pattern ID =
+            Pattern.compile("/(?:[a-z]+_)?([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"
+                    + "(?=/|$)");
 
     /**
      * The key that a call bears.
@@ -84,6 +89,8 @@ final class Idempotency {
                     throw e;
                 }
                 known = known(use);
+            } catch (Commands.KeyUsed e) {
+                known = known(use);
             }
         }
         return again(call, action, use, known.orElseThrow());
@@ -110,10 +117,14 @@ final class Idempotency {
 
     private Answer noted(KeyUse use, Answer answer) {
         if (answer.status() / 100 == 2) {
-            StoredAnswer stored = new StoredAnswer(answer.status(), answer.headers().get("Location"), body(answer));
+            StoredAnswer stored = stored(answer);
             database.runInTransaction(c -> keys.answered(c, use, stored));
         }
         return answer;
+    }
+
+    static StoredAnswer stored(Answer answer) {
+        return new StoredAnswer(answer.status(), answer.headers().get("Location"), body(answer));
     }
 
     private static @Nullable String body(Answer answer) {
@@ -136,8 +147,9 @@ final class Idempotency {
         return status == 201 ? 200 : status;
     }
 
+    /** One for all forms of an id. */
     private static String endpoint(Call call) {
-        String path = call.path();
+        String path = ID.matcher(call.path()).replaceAll(id -> "/" + id.group(1).toLowerCase(Locale.ROOT));
         return call.method() + " " + (path.startsWith(API + "/") ? path.substring(API.length()) : path);
     }
 }

@@ -37,11 +37,17 @@ final class KeyActions {
     void addTo(Route.Table table) {
         table.get(Scope.ADMIN, "/api-keys", call -> list(call, call.workspace()));
         table.post(Scope.ADMIN, "/api-keys", call -> create(call, call.workspace(), true));
-        table.post(Scope.ADMIN, "/api-keys/{id}/rotate", this::rotate);
-        table.post(Scope.ADMIN, "/api-keys/{id}/revoke", this::revoke);
+        table.post(Scope.ADMIN, "/api-keys/{id}/rotate",
+                call -> rotate(call, call.workspace(), call.id("id", IdKind.API_KEY), true));
+        table.post(Scope.ADMIN, "/api-keys/{id}/revoke",
+                call -> revoke(call, call.workspace(), call.id("id", IdKind.API_KEY)));
         table.get(Scope.OPERATOR, "/workspaces/{id}/api-keys", call -> list(call, call.id("id", IdKind.WORKSPACE)));
         table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys",
                 call -> create(call, call.id("id", IdKind.WORKSPACE), false));
+        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys/{key}/rotate", call -> rotate(call,
+                call.id("id", IdKind.WORKSPACE), call.id("key", IdKind.API_KEY), false));
+        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys/{key}/revoke",
+                call -> revoke(call, call.id("id", IdKind.WORKSPACE), call.id("key", IdKind.API_KEY)));
     }
 
     private Answer list(Call call, UUID workspace) {
@@ -104,21 +110,21 @@ final class KeyActions {
         return scopes;
     }
 
-    private Answer rotate(Call call) throws IOException {
+    private Answer rotate(Call call, UUID workspace, UUID id, boolean own) throws IOException {
         call.query().done();
         Fields fields = call.fields();
         Duration overlap = Duration.ofSeconds(fields.integer("overlap_seconds", 0, MAX_OVERLAP, DEFAULT_OVERLAP));
         fields.done();
-        UUID id = call.id("id", IdKind.API_KEY);
-        keys.find(call.workspace(), id).ifPresent(old -> old.scopes().forEach(call::require));
-        return answer(keys.rotate(call.workspace(), id, overlap, call.origin()), call.workspace(), id);
+        if (own) {
+            keys.find(workspace, id).ifPresent(old -> old.scopes().forEach(call::require));
+        }
+        return answer(keys.rotate(workspace, id, overlap, call.origin()), workspace, id);
     }
 
-    private Answer revoke(Call call) throws IOException {
+    private Answer revoke(Call call, UUID workspace, UUID id) throws IOException {
         call.query().done();
         call.fields().done();
-        UUID id = call.id("id", IdKind.API_KEY);
-        return Answer.ok(document(Reads.found(keys.revoke(call.workspace(), id, call.origin()), IdKind.API_KEY, id)));
+        return Answer.ok(document(Reads.found(keys.revoke(workspace, id, call.origin()), IdKind.API_KEY, id)));
     }
 
     private static Answer answer(KeyResult result, UUID workspace, @Nullable UUID key) {

@@ -1,5 +1,6 @@
 package io.keelson.server.http;
 
+import io.keelson.server.auth.Audit;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.money.Price;
 import io.keelson.server.money.PriceChange;
@@ -54,7 +55,7 @@ final class PriceActions {
             changes.add(change);
         }
         fields.done();
-        PriceList list = prices.change(changes, String.valueOf(call.actor().id()));
+        PriceList list = prices.change(changes, String.valueOf(call.actor().id()), recorded(call));
         changed.run();
         return Answer.ok(document(list));
     }
@@ -72,6 +73,16 @@ final class PriceActions {
             fields.problem("REQUIRED", member(kind), "either a price or withdrawn must be given");
         }
         return new PriceChange(kind, name, fields.credits(member(kind)));
+    }
+
+    /** In the audit log, with the new prices by what they are for; null for one that was withdrawn. */
+    private static PriceTable.Witness recorded(Call call) {
+        return (c, version, changes) -> {
+            ObjectNode detail = Json.object();
+            changes.forEach(change -> detail.put(change.kind().wire() + " " + change.name(),
+                    change.usd() == null ? null : Json.plain(change.usd())));
+            Audit.write(c, call.origin(), "prices_changed", call.workspace(), Integer.toString(version), detail);
+        };
     }
 
     private static String member(PriceKind kind) {

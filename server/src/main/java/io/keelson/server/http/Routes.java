@@ -29,12 +29,13 @@ final class Routes {
         new DispatchActions(rooms.remoteWork(), poll).addTo(table);
         new UploadActions(rooms.remoteWork(), reads, rooms.artifacts()).addTo(table);
         new WorkerActions(reads, rooms.remoteWork(), rooms.tools()).addTo(table);
-        new CreditActions(rooms.money()).addTo(table);
+        new CreditActions(rooms.money(), rooms.access().workspaces()).addTo(table);
         new LedgerActions(reads, rooms.money()).addTo(table);
         new PriceActions(rooms.money().prices(), rooms.commands()::pricesChanged).addTo(table);
         new SecretActions(rooms.secrets()).addTo(table);
         new KeyActions(rooms.access().keys()).addTo(table);
-        new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids()).addTo(table);
+        new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids(),
+                new KeyedTransaction(rooms.database(), rooms.keys())).addTo(table);
         new AuditActions(rooms.access().audit()).addTo(table);
         new EngineActions(rooms.ready(), reads, openApi).addTo(table);
         return table.routes();

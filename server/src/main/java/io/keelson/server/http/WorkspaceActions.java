@@ -7,6 +7,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Limits;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.auth.WorkspaceResult;
 import io.keelson.server.auth.WorkspaceRow;
 import io.keelson.server.auth.Workspaces;
 import io.keelson.server.engine.Commands;
@@ -34,12 +35,14 @@ final class WorkspaceActions {
     private final Reads reads;
     private final Commands commands;
     private final Ids ids;
+    private final KeyedTransaction transaction;
 
-    WorkspaceActions(Workspaces workspaces, Reads reads, Commands commands, Ids ids) {
+    WorkspaceActions(Workspaces workspaces, Reads reads, Commands commands, Ids ids, KeyedTransaction transaction) {
         this.workspaces = workspaces;
         this.reads = reads;
         this.commands = commands;
         this.ids = ids;
+        this.transaction = transaction;
     }
 
     void addTo(Route.Table table) {
@@ -86,8 +89,11 @@ final class WorkspaceActions {
         String name = fields.text("name", MAX_NAME);
         Map<String, Optional<Long>> limits = limits(fields);
         fields.done();
-        WorkspaceRow made = workspaces.create(ids.next(), name, limits, call.origin());
-        return Answer.created("/api/v1/workspaces/" + made.id(), document(made));
+        UUID id = ids.next();
+        return transaction.answer(call, c -> {
+            WorkspaceRow made = row(workspaces.create(c, id, name, limits, call.origin()), id);
+            return Answer.created("/api/v1/workspaces/" + made.id(), document(made));
+        });
     }
 
     private Answer change(Call call) throws IOException {
@@ -100,12 +106,20 @@ final class WorkspaceActions {
         Map<String, Optional<Long>> limits = limits(fields);
         fields.done();
         UUID id = call.id("id", IdKind.WORKSPACE);
-        WorkspaceRow changed = Reads.found(workspaces.change(id, new Workspaces.Change(name, limits), call.origin()),
-                IdKind.WORKSPACE, id);
+        WorkspaceRow changed = row(workspaces.change(id, new Workspaces.Change(name, limits), call.origin()), id);
         if (changed.closed()) {
             throw Refusal.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
         }
         return Answer.ok(document(changed));
+    }
+
+    private static WorkspaceRow row(WorkspaceResult result, UUID id) {
+        return switch (result) {
+            case WorkspaceResult.Is(WorkspaceRow row) -> row;
+            case WorkspaceResult.NameTaken(UUID by) -> throw Refusal.of(ErrorCode.WORKSPACE_NAME_TAKEN,
+                    "workspace " + by + " has this name").with("workspace_id", by.toString());
+            case WorkspaceResult.NoWorkspace n -> throw IdKind.WORKSPACE.notFound(id);
+        };
     }
 
     /** Those that are given, by their names in the table; a null takes one away. */

@@ -30,6 +30,15 @@ public final class Ledger {
             values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, {now}) returning {columns}"""
             .replace("{columns}", LedgerRows.COLUMNS).replace("{now}", DbClock.SQL);
 
+    /** For what needs none. */
+    public static final Witness NOBODY = (c, entry) -> {
+    };
+
+    /** Is told of a new entry in the transaction that books it. */
+    public interface Witness {
+        void booked(Connection c, LedgerEntry entry) throws SQLException;
+    }
+
     private final Database database;
     private final DbClock clock;
 
@@ -45,8 +54,14 @@ public final class Ledger {
      * @param key the same key and content again change nothing
      */
     public Booking grant(UUID workspace, BigDecimal amount, @Nullable String reason, String key, Actor actor) {
+        return grant(workspace, amount, reason, key, actor, NOBODY);
+    }
+
+    /** The same before a witness. */
+    public Booking grant(UUID workspace, BigDecimal amount, @Nullable String reason, String key, Actor actor,
+            Witness witness) {
         return book(workspace, "grant", new Move(Account.FUNDING, Account.AVAILABLE, Amounts.normal(amount), reason),
-                key, actor);
+                key, actor, witness);
     }
 
     /**
@@ -68,16 +83,17 @@ public final class Ledger {
      * @param key the same key and content again change nothing
      */
     public Booking adjust(UUID workspace, Account from, Account to, BigDecimal amount, String reason, String key,
-            Actor actor) {
+            Actor actor, Witness witness) {
         if (from == to || from == Account.RESERVED || to == Account.RESERVED) {
             throw new IllegalArgumentException("no correction goes from " + from + " to " + to);
         }
-        return book(workspace, "adjustment", new Move(from, to, Amounts.normal(amount), reason), key, actor);
+        return book(workspace, "adjustment", new Move(from, to, Amounts.normal(amount), reason), key, actor,
+                witness);
     }
 
     private record Move(Account from, Account to, BigDecimal amount, @Nullable String reason) {}
 
-    private Booking book(UUID workspace, String type, Move move, String key, Actor actor) {
+    private Booking book(UUID workspace, String type, Move move, String key, Actor actor, Witness witness) {
         return database.inTransaction(c -> {
             Balance before = Balances.lock(c, workspace);
             List<LedgerEntry> known = find(c, workspace, key, type);
@@ -93,6 +109,7 @@ public final class Ledger {
             }
             LedgerEntry entry = insert(c, workspace, type, move, key, actor);
             Balances.write(c, workspace, after);
+            witness.booked(c, entry);
             return new Booking.Done(entry, false);
         });
     }

@@ -41,6 +41,11 @@ public final class PriceTable {
         this.clock = clock;
     }
 
+    /** Is told of what was changed, in the transaction that does it. */
+    public interface Witness {
+        void changed(Connection c, int version, List<PriceChange> changes) throws SQLException;
+    }
+
     /** The list that holds now. */
     public PriceList current() {
         return at(Integer.MAX_VALUE);
@@ -62,9 +67,10 @@ public final class PriceTable {
      * Sets and withdraws prices, all or none, as one new version. What is as it should be changes nothing.
      *
      * @param changes each with another kind or name
+     * @param witness is told of the changes in their transaction
      * @return the list that holds now
      */
-    public PriceList change(List<PriceChange> changes, String createdBy) {
+    public PriceList change(List<PriceChange> changes, String createdBy, Witness witness) {
         return database.inTransaction(c -> {
             try (PreparedStatement lock = c.prepareStatement(LOCK)) {
                 lock.execute();
@@ -75,6 +81,7 @@ public final class PriceTable {
                 return before;
             }
             insert(c, before.version() + 1, news, createdBy);
+            witness.changed(c, before.version() + 1, news);
             return read(c, Integer.MAX_VALUE);
         });
     }

@@ -49,6 +49,16 @@ public final class IdempotencyKeys {
               join idempotency_cache k using (workspace_id, endpoint, idempotency_key)
              where (expires_at > {now}) is true""".replace("{now}", DbClock.SQL);
 
+    private static final String USE_ONE = """
+            insert into idempotency_cache as k (workspace_id, endpoint, idempotency_key, request_hash, run_id, created_at,
+                expires_at)
+            select ?, ?, ?, ?, ?::uuid, at, at + interval '24 hours' from (select {now} as at) as clock
+            on conflict (workspace_id, endpoint, idempotency_key) do update
+               set request_hash = excluded.request_hash, run_id = excluded.run_id, response_status = null,
+                   response_location = null, response_body = null, created_at = excluded.created_at,
+                   expires_at = excluded.expires_at
+             where k.expires_at <= excluded.created_at""".replace("{now}", DbClock.SQL);
+
     private static final String ANSWERED = """
             insert into idempotency_cache as k (workspace_id, endpoint, idempotency_key, request_hash, run_id,
                 response_status, response_location, response_body, created_at, expires_at)
@@ -121,6 +131,17 @@ public final class IdempotencyKeys {
             }
         }
         return used;
+    }
+
+    /** Uses a key for what the transaction does; false when it is in use already. Waits for who is about to use it. */
+    public boolean use(Connection c, KeyUse use) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(USE_ONE)) {
+            bind(statement, use.id());
+            statement.setString(4, use.requestHash());
+            statement.setObject(5, use.run());
+            clock.bind(statement, 6);
+            return statement.executeUpdate() == 1;
+        }
     }
 
     /** Notes the first answer to a request; also uses the key, where what was asked has not done so itself. */

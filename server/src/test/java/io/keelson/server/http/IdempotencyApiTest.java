@@ -2,6 +2,8 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer.Answer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -9,8 +11,11 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -86,6 +91,49 @@ class IdempotencyApiTest {
         assertThat(first.header("Idempotent-Replayed")).isEmpty();
         assertReplay(api.post(RUNS, ApiServer.WAITS, KEY, key), first);
         assertReplay(api.post("/runs", ApiServer.WAITS, KEY, key), first);
+    }
+
+    @Test
+    void oneIdInAnotherFormIsTheSamePath() {
+        String key = fresh();
+        String run = api.create(ApiServer.WAITS);
+        Answer first = api.post(RUNS + "/" + run + "/start", "", KEY, key);
+
+        assertReplay(api.post(RUNS + "/run_" + run + "/start", "", KEY, key), first);
+        assertReplay(api.post(RUNS + "/" + run.toUpperCase(Locale.ROOT) + "/start", "", KEY, key), first);
+    }
+
+    /** Both are past the look whether the key was used, one waits with it in hand, the other for it. */
+    @Test
+    void aKeyOnTwoServersAtOnceMakesOneWorkspace(@TempDir Path one, @TempDir Path two) throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        String body = "{\"name\": \"once\"}";
+        String key = fresh();
+        try (ApiServer first = new ApiServer(one, url); ApiServer second = new ApiServer(two, url);
+                Connection holder = url.connect(); Statement statement = holder.createStatement()) {
+            holder.setAutoCommit(false);
+            statement.execute("select pg_advisory_xact_lock(hashtextextended('keelson workspace once', 0))");
+            List<CompletableFuture<Answer>> both = Stream.of(first, second).map(server -> CompletableFuture.supplyAsync(
+                    () -> server.post("/api/v1/workspaces", body, KEY, key))).toList();
+            Awaitility.await().until(() -> waiting(statement) == 2);
+            holder.commit();
+
+            List<Answer> answers = both.stream().map(CompletableFuture::join).toList();
+            assertThat(answers).extracting(Answer::status).containsExactlyInAnyOrder(201, 200);
+            assertThat(answers.getFirst().text()).isEqualTo(answers.getLast().text());
+            assertThat(first.get("/api/v1/workspaces").json().get("items").size()).isEqualTo(2);
+            assertThat(second.post("/api/v1/workspaces", body, KEY, fresh()).json().get("code").stringValue())
+                    .isEqualTo("WORKSPACE_NAME_TAKEN");
+        }
+    }
+
+    private static long waiting(Statement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery("""
+                select count(*) from pg_stat_activity
+                 where datname = current_database() and wait_event_type = 'Lock'""")) {
+            row.next();
+            return row.getLong(1);
+        }
     }
 
     @Test

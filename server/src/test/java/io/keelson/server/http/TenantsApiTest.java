@@ -2,23 +2,28 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.client.Account;
 import io.keelson.client.ApiKey;
 import io.keelson.client.ApiKeyRequest;
 import io.keelson.client.AuditEntry;
 import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
+import io.keelson.client.LedgerEntry;
 import io.keelson.client.LimitsAndUse;
 import io.keelson.client.RunQuery;
 import io.keelson.client.Workspace;
 import io.keelson.client.plan.Mission;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -145,6 +150,62 @@ class TenantsApiTest {
             assertThat(entry.actorId()).isEqualTo("local");
             assertThat(entry.fromAddress()).isEqualTo("127.0.0.1");
         });
+    }
+
+    @Test
+    void anOperatorLooksAfterOtherWorkspaces() {
+        String acme = operator.workspaces().create("looked-after", Map.of()).id();
+        ApiKey key = key(acme, "k", null, null, ALL);
+
+        LedgerEntry granted = operator.workspaces().grant(acme, new BigDecimal("12.5"), "May", "may");
+        assertThat(operator.workspaces().grant(acme, new BigDecimal("12.5"), "May", "may").id())
+                .isEqualTo(granted.id());
+        assertThat(client(key).credits().balance().available()).isEqualByComparingTo("12.5");
+        client(key).credits().adjust(Account.AVAILABLE, Account.SPENT, BigDecimal.ONE, "lost", "lost");
+        ApiKey fresh = operator.apiKeys().rotate(acme, key.id(), Duration.ofHours(1));
+        assertThat(client(fresh).tools()).isNotNull();
+        assertThat(operator.apiKeys().revoke(acme, fresh.id()).state()).isEqualTo("revoked");
+
+        assertThat(code(() -> operator.apiKeys().revoke(key.id()))).isEqualTo("API_KEY_NOT_FOUND");
+        assertThat(code(() -> operator.apiKeys().revoke(Bootstrap.DEFAULT_WORKSPACE.toString(), key.id())))
+                .isEqualTo("API_KEY_NOT_FOUND");
+        String none = UUID.randomUUID().toString();
+        assertThat(code(() -> operator.workspaces().grant(none, BigDecimal.ONE, null, "k")))
+                .isEqualTo("WORKSPACE_NOT_FOUND");
+        operator.workspaces().close(acme);
+        assertThat(code(() -> operator.workspaces().grant(acme, BigDecimal.ONE, null, "late")))
+                .isEqualTo("WORKSPACE_NOT_OPEN");
+        List<AuditEntry> audit = operator.audit(acme, null, 50).items();
+        assertThat(audit).extracting(AuditEntry::action).containsExactly("workspace_closed", "key_revoked",
+                "key_rotated", "ledger_corrected", "credits_granted", "key_created", "workspace_created");
+        assertThat(audit.get(4).detail().toString()).isEqualTo("{\"amount\":12.5,\"reason\":\"May\"}");
+        assertThat(audit.get(4).subject()).isEqualTo(Long.toString(granted.id()));
+        assertThat(audit.get(3).actorId()).isEqualTo("k");
+    }
+
+    @Test
+    void changesOfPricesAreInTheAuditLog() {
+        String change = "{\"items\": [{\"kind\": \"tool\", \"name\": \"dear\", \"usd_per_call\": 0.5}]}";
+        for (int i = 0; i < 2; i++) {
+            api.send("PUT", "/api/v1/prices", change.getBytes(StandardCharsets.UTF_8), "Content-Type",
+                    "application/json");
+        }
+
+        assertThat(operator.audit(Bootstrap.DEFAULT_WORKSPACE.toString(), null, 50).items())
+                .filteredOn(entry -> entry.action().equals("prices_changed")).singleElement()
+                .satisfies(entry -> assertThat(entry.detail().toString()).isEqualTo("{\"tool dear\":0.5}"));
+    }
+
+    @Test
+    void openWorkspacesHaveNamesOfTheirOwn() {
+        String first = operator.workspaces().create("twin", Map.of()).id();
+        String other = operator.workspaces().create("other", Map.of()).id();
+
+        assertThat(code(() -> operator.workspaces().create("twin", Map.of()))).isEqualTo("WORKSPACE_NAME_TAKEN");
+        assertThat(code(() -> operator.workspaces().rename(other, "twin"))).isEqualTo("WORKSPACE_NAME_TAKEN");
+        assertThat(operator.workspaces().rename(first, "twin").name()).isEqualTo("twin");
+        operator.workspaces().close(first);
+        assertThat(operator.workspaces().rename(other, "twin").name()).isEqualTo("twin");
     }
 
     @Test

@@ -174,7 +174,7 @@ class AuditTest {
     @Test
     void aCorrectionIsNoPartOfAnAttempt() {
         books.money.ledger().adjust(workspace, Account.SPENT, Account.AVAILABLE, BigDecimal.ONE, "kind", "a",
-                Books.WHO);
+                Books.WHO, Ledger.NOBODY);
 
         assertThat(books.money.audit().verify(workspace).discrepancy()).isNull();
     }

@@ -126,7 +126,9 @@ class LedgerTest {
             "truncate billing_ledger", "update prices set name = 'x'", "delete from prices", "truncate prices"})
     void whatIsWrittenStays(String sql) {
         done(books.grant(workspace, "5", "k"));
-        books.money.prices().change(List.of(new PriceChange(PriceKind.TOOL, "kept", BigDecimal.ONE)), "me");
+        books.money.prices().change(List.of(new PriceChange(PriceKind.TOOL, "kept", BigDecimal.ONE)), "me",
+                (c, version, changes) -> {
+                });
 
         assertThatThrownBy(() -> books.execute(sql)).isInstanceOf(SqlFailure.class)
                 .hasMessageContaining("is append-only");
@@ -211,7 +213,8 @@ class LedgerTest {
     }
 
     private Booking adjust(Account from, Account to, String amount, String key) {
-        return books.money.ledger().adjust(workspace, from, to, new BigDecimal(amount), "because", key, Books.WHO);
+        return books.money.ledger().adjust(workspace, from, to, new BigDecimal(amount), "because", key, Books.WHO,
+                Ledger.NOBODY);
     }
 
     private String available() {

@@ -17,6 +17,9 @@ import org.junit.jupiter.api.Test;
 
 class PriceTableTest {
 
+    private static final PriceTable.Witness NOBODY = (c, version, changes) -> {
+    };
+
     private final Books books = new Books();
     private final PriceTable table = books.money.prices();
 
@@ -32,9 +35,9 @@ class PriceTableTest {
 
     @Test
     void everyChangeIsAVersionAndOldOnesCanBeRead() {
-        table.change(List.of(tool("search", "0.02"), model("large", "3")), "me");
-        table.change(List.of(model("large", "2.5")), "you");
-        PriceList now = table.change(List.of(tool("search", null)), "me");
+        table.change(List.of(tool("search", "0.02"), model("large", "3")), "me", NOBODY);
+        table.change(List.of(model("large", "2.5")), "you", NOBODY);
+        PriceList now = table.change(List.of(tool("search", null)), "me", NOBODY);
 
         assertThat(now.version()).isEqualTo(3);
         assertThat(shown(now)).containsExactly("MODEL large 2.500000 since 2 by you");
@@ -48,23 +51,24 @@ class PriceTableTest {
 
     @Test
     void whatHoldsAlreadyIsNoVersion() {
-        table.change(List.of(tool("search", "0.02")), "me");
+        table.change(List.of(tool("search", "0.02")), "me", NOBODY);
 
-        assertThat(table.change(List.of(tool("search", "0.020"), model("none", null)), "you").version()).isOne();
+        assertThat(table.change(List.of(tool("search", "0.020"), model("none", null)), "you", NOBODY).version())
+                .isOne();
     }
 
     @Test
     void aPriceOfNothingIsAPrice() {
-        assertThat(shown(table.change(List.of(model("free", "0")), "me")))
+        assertThat(shown(table.change(List.of(model("free", "0")), "me", NOBODY)))
                 .containsExactly("MODEL free 0.000000 since 1 by me");
     }
 
     /** A tool and a model may be called the same. */
     @Test
     void kindsAreApart() {
-        table.change(List.of(tool("x", "1"), model("x", "2")), "me");
+        table.change(List.of(tool("x", "1"), model("x", "2")), "me", NOBODY);
 
-        assertThat(shown(table.change(List.of(tool("x", null)), "me")))
+        assertThat(shown(table.change(List.of(tool("x", null)), "me", NOBODY)))
                 .containsExactly("MODEL x 2.000000 since 1 by me");
     }
 
@@ -76,7 +80,7 @@ class PriceTableTest {
             String usd = Integer.toString(hand);
             hands.add(() -> {
                 together.await();
-                return table.change(List.of(tool("tool " + usd, usd)), "me").version();
+                return table.change(List.of(tool("tool " + usd, usd)), "me", NOBODY).version();
             });
         }
         try (ExecutorService pool = Executors.newFixedThreadPool(6)) {
