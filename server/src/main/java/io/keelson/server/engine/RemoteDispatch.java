@@ -312,7 +312,8 @@ final class RemoteDispatch implements RemoteWork {
         for (InlineArtifact artifact : item.artifacts()) {
             ArtifactOwner owner = new ArtifactOwner(workspace, run, item.stepId(), 1, item.leaseEpoch());
             try {
-                StoredArtifact put = artifacts.put(owner, struck.text(artifact.name()), artifact.contentType(),
+                StoredArtifact put = artifacts.put(owner, struck.text(artifact.name()),
+                        struck.text(artifact.contentType()),
                         struck.stream(new ByteArrayInputStream(artifact.content())));
                 stored.add(new NewArtifact(put.name(), put.contentType(), put.sizeBytes(), put.sha256(),
                         put.storageKey()));

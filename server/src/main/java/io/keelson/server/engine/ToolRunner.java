@@ -62,7 +62,7 @@ final class ToolRunner {
         return new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(), execution.stepId(),
                 execution.runName(), input.json(), execution.attempt(), execution.leaseEpoch(), execution.effectKey(),
                 clock.instant().plus(execution.timeout()), text -> log.line(struck.text(text)),
-                (name, type, content) -> sink.put(struck.text(name), type, struck.stream(content)));
+                (name, type, content) -> sink.put(struck.text(name), struck.text(type), struck.stream(content)));
     }
 
     private ToolInput input(Execution execution) throws ToolFailure {

@@ -8,20 +8,25 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Strikes secrets out of what is written down: as they are, in Base64, and as a URL has them. Who transforms a secret in
- * another way can still write it down.
+ * Strikes secrets out of what is written down: as they are, in lower case, in Base64 (also as a part of what was encoded),
+ * and as URLs, JSON, HTML, CSV and shells have them. Who transforms a secret in another way can still write it down.
  */
 public final class Redaction {
 
     /** What stands in a secret's place. */
     public static final String STRUCK = "[secret]";
+
+    /** A shorter piece of Base64 would stand in texts by chance. */
+    private static final int MIN_BASE64 = 8;
 
     public static final Redaction NONE = new Redaction(List.of());
 
@@ -35,16 +40,52 @@ public final class Redaction {
     static Redaction of(Collection<String> values) {
         Set<String> forms = new LinkedHashSet<>();
         for (String value : values) {
-            byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
             forms.add(value);
-            forms.add(Base64.getEncoder().encodeToString(bytes));
-            forms.add(Base64.getEncoder().withoutPadding().encodeToString(bytes));
-            forms.add(Base64.getUrlEncoder().withoutPadding().encodeToString(bytes));
-            forms.add(URLEncoder.encode(value, StandardCharsets.UTF_8));
-            forms.add(URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20"));
+            forms.add(value.toLowerCase(Locale.ROOT));
+            base64(value.getBytes(StandardCharsets.UTF_8), forms);
+            String encoded = URLEncoder.encode(value, StandardCharsets.UTF_8);
+            forms.add(encoded);
+            forms.add(encoded.replace("+", "%20"));
+            forms.add(encoded.replace("+", "%20").replace("*", "%2A").replace("%7E", "~"));
+            String json = inner(JsonMapper.shared().writeValueAsString(value));
+            forms.add(json);
+            forms.add(ascii(json));
+            forms.add(value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;")
+                    .replace("'", "&#39;"));
+            forms.add(value.replace("\"", "\"\""));
+            forms.add(value.replace("'", "'\\''"));
             value.lines().filter(line -> line.length() >= Secrets.MIN_LENGTH * 2).forEach(forms::add);
         }
         return new Redaction(forms.stream().sorted(Comparator.comparing(String::length).reversed()).toList());
+    }
+
+    private static String inner(String quoted) {
+        return quoted.substring(1, quoted.length() - 1);
+    }
+
+    private static String ascii(String json) {
+        StringBuilder text = new StringBuilder();
+        json.chars().forEach(c -> text.append(c < 0x80 ? String.valueOf((char) c) : "\\u%04x".formatted(c)));
+        return text.toString();
+    }
+
+    /**
+     * The whole, and what of it is the same whatever stands around it: three bytes become four characters, so there are
+     * three ways in which it can lie, and at both ends the characters that it shares with a neighbour are left out.
+     */
+    private static void base64(byte[] bytes, Set<String> forms) {
+        forms.add(Base64.getEncoder().encodeToString(bytes));
+        for (Base64.Encoder encoder : List.of(Base64.getEncoder(), Base64.getUrlEncoder())) {
+            forms.add(encoder.withoutPadding().encodeToString(bytes));
+            for (int before = 0; before < 3; before++) {
+                byte[] shifted = new byte[before + bytes.length];
+                System.arraycopy(bytes, 0, shifted, before, bytes.length);
+                String own = encoder.encodeToString(shifted).substring((before * 8 + 5) / 6, shifted.length * 8 / 6);
+                if (own.length() >= MIN_BASE64) {
+                    forms.add(own);
+                }
+            }
+        }
     }
 
     /** True when there is nothing to strike out. */

@@ -13,8 +13,8 @@ final class StrikingStream extends InputStream {
     private static final byte[] STRUCK = Redaction.STRUCK.getBytes(StandardCharsets.UTF_8);
 
     private final InputStream source;
-    private final List<byte[]> forms;
-    private final boolean[] begins = new boolean[256];
+    /** By their first byte. */
+    private final byte[][][] forms = new byte[256][][];
     private final int longest;
     private final byte[] buffer;
     private int at;
@@ -25,8 +25,10 @@ final class StrikingStream extends InputStream {
     /** @param forms longest first, none empty */
     StrikingStream(InputStream source, List<byte[]> forms) {
         this.source = source;
-        this.forms = forms;
-        forms.forEach(form -> begins[form[0] & 0xff] = true);
+        for (int first = 0; first < this.forms.length; first++) {
+            byte begin = (byte) first;
+            this.forms[first] = forms.stream().filter(form -> form[0] == begin).toArray(byte[][]::new);
+        }
         this.longest = forms.getFirst().length;
         this.buffer = new byte[PIECE + longest];
     }
@@ -40,7 +42,7 @@ final class StrikingStream extends InputStream {
         if (at == end) {
             return -1;
         }
-        byte[] form = begins[buffer[at] & 0xff] ? formHere() : null;
+        byte[] form = formHere();
         if (form == null) {
             return buffer[at++] & 0xff;
         }
@@ -52,14 +54,19 @@ final class StrikingStream extends InputStream {
     @Override
     public int read(byte[] into, int from, int length) throws IOException {
         int read = 0;
-        for (int next; read < length && (next = read()) >= 0; read++) {
+        for (int next; read < length && (read == 0 || atHand()) && (next = read()) >= 0; read++) {
             into[from + read] = (byte) next;
         }
         return read == 0 && length > 0 ? -1 : read;
     }
 
+    /** Whether the next byte can be had without waiting for the source. */
+    private boolean atHand() {
+        return struck < STRUCK.length || ended || end - at >= longest;
+    }
+
     private byte @Nullable [] formHere() {
-        for (byte[] form : forms) {
+        for (byte[] form : forms[buffer[at] & 0xff]) {
             if (form.length <= end - at && matches(form)) {
                 return form;
             }

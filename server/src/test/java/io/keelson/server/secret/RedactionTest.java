@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -27,6 +28,55 @@ class RedactionTest {
                 .text("a " + VALUE + " b " + base64 + " c pa%24%24+w%22ord%2F%C3%BC d pa%24%24%20w%22ord%2F%C3%BC"))
                 .isEqualTo("a [secret] b [secret] c [secret] d [secret]");
         assertThat(redaction.text("pa$$ w")).isEqualTo("pa$$ w");
+    }
+
+    @Test
+    void aSecretIsStruckAsOthersWriteIt() {
+        Redaction struck = Redaction.of(List.of("k\"y\\<t'ail>\n\u00dc9"));
+        Map.of("JSON", "k\\\"y\\\\<t'ail>\\n\u00dc9",
+                "JSON in ASCII", "k\\\"y\\\\<t'ail>\\n\\u00dc9",
+                "HTML", "k&quot;y\\&lt;t&#39;ail&gt;\n\u00dc9",
+                "CSV", "k\"\"y\\<t'ail>\n\u00dc9",
+                "shell", "k\"y\\<t'\\''ail>\n\u00dc9",
+                "in lower case", "k\"y\\<t'ail>\n\u00fc9")
+                .forEach((writer, form) -> assertThat(struck.text("a " + form + " b")).as(writer)
+                        .isEqualTo("a [secret] b"));
+    }
+
+    /** All that is the secret's alone, at each of the three places it can have in a group of Base64. */
+    @Test
+    void aSecretIsStruckOutOfWhatWasPutIntoBase64WithIt() {
+        String value = "ab?>cdefgh\u00fe\u00ff";
+        Redaction struck = Redaction.of(List.of(value));
+        for (Base64.Encoder encoder : List.of(Base64.getEncoder(), Base64.getUrlEncoder().withoutPadding())) {
+            for (String before : List.of("", "u", "u:", "me:", "user:")) {
+                for (String after : List.of("", "1", "22", "333")) {
+                    String text = encoder.encodeToString((before + value + after).getBytes(StandardCharsets.UTF_8));
+                    String left = struck.text(text);
+                    assertThat(left).as(before + "…" + after).contains("[secret]")
+                            .hasSizeLessThanOrEqualTo("[secret]".length() + (before.length() + after.length()) * 2 + 4);
+                }
+            }
+        }
+        assertThat(Redaction.of(List.of("abcd")).text("x:abcd in YWJjZA==, and NhYmNk is none"))
+                .isEqualTo("x:[secret] in [secret], and NhYmNk is none");
+    }
+
+    /** What is at hand is given before more is waited for. */
+    @Test
+    void aStreamDoesNotWaitForWhatItDoesNotNeed() throws IOException {
+        byte[] said = ("x".repeat(100) + VALUE).getBytes(StandardCharsets.UTF_8);
+        InputStream stuck = new ByteArrayInputStream(said) {
+            @Override
+            public synchronized int read(byte[] into, int from, int length) {
+                if (available() == 0) {
+                    throw new IllegalStateException("waited");
+                }
+                return super.read(into, from, length);
+            }
+        };
+
+        assertThat(Redaction.of(List.of("sec-ret")).stream(stuck).read(new byte[1_000])).isGreaterThan(90);
     }
 
     @Test
