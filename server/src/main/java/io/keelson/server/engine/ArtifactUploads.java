@@ -60,7 +60,8 @@ final class ArtifactUploads {
         DigestInputStream sent = new DigestInputStream(content, sha256());
         StoredArtifact stored = store.put(
                 new ArtifactOwner(workspace, step.runId(), step.stepId(), step.attempt(), step.leaseEpoch()),
-                struck.text(upload.name()), struck.text(upload.contentType()), struck.stream(sent)).keptFor(upload.retention());
+                struck.text(upload.name()), struck.text(upload.contentType()), struck.stream(sent))
+                .keptFor(upload.retention());
         boolean noted = false;
         try {
             check(upload, HexFormat.of().formatHex(sent.getMessageDigest().digest()));

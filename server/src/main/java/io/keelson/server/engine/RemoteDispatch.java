@@ -14,6 +14,7 @@ import io.keelson.server.artifact.ArtifactRefusedException;
 import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.db.Database;
+import io.keelson.server.json.SafeText;
 import io.keelson.server.run.Fleet;
 import io.keelson.server.run.Heartbeats;
 import io.keelson.server.run.RunStore.Candidate;
@@ -44,6 +45,7 @@ import tools.jackson.databind.JsonNode;
 /** The way of remote workers to the same commands that this node's own executors use. */
 final class RemoteDispatch implements RemoteWork {
     private static final int SPARE = 2;
+    private static final int MAX_MESSAGE = 4_000;
     private static final Reply NOT_FOUND =
             new Reply.Rejected("STEP_NOT_FOUND", "there is no such step", null, List.of());
 
@@ -191,7 +193,7 @@ final class RemoteDispatch implements RemoteWork {
         return report(workspaceId, items, Failure::stepId, Failure::leaseEpoch,
                 (run, struck, item) -> new Command.Fail(run, item.stepId(), item.leaseEpoch(),
                         new StepError(struck.text(item.errorCode()), errorClass(item.errorClass()),
-                                struck.text(item.message()), item.retryAfter()),
+                                cut(struck.text(item.message())), item.retryAfter()),
                         Result.spent(item.tokens(), item.cost(), model(struck, item.model())), Actor.agent(workerId)));
     }
 
@@ -270,11 +272,15 @@ final class RemoteDispatch implements RemoteWork {
     }
 
     private static Beat struck(Beat beat, Redaction struck) {
-        return struck.none() ? beat
-                : new Beat(beat.stepId(), beat.leaseEpoch(), beat.progress(),
-                        beat.message() == null ? null : struck.text(beat.message()),
-                        beat.details() == null ? null : struck.json(beat.details()),
-                        beat.logs().stream().map(struck::text).toList());
+        return new Beat(beat.stepId(), beat.leaseEpoch(), beat.progress(),
+                beat.message() == null ? null : cut(struck.text(beat.message())),
+                beat.details() == null ? null : struck.json(beat.details()),
+                beat.logs().stream().map(line -> cut(struck.text(line))).toList());
+    }
+
+    /** Only what has been struck: a secret that is cut in two is not found any more. */
+    private static String cut(String text) {
+        return text.length() <= MAX_MESSAGE ? text : SafeText.clean(text.substring(0, MAX_MESSAGE));
     }
 
     private <T> CompletableFuture<Reply> send(UUID run, Redaction struck, T item, Report<T> report) {

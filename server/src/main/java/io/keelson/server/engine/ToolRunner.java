@@ -8,10 +8,12 @@ import io.keelson.server.engine.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.secret.Redaction;
 import io.keelson.server.tool.StepLog;
+import io.keelson.server.tool.Striking;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
+import java.io.InputStream;
 import java.time.Clock;
 import java.util.function.Function;
 
@@ -61,8 +63,27 @@ final class ToolRunner {
         ArtifactSink sink = artifacts.sinkFor(owner);
         return new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(), execution.stepId(),
                 execution.runName(), input.json(), execution.attempt(), execution.leaseEpoch(), execution.effectKey(),
-                clock.instant().plus(execution.timeout()), text -> log.line(struck.text(text)),
+                clock.instant().plus(execution.timeout()), text -> log.line(struck.text(text)), striking(struck),
                 (name, type, content) -> sink.put(struck.text(name), struck.text(type), struck.stream(content)));
+    }
+
+    private static Striking striking(Redaction struck) {
+        return struck.none() ? Striking.NONE : new Striking() {
+            @Override
+            public boolean none() {
+                return false;
+            }
+
+            @Override
+            public String text(String text) {
+                return struck.text(text);
+            }
+
+            @Override
+            public InputStream stream(InputStream content) {
+                return struck.stream(content);
+            }
+        };
     }
 
     private ToolInput input(Execution execution) throws ToolFailure {

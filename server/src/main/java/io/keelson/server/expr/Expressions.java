@@ -56,11 +56,12 @@ public final class Expressions {
         return problems;
     }
 
-    /** What is wrong with a bare jq expression (without {@code ${ }}); empty when it can run. */
+    /** What is wrong with a bare jq expression (without {@code ${ }}); empty when it can run. It opens no secrets. */
     public List<ExprProblem> checkProgram(String expression) {
         try {
-            programs.get(expression);
-            return List.of();
+            return programs.get(expression).usage().secrets().isEmpty() ? List.of()
+                    : List.of(new ExprProblem("SECRET_NOT_ALLOWED",
+                            "secrets can be used in ${ } in the input of a tool only", 0));
         } catch (ExpressionException e) {
             return List.of(new ExprProblem(e.code(), e.getMessage(), 0));
         }
@@ -114,6 +115,21 @@ public final class Expressions {
             ScopeUsage usage = programs.get(expression).usage();
             return new Evaluation(programs, limits, input, usage.whole(), usage.paths()).all(expression);
         });
+    }
+
+    /**
+     * The same for an input that may hold secrets.
+     *
+     * @param secretive whether it does: a failure does not say over which values then
+     */
+    public List<JsonNode> evaluate(String expression, JsonNode input, boolean secretive) {
+        try {
+            return evaluate(expression, input);
+        } catch (ExpressionException e) {
+            throw secretive && e.code().equals("EXPRESSION_FAILED")
+                    ? new ExpressionException(e.code(), JqProgram.UNTOLD)
+                    : e;
+        }
     }
 
     /** What the template's expressions name, without running them. Expressions that do not parse name nothing. */

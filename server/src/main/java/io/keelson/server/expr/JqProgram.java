@@ -21,6 +21,9 @@ import net.thisptr.jackson.jq.internal.tree.literal.ValueLiteral;
  */
 record JqProgram(Expression guarded, ScopeUsage usage) {
 
+    /** The engine's own messages show values, or heads of them. */
+    static final String UNTOLD =
+            "the expression failed; over which values is not told, for there is a secret among them";
     private static final int MAX_BRACKETS = 100;
 
     /** @throws ExpressionException {@code EXPRESSION_SYNTAX} */
@@ -58,7 +61,7 @@ record JqProgram(Expression guarded, ScopeUsage usage) {
                 values.add(value);
             }, false);
         } catch (JsonQueryException e) {
-            throw new ExpressionException("EXPRESSION_FAILED", firstLine(e));
+            throw new ExpressionException("EXPRESSION_FAILED", usage.secrets().isEmpty() ? firstLine(e) : UNTOLD);
         } catch (StackOverflowError e) {
             throw Budget.tooDeep();
         }

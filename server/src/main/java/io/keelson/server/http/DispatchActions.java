@@ -22,7 +22,6 @@ final class DispatchActions {
     private static final int MAX_CODE = 100;
     private static final int MAX_TOOLS = 500;
     private static final int MAX_EPOCH = Integer.MAX_VALUE;
-    private static final int MAX_MESSAGE = 4_000;
     private static final int MAX_LOG_LINES = 1_000;
     private static final int MAX_ARTIFACTS = 100;
     private static final int MAX_ARTIFACT_BYTES = 1 << 20;
@@ -139,9 +138,9 @@ final class DispatchActions {
     private static RemoteWork.Beat beat(Fields item) {
         Fields progress = item.object("progress");
         Double fraction = progress == null ? null : progress.fraction("fraction");
-        String message = progress == null ? null : progress.lenientText("message", MAX_MESSAGE);
+        String message = progress == null ? null : progress.lenientText("message");
         return new RemoteWork.Beat(item.id("step_id", IdKind.STEP), epoch(item), fraction, message,
-                item.any("details"), item.lenientTexts("logs", MAX_LOG_LINES, MAX_MESSAGE));
+                item.any("details"), item.lenientTexts("logs", MAX_LOG_LINES));
     }
 
     private static RemoteWork.Completion completion(Fields item) {
@@ -164,7 +163,7 @@ final class DispatchActions {
             item.problem("INVALID_VALUE", "error_class", "must be one of " + String.join(", ", ERROR_CLASSES));
         }
         return new RemoteWork.Failure(item.id("step_id", IdKind.STEP), epoch(item), item.text("error_code", MAX_CODE),
-                errorClass, item.lenientText("message", MAX_MESSAGE),
+                errorClass, item.lenientText("message"),
                 millis(item.optionalInteger("retry_after_ms", 0, MAX_RETRY_MILLIS)), tokens(item), cost(item),
                 model(item));
     }

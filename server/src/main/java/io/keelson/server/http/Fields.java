@@ -108,8 +108,8 @@ final class Fields {
         return text;
     }
 
-    /** Text for people from a program that may have met anything: cut and cleaned rather than refused. */
-    String lenientText(String key, int max) {
+    /** Text for people from a program that may have met anything: cleaned rather than refused. */
+    String lenientText(String key) {
         JsonNode value = value(key);
         if (value == null) {
             return "";
@@ -118,11 +118,7 @@ final class Fields {
             wrongType(key, "a string", value);
             return "";
         }
-        return cut(value.stringValue(), max);
-    }
-
-    private static String cut(String text, int max) {
-        return SafeText.clean(text.length() <= max ? text : text.substring(0, max));
+        return SafeText.clean(value.stringValue());
     }
 
     boolean flag(String key, boolean absent) {
@@ -325,7 +321,7 @@ final class Fields {
     }
 
     /** Lines as {@link #lenientText}; the first {@code maxItems} are kept. */
-    List<String> lenientTexts(String key, int maxItems, int maxLength) {
+    List<String> lenientTexts(String key, int maxItems) {
         if (value(key) == null) {
             return List.of();
         }
@@ -333,7 +329,7 @@ final class Fields {
         List<JsonNode> items = items(key, 0, Integer.MAX_VALUE);
         for (int i = 0; i < Math.min(maxItems, items.size()); i++) {
             if (items.get(i).isString()) {
-                texts.add(cut(items.get(i).stringValue(), maxLength));
+                texts.add(SafeText.clean(items.get(i).stringValue()));
             } else {
                 wrongType(key + "/" + i, "a string", items.get(i));
             }

@@ -14,6 +14,7 @@ import tools.jackson.databind.JsonNode;
  * @param effectKey the same for all attempts of one logical step; to be handed to whatever can deduplicate by it
  * @param deadline when the caller stops waiting; the thread is interrupted at that time
  * @param log lines people can read beside the step
+ * @param struck for what is cut before it is handed over; all that is handed over is struck in any case
  * @param artifacts where files are put; bound to this execution
  */
 public record ToolCall(
@@ -28,4 +29,5 @@ public record ToolCall(
         String effectKey,
         Instant deadline,
         StepLog log,
+        Striking struck,
         ArtifactSink artifacts) {}

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.ServerLog;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer.Answer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,6 +18,7 @@ import java.util.Base64;
 import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -48,7 +50,7 @@ class SecretApiTest {
     void start(@TempDir Path own) throws Exception {
         folder = own;
         log = ServerLog.into(own.resolve("server.log"));
-        api = new ApiServer(own);
+        api = new ApiServer(own, TestDatabase.createUrl(), Map.of("KEELSON_ALLOWED_COMMANDS", "git,cat"));
         assertThat(set("token", CANARY).status()).isEqualTo(200);
     }
 
@@ -132,6 +134,7 @@ class SecretApiTest {
     @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
             "/plan/tasks/0/when            | \"when\": \"${ secret(\\\"token\\\") == 1 }\"",
             "/plan/tasks/0/for_each        | \"for_each\": \"${ [secret(\\\"token\\\")] }\"",
+            "/plan/tasks/0/verify/0/expres | \"verify\": [{\"kind\": \"jq\", \"expression\": \"secret(\\\"token\\\")\"}]",
             "/plan/tasks/0/output          | \"output\": {\"x\": \"${ [secret(\\\"token\\\")] }\"}"})
     void onlyAToolMayNameOne(String pointer, String member) {
         Answer answer = api.post(API + "/runs",
@@ -142,6 +145,53 @@ class SecretApiTest {
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
         assertThat(answer.json().get("code").stringValue()).isEqualTo("SECRET_NOT_ALLOWED");
         assertThat(answer.json().get("pointer").stringValue()).startsWith(pointer);
+    }
+
+    /** The engine quotes what an expression failed over and cuts it: its head is no less a part of the secret. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
+            "echo           | {\"v\": \"${ secret(\\\"token\\\") + 1 }\"}",
+            "echo           | {\"v\": \"${ error({a: secret(\\\"token\\\")}) }\"}",
+            "json.transform | {\"expression\": \".v + 1\", \"input\": {\"v\": \"${ secret(\\\"token\\\") }\"}}"})
+    void aFailureDoesNotShowAHead(String tool, String input) {
+        String run = run("{\"name\": \"e\", \"tool\": \"" + tool + "\", \"input\": " + input + "}");
+        api.awaitState(run, "failed");
+
+        assertThat(step(run).get("error_code").stringValue()).isEqualTo("EXPRESSION_FAILED");
+        assertThat(step(run).get("error_message").stringValue()).doesNotContain("cana").contains("secret");
+    }
+
+    @Test
+    void whatAProgramWroteIsStruckBeforeItIsCut() {
+        String run = run("""
+                {"name": "p", "tool": "process.run", "input": {"argv": ["cat"], "max_output_bytes": 20,
+                  "stdin": "0123456789 ${ secret(\\"token\\") } and more"}}""".replace("\\\\", "\\"));
+        api.awaitState(run, "completed");
+
+        assertThat(step(run).at("/output/stdout").stringValue()).isEqualTo("0123456789 [secret] ");
+        assertThat(step(run).at("/output/stdout_truncated").booleanValue()).isTrue();
+        String failed = run("""
+                {"name": "p", "tool": "process.run", "input": {"argv": ["cat"], "max_output_bytes": 20, "parse": "json",
+                  "allow_exit_codes": [9], "stdin": "0123456789 ${ secret(\\"token\\") }"},
+                  "retry": {"max_attempts": 1}}""".replace("\\\\", "\\"));
+        api.awaitState(failed, "failed");
+        assertThat(step(failed).get("error_message").stringValue()).isEqualTo("cat ended with exit code 0: ");
+    }
+
+    /** Messages of workers are cut at 4,000 characters; what was in the way of the cut is struck whole. */
+    @Test
+    void whatAWorkerSaysIsStruckBeforeItIsCut() {
+        String claim = "{\"worker_id\": \"w\", \"tools\": [\"long.work\"], \"max\": 1, \"wait_ms\": 10000}";
+        assertThat(api.post(API + "/dispatch/claim", claim.replace("10000", "0")).status()).isEqualTo(200);
+        run("{\"name\": \"l\", \"tool\": \"long.work\", \"input\": {\"v\": \"${ secret(\\\"token\\\") }\"}}");
+        JsonNode item = claimed(claim);
+        String lease = "\"step_id\": " + item.get("step_id") + ", \"lease_epoch\": " + item.get("lease_epoch");
+        String said = Json.object().put("x", "z".repeat(3_990) + CANARY).get("x").toString();
+        ok("heartbeat", lease + ", \"progress\": {\"message\": " + said + "}, \"logs\": [" + said + "]");
+        ok("fail", lease + ", \"error_code\": \"X\", \"message\": " + said + ", \"error_class\": \"permanent\"");
+
+        assertThat(api.rowCounts().keySet()).noneMatch(table -> stands(table, "zzzzca"))
+                .anyMatch(table -> stands(table, "zzzz[secret]"));
     }
 
     @Test

@@ -38,7 +38,8 @@ final class JsonTransform implements Tool {
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         JsonNode input = call.input().has("input") ? call.input().get("input") : NullNode.instance;
         try {
-            List<JsonNode> values = expressions.evaluate(call.input().get("expression").stringValue(), input);
+            List<JsonNode> values = expressions.evaluate(call.input().get("expression").stringValue(), input,
+                    !call.struck().none());
             return ToolResult.of(switch (values.size()) {
                 case 0 -> NullNode.instance;
                 case 1 -> values.getFirst();

@@ -1,6 +1,7 @@
 package io.keelson.server.tool.builtin;
 
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.tool.Striking;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
@@ -8,6 +9,7 @@ import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +19,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -76,12 +79,15 @@ final class ProcessRun implements Tool {
         call.log().line("$ " + String.join(" ", argv));
         try {
             Launch launch = launch(program, argv, folder, timeout);
+            String parse = input.path("parse").asString("text");
+            UnaryOperator<InputStream> struck = call.struck()::stream;
             SupervisedProcess.Outcome outcome = SupervisedProcess.run(launch.command(), folder, launch.environment(),
-                    stdin.length == 0 ? null : stdin, input.path("max_output_bytes").asInt(262_144), timeout);
+                    stdin.length == 0 ? null : stdin, input.path("max_output_bytes").asInt(262_144),
+                    parse.equals("json") ? UnaryOperator.identity() : struck, struck, timeout);
             outcome.stderr().text().lines().forEach(call.log()::line);
             call.log().line("exit code " + outcome.exitCode());
-            check(argv.getFirst(), outcome, input);
-            return ToolResult.of(output(outcome, input.path("parse").asString("text")));
+            check(argv.getFirst(), outcome, call);
+            return ToolResult.of(output(outcome, parse, call.struck()));
         } catch (IOException e) {
             throw ToolFailure.infrastructure("PROCESS_NOT_STARTED", "could not run " + argv.getFirst() + ": " + e);
         }
@@ -142,22 +148,31 @@ final class ProcessRun implements Tool {
         return own.compareTo(left) < 0 ? own : left;
     }
 
-    private static void check(String name, SupervisedProcess.Outcome outcome, JsonNode input) throws ToolFailure {
+    private static void check(String name, SupervisedProcess.Outcome outcome, ToolCall call) throws ToolFailure {
         if (outcome.timedOut()) {
             throw ToolFailure.infrastructure("PROCESS_TIMEOUT", name + " did not end in time and was stopped");
         }
+        JsonNode input = call.input();
         boolean allowed = input.has("allow_exit_codes")
                 ? input.get("allow_exit_codes").valueStream().anyMatch(each -> each.intValue() == outcome.exitCode())
                 : outcome.exitCode() == 0;
         if (!allowed) {
-            String said = outcome.stderr().bytes().length > 0 ? outcome.stderr().text() : outcome.stdout().text();
+            String said = outcome.stderr().bytes().length > 0 ? outcome.stderr().text() : said(outcome.stdout(), call);
             String code = outcome.exitCode() == 137 ? "PROCESS_KILLED" : "PROCESS_EXIT_NONZERO";
             throw ToolFailure.infrastructure(code, name + " ended with exit code " + outcome.exitCode() + ": "
                     + said.substring(0, Math.min(said.length(), MESSAGE_CHARS)).strip());
         }
     }
 
-    private static JsonNode output(SupervisedProcess.Outcome outcome, String parse) throws ToolFailure {
+    /** JSON is read as it was written, and struck after that: what was cut of it may end in a secret's head. */
+    private static String said(SupervisedProcess.Captured stdout, ToolCall call) {
+        boolean head = stdout.truncated() && call.input().path("parse").asString("text").equals("json")
+                && !call.struck().none();
+        return head ? "" : call.struck().text(stdout.text());
+    }
+
+    private static JsonNode output(SupervisedProcess.Outcome outcome, String parse, Striking struck)
+            throws ToolFailure {
         String stdout = outcome.stdout().text();
         ObjectNode output = JsonNodeFactory.instance.objectNode()
                 .put("exit_code", outcome.exitCode())
@@ -169,17 +184,17 @@ final class ProcessRun implements Tool {
             ArrayNode lines = output.putArray("lines");
             stdout.lines().forEach(lines::add);
         } else if (parse.equals("json")) {
-            output.set("json", parsed(stdout));
+            output.set("json", parsed(stdout, struck));
         }
         return output;
     }
 
-    private static JsonNode parsed(String stdout) throws ToolFailure {
+    private static JsonNode parsed(String stdout, Striking struck) throws ToolFailure {
         try {
             return JsonMapper.shared().readTree(stdout);
         } catch (JacksonException e) {
             throw new ToolFailure("PROCESS_OUTPUT_UNPARSEABLE", ErrorClass.QUALITY,
-                    "the output is not JSON: " + e.getOriginalMessage());
+                    "the output is not JSON" + (struck.none() ? ": " + e.getOriginalMessage() : ""));
         }
     }
 }

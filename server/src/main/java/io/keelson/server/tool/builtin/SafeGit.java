@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * Makes git safe to run in a repository one does not trust: reading subcommands only, no option that writes, executes
@@ -130,7 +131,8 @@ final class SafeGit {
         List<String> command = new ArrayList<>(git);
         command.addAll(List.of("config", "--includes", "--null", "--name-only", "--get-regexp", DRIVERS));
         SupervisedProcess.Outcome outcome =
-                SupervisedProcess.run(command, folder, environment, null, 1 << 20, timeout);
+                SupervisedProcess.run(command, folder, environment, null, 1 << 20,
+                        UnaryOperator.identity(), UnaryOperator.identity(), timeout);
         if (outcome.timedOut() || outcome.stdout().truncated() || outcome.exitCode() > 1) {
             throw ToolFailure.permanent("NOT_A_REPOSITORY",
                     "git cannot read the repository's configuration: " + outcome.stderr().text().strip());

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,15 +44,18 @@ final class SupervisedProcess {
      *
      * @param command the first element is an absolute path
      * @param environment all of it; nothing is inherited from the server
+     * @param output what stands in for its output before it is cut
+     * @param errors the same for what it writes to stderr
      * @throws IOException when it cannot be started
      */
     static Outcome run(List<String> command, Path folder, Map<String, String> environment, byte @Nullable [] stdin,
-            int maxOutput, Duration timeout) throws IOException, InterruptedException {
+            int maxOutput, UnaryOperator<InputStream> output, UnaryOperator<InputStream> errors, Duration timeout)
+            throws IOException, InterruptedException {
         Path input = stdin == null ? null : Files.write(Files.createTempFile("keelson-stdin", null), stdin);
         try {
             Process process = start(command, folder, environment, input);
-            Capture out = new Capture(process.getInputStream(), maxOutput);
-            Capture err = new Capture(process.getErrorStream(), maxOutput);
+            Capture out = new Capture(output.apply(process.getInputStream()), maxOutput);
+            Capture err = new Capture(errors.apply(process.getErrorStream()), maxOutput);
             boolean ended = false;
             try {
                 ended = process.waitFor(timeout);

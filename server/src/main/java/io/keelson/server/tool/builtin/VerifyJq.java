@@ -38,12 +38,12 @@ final class VerifyJq implements Tool {
         String expression = input.get("expression").stringValue();
         String flaw = input.path("feedback").asString("the output does not meet " + expression);
         try {
-            List<JsonNode> values = expressions.evaluate(expression, input.get("output"));
+            List<JsonNode> values = expressions.evaluate(expression, input.get("output"), !call.struck().none());
             if (values.size() == 1 && values.getFirst().isBoolean() && values.getFirst().booleanValue()) {
                 return Verdicts.passed();
             }
             return Verdicts.rejected(values.size() == 1 && values.getFirst().isString()
-                    ? values.getFirst().stringValue()
+                    ? call.struck().text(values.getFirst().stringValue())
                     : flaw);
         } catch (ExpressionException e) {
             if (e.code().equals("EXPRESSION_INTERRUPTED")) {
