@@ -25,7 +25,8 @@ import tools.jackson.databind.JsonNode;
  * @param creditsRefunded what ended attempts did not need
  * @param versionId rises with every change of the run
  */
-public record Run(String id, String workspaceId, String name, @Nullable String goal, String state, String stateType,
+public record Run(String id, String workspaceId, String name, @Nullable String externalId, @Nullable String goal,
+        String state, String stateType,
         int priority, @Nullable String trigger, JsonNode plan, JsonNode config, JsonNode inputs, JsonNode tags,
         int attemptNumber, int maxAttempts, int planVersion, int replans, @Nullable String gate, int openEscalations,
         int waitsForHumans,

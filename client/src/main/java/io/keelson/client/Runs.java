@@ -39,7 +39,7 @@ public final class Runs {
 
     public Page<Run> list(RunQuery query) {
         Route route = Route.of("/runs").with("state", query.state()).with("state_type", query.stateType())
-                .with("cursor", query.cursor()).with("limit", query.limit());
+                .with("external_id", query.externalId()).with("cursor", query.cursor()).with("limit", query.limit());
         return page(route, Run.class);
     }
 

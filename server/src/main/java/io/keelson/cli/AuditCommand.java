@@ -8,10 +8,16 @@ import io.keelson.client.Keelson;
 import io.keelson.client.Page;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
 
 @Command(name = "audit", description = "Shows what operators and administrators did, newest first. For operators.",
         footerHeading = "%nExamples:%n", footer = {"  keelson audit", "  keelson audit --workspace acme --limit 100",
@@ -36,17 +42,64 @@ final class AuditCommand extends CliCommand {
                 print(Json.object().set("items", Json.document(page.items())));
                 return ExitCode.OK;
             }
-            Table table = new Table("WHEN", "WHO", "FROM", "WHAT", "SUBJECT", "DETAIL");
-            for (AuditEntry entry : page.items()) {
-                table.row(String.valueOf(entry.createdAt()), Cells.clean(entry.actorId()),
-                        Objects.requireNonNullElse(entry.fromAddress(), ""), entry.action(),
-                        Objects.requireNonNullElse(entry.subject(), ""), Cells.clean(entry.detail().toString()));
-            }
-            print(table.lines(0, style()));
+            print(workspace == null ? all(page.items(), keelson) : ofOne(page.items()));
             if (page.nextCursor() != null) {
                 note("there are more: --limit");
             }
             return ExitCode.OK;
         }
+    }
+
+    private List<String> all(List<AuditEntry> entries, Keelson keelson) {
+        Map<String, String> names = new HashMap<>();
+        keelson.workspaces().list().forEach(each -> names.put(each.id(), each.name()));
+        Table table = new Table("WHEN", "WHO", "FROM", "WHAT", "WORKSPACE", "SUBJECT", "DETAIL");
+        for (AuditEntry entry : entries) {
+            String id = text(entry.workspaceId());
+            table.row(when(entry), Cells.clean(entry.actorId()), text(entry.fromAddress()), entry.action(),
+                    Cells.clean(names.getOrDefault(id, id)), subject(entry), detail(entry.detail()));
+        }
+        return table.lines(0, style());
+    }
+
+    private List<String> ofOne(List<AuditEntry> entries) {
+        Table table = new Table("WHEN", "WHO", "FROM", "WHAT", "SUBJECT", "DETAIL");
+        for (AuditEntry entry : entries) {
+            table.row(when(entry), Cells.clean(entry.actorId()), text(entry.fromAddress()), entry.action(),
+                    subject(entry), detail(entry.detail()));
+        }
+        return table.lines(0, style());
+    }
+
+    private static String when(AuditEntry entry) {
+        return entry.createdAt() == null ? "" : entry.createdAt().truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    /** Nothing where it is the workspace itself. */
+    private static String subject(AuditEntry entry) {
+        String subject = text(entry.subject());
+        return subject.equals(entry.workspaceId()) ? "" : Cells.clean(subject);
+    }
+
+    /** As {@code name=value}, what lies deeper as {@code name.name=value}; without what is null. */
+    private static String detail(JsonNode detail) {
+        List<String> parts = new ArrayList<>();
+        detail.properties().forEach(member -> add(parts, member.getKey(), member.getValue()));
+        return Cells.clean(String.join(" ", parts));
+    }
+
+    private static void add(List<String> parts, String name, JsonNode value) {
+        if (value.isObject()) {
+            value.properties().forEach(member -> add(parts, name + "." + member.getKey(), member.getValue()));
+        } else if (value.isArray()) {
+            parts.add(name + "=" + String.join(",", value.valueStream().map(each -> each.asString()).toList()));
+        } else if (!value.isNull()) {
+            String text = value.asString();
+            parts.add(name + "=" + (text.contains(" ") ? "'" + text + "'" : text));
+        }
+    }
+
+    private static String text(@Nullable String text) {
+        return Objects.requireNonNullElse(text, "");
     }
 }

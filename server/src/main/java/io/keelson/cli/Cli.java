@@ -3,6 +3,8 @@ package io.keelson.cli;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.time.Clock;
+import java.time.LocalDate;
+import java.time.format.DateTimeParseException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -23,6 +25,7 @@ final class Cli {
         return new CommandLine(new KeelsonCommand(clock)).setCommandName(command())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(BigDecimal.class, Cli::amount)
+                .registerConverter(LocalDate.class, Cli::day)
                 .setUsageHelpAutoWidth(true)
                 .setAbbreviatedOptionsAllowed(false)
                 .setParameterExceptionHandler(Cli::wrongUsage)
@@ -37,6 +40,14 @@ final class Cli {
         }
     }
 
+    private static LocalDate day(String text) {
+        try {
+            return LocalDate.parse(text);
+        } catch (DateTimeParseException e) {
+            throw new TypeConversionException("'" + text + "' is not a day such as 2026-01-31");
+        }
+    }
+
     /** How this program was called, so that the commands it suggests can be copied. */
     static String command() {
         return System.getProperty("keelson.command", "keelson");
@@ -44,7 +55,7 @@ final class Cli {
 
     private static int wrongUsage(ParameterException e, String[] arguments) {
         PrintWriter err = e.getCommandLine().getErr();
-        err.println("error: " + e.getMessage() + " [USAGE]");
+        err.println("error: " + String.valueOf(e.getMessage()).replaceFirst("^Error: ", "") + " [USAGE]");
         CommandLine.UnmatchedArgumentException.printSuggestions(e, err);
         err.println("  see " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
         err.flush();

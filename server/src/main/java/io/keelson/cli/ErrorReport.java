@@ -63,10 +63,11 @@ record ErrorReport(int exitCode, String code, String message, List<Problem> prob
 
     /** One line, with a line for each problem below; a stack trace only where asked for. */
     void print(PrintWriter err) {
-        err.println("error: " + message + " [" + code + "]");
-        for (Problem problem : problems) {
-            String place = problem.pointer().isEmpty() ? "" : problem.pointer() + ": ";
-            err.println("  " + place + problem.message() + " [" + problem.code() + "]");
+        if (problems.size() == 1 && problems.getFirst().message().equals(message)) {
+            err.println("error: " + line(problems.getFirst()));
+        } else {
+            err.println("error: " + message + " [" + code + "]");
+            problems.forEach(problem -> err.println("  " + line(problem)));
         }
         if (!allowed.isEmpty()) {
             err.println("  possible: " + String.join(", ", allowed));
@@ -75,6 +76,11 @@ record ErrorReport(int exitCode, String code, String message, List<Problem> prob
             err.println("  " + advice);
         }
         err.flush();
+    }
+
+    private static String line(Problem problem) {
+        String place = problem.pointer().isEmpty() ? "" : problem.pointer() + ": ";
+        return place + problem.message() + " [" + problem.code() + "]";
     }
 
     ObjectNode toJson() {

@@ -246,6 +246,11 @@ class CommandLineTest {
                 "keelson credits grant").doesNotContain("keelson resume");
         Result raised = keelson("budget", "latest", "--hard-limit", "1", "--watch");
         assertThat(raised.code()).as(raised.err()).isZero();
+        Result example = keelson("run", Path.of("../examples/budget.yaml").toRealPath().toString(), "--input",
+                "drafts=50", "--external-id", "b-1");
+        assertThat(example.code()).as(example.err()).isEqualTo(4);
+        assertThat(keelson("show", "latest").out()).contains(", external id b-1");
+        assertThat(keelson("budget", "latest", "--hard-limit", "5", "--watch").code()).isZero();
     }
 
     @Test

@@ -26,6 +26,7 @@ class ExamplesTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"examples/repository-report.yaml", "examples/approval-gate.yaml", "examples/failing-well.yaml",
+                    "examples/budget.yaml",
                     "examples/custom-worker/mission.yaml"})
     void examplesAreValid(String file) throws IOException {
         check(Files.readString(ROOT.resolve(file)));

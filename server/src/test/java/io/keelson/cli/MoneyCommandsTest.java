@@ -56,7 +56,9 @@ class MoneyCommandsTest {
         assertThat(conflict.err()).contains("[IDEMPOTENCY_KEY_CONFLICT]");
         Result negative = keelson("credits", "grant", "--", "-1");
         assertThat(negative.code()).isEqualTo(2);
-        assertThat(negative.err()).contains("/amount", "OUT_OF_RANGE");
+        assertThat(negative.err()).startsWith("error: /amount: ").contains("OUT_OF_RANGE").hasLineCount(1);
+        assertThat(keelson("usage", "--from", "May").err()).contains("'May' is not a day such as 2026-01-31")
+                .doesNotContain("Exception");
         assertThat(keelson("credits", "grant", "NaN").code()).isEqualTo(2);
         assertThat(keelson("credits", "grant", "much").err()).contains("'much' is not a number such as 12.5")
                 .doesNotContain("Exception");
@@ -95,6 +97,26 @@ class MoneyCommandsTest {
         assertThat(wrong.code()).isEqualTo(1);
         assertThat(wrong.out().strip())
                 .isEqualTo("wrong: workspace " + broken + ": spent should be 0 by the ledger and is 1.5");
+    }
+
+    @Test
+    void anotherWorkspacesKeysAndCreditsAreLookedAfterByItsName() throws Exception {
+        Result made = keelson("workspaces", "create", "acme", "--limit", "steps=2", "--json");
+        assertThat(made.err()).contains("it has no credits yet: ", "credits grant N --workspace \"acme\"");
+        assertThat(lines("credits", "grant", "5", "--workspace", "acme").getLast())
+                .startsWith("granted 5 to workspace ");
+        keelson("keys", "create", "ci", "--workspace", "acme", "--scope", "runs:read");
+        String key = keelson("keys", "--workspace", "acme", "--json").json().at("/items/0/id").stringValue();
+        assertThat(lines("keys", "rotate", key, "--workspace", "acme")).singleElement().asString().startsWith("kl_");
+        assertThat(lines("keys", "revoke", key, "--workspace", "acme")).containsExactly("key " + key + " is revoked");
+        lines("workspaces", "close", made.json().get("id").stringValue());
+
+        assertThat(lines("keys", "--workspace", "acme").getLast()).contains(" revoked ", " ago ")
+                .doesNotContain(" in ");
+        assertThat(lines("audit").stream().map(line -> line.replaceAll(" +", " "))).anySatisfy(
+                line -> assertThat(line).contains(" credits_granted acme ").endsWith(" amount=5"))
+                .anySatisfy(line -> assertThat(line).endsWith(" workspace_created acme name=acme limits.steps=2"));
+        assertThat(lines("audit", "--workspace", "acme").getFirst()).doesNotContain("WORKSPACE");
     }
 
     private static void execute(String sql) throws Exception {

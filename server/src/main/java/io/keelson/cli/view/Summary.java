@@ -30,7 +30,8 @@ public final class Summary {
         List<String> lines = new ArrayList<>();
         lines.add("");
         lines.add(headline(run, style));
-        lines.add(style.dim("run " + run.id()));
+        lines.add(style.dim("run " + run.id()
+                + (run.externalId() == null ? "" : ", external id " + Cells.clean(run.externalId()))));
         if (run.errorCode() != null) {
             lines.add(style.red(Cells.clean(run.errorCode() + ": " + run.errorMessage())));
         }

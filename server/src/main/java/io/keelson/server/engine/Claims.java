@@ -43,6 +43,9 @@ final class Claims {
 
     /** What may be claimed at this moment, in order of dispatch. */
     List<Candidate> find(Search search) {
+        if (search.workspaceId() != null) {
+            meet(Set.of(search.workspaceId()));
+        }
         Set<UUID> limitedOnes = search.workspaceId() == null ? limits.workspaces()
                 : limits.limited(search.workspaceId()) ? Set.of(search.workspaceId()) : Set.of();
         if (limitedOnes.isEmpty()) {
@@ -59,8 +62,11 @@ final class Claims {
 
     /** Claims them; what finds no room any more is left out. */
     List<Reply> claim(List<Candidate> candidates, Function<Candidate, Command> command) {
+        Set<UUID> workspaces = new TreeSet<>();
+        candidates.forEach(candidate -> workspaces.add(candidate.workspaceId()));
+        meet(workspaces);
         Set<UUID> crowded = new TreeSet<>();
-        candidates.stream().map(Candidate::workspaceId).filter(limits::limited).forEach(crowded::add);
+        workspaces.stream().filter(limits::limited).forEach(crowded::add);
         if (crowded.isEmpty()) {
             return submit(candidates, command);
         }
@@ -77,6 +83,16 @@ final class Claims {
             }));
         } finally {
             limited.unlock();
+        }
+    }
+
+    /** What a new workspace may have at work holds from its first step. */
+    private void meet(Set<UUID> workspaces) {
+        if (!limits.know(workspaces)) {
+            Tenancy.everywhere(() -> {
+                database.runInTransaction(c -> limits.meet(c, workspaces));
+                return null;
+            });
         }
     }
 

@@ -56,7 +56,7 @@ final class Door {
         }
         Caller caller = keys.find(given.substring(SCHEME.length()).strip());
         if (caller == null) {
-            throw Refusal.of(ErrorCode.INVALID_API_KEY, "the API key is malformed, unknown or revoked")
+            throw Refusal.of(ErrorCode.INVALID_API_KEY, "the API key is malformed, unknown, expired or revoked")
                     .header("WWW-Authenticate", CHALLENGE + ", error=\"invalid_token\"");
         }
         if (caller.closed()) {

@@ -55,7 +55,7 @@ final class RunViews {
         Query query = call.query();
         String tag = query.text("tag");
         RunReader.Filter filter = new RunReader.Filter(query.word("state", STATES), query.word("state_type", TYPES),
-                tag == null ? null : Json.strings(List.of(tag)).toString());
+                tag == null ? null : Json.strings(List.of(tag)).toString(), query.text("external_id"));
         int limit = query.limit();
         String cursor = query.text("cursor");
         query.done();

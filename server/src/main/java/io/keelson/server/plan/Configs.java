@@ -13,6 +13,7 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.policy.RetryPolicy;
 import java.math.BigDecimal;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -21,6 +22,9 @@ import tools.jackson.databind.JsonNode;
 
 /** What a run's config says to the core; the rest of it is stored as given. */
 final class Configs {
+
+    private static final List<String> AMOUNTS = List.of("hard_limit_usd", "soft_limit_usd", "min_credits");
+    private static final int PLACES = 6;
 
     private Configs() {}
 
@@ -105,6 +109,16 @@ final class Configs {
         }
         tokens.values().removeIf(used -> used == 0);
         return tokens;
+    }
+
+    /** Amounts are exact: what has more places than an account is refused, not rounded. */
+    static void checkAmounts(JsonNode budget, Problems problems) {
+        for (String name : AMOUNTS) {
+            BigDecimal amount = amount(budget, name);
+            if (amount != null && amount.signum() != 0 && amount.stripTrailingZeros().scale() > PLACES) {
+                problems.add("OUT_OF_RANGE", "/config/budget/" + name, "at most " + PLACES + " decimal places");
+            }
+        }
     }
 
     private static Budget budget(JsonNode raw, JsonNode plan) {

@@ -74,6 +74,7 @@ public final class MissionReader {
             problems.add("PLAN_REQUIRED", "/plan", "this release has no planner: give a plan");
         }
         ObjectNode config = Nodes.object(document, "config");
+        Configs.checkAmounts(config.path("budget"), problems);
         StepReader steps = new StepReader(toolTimeout, problems);
         TaskReader taskReader = new TaskReader(steps, Configs.taskRetry(config), problems);
         Plan plan = plan(document.path("plan"), taskReader);

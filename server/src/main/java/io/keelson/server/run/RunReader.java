@@ -31,7 +31,8 @@ public final class RunReader {
      *
      * @param tag JSON text that the run's tags contain; null for all
      */
-    public record Filter(@Nullable String state, @Nullable String stateType, @Nullable String tag) {}
+    public record Filter(@Nullable String state, @Nullable String stateType, @Nullable String tag,
+            @Nullable String externalId) {}
 
     /** @param nextCursor where the next page begins, opaque; null on the last one */
     public record Page(List<ObjectNode> items, @Nullable String nextCursor) {}
@@ -98,9 +99,13 @@ public final class RunReader {
     public Page runs(Connection c, UUID workspaceId, Filter filter, @Nullable String cursor, int limit)
             throws SQLException {
         Cursor from = cursor == null ? null : Cursor.parse(cursor);
-        try (PreparedStatement statement = c.prepareStatement(ReadSql.RUNS)) {
+        try (PreparedStatement statement =
+                c.prepareStatement(filter.externalId() == null ? ReadSql.RUNS : ReadSql.RUNS_OF_EXTERNAL_ID)) {
             int p = 1;
             statement.setObject(p++, workspaceId);
+            if (filter.externalId() != null) {
+                statement.setString(p++, filter.externalId());
+            }
             statement.setString(p++, filter.state());
             statement.setString(p++, filter.state());
             statement.setString(p++, filter.stateType());

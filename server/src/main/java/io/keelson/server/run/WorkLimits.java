@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,9 +51,21 @@ public final class WorkLimits implements Offer.Limits {
 
     private volatile Map<Key, Long> most = Map.of();
     private volatile Set<UUID> workspaces = Set.of();
+    private final Set<UUID> known = ConcurrentHashMap.newKeySet();
 
-    /** Reads the limits. */
-    public void refresh(Connection c) throws SQLException {
+    /** Whether all of them were seen before: whoever is new may have limits that were not read yet. */
+    public boolean know(Collection<UUID> ids) {
+        return known.containsAll(ids);
+    }
+
+    /** Reads the limits, those of workspaces that are seen for the first time among them. */
+    public void meet(Connection c, Collection<UUID> ids) throws SQLException {
+        refresh(c);
+        known.addAll(ids);
+    }
+
+    /** Reads the limits; of two who do so at once the later one's count. */
+    public synchronized void refresh(Connection c) throws SQLException {
         Map<Key, Long> read = new HashMap<>();
         try (PreparedStatement statement = c.prepareStatement(READ); ResultSet row = statement.executeQuery()) {
             while (row.next()) {

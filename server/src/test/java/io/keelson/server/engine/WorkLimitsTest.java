@@ -143,6 +143,18 @@ class WorkLimitsTest {
     }
 
     @Test
+    void aNewWorkspacesLimitHoldsFromItsFirstStep() throws Exception {
+        Engine engine = nodes.node();
+        limit("steps", 1);
+        for (int i = 0; i < 3; i++) {
+            nodes.submit(engine, """
+                    {name: far, goal: g, plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}}""", "far.away");
+        }
+
+        assertThat(claim(engine.remoteWork(), "w1")).hasSize(1);
+    }
+
+    @Test
     void aLimitThatIsTakenAwayIsForgotten() throws Exception {
         limit("steps", 0);
         Engine engine = nodes.node();

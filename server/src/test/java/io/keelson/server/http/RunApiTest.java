@@ -250,6 +250,9 @@ class RunApiTest {
         assertThat(refused.status()).isEqualTo(409);
         assertThat(refused.json().get("code").stringValue()).isEqualTo("EXTERNAL_ID_TAKEN");
         assertThat(refused.json().get("run_id").stringValue()).isEqualTo(run);
+        assertThat(api.get(RUNS + "?external_id=order%207").json().get("items").valueStream()
+                .map(each -> each.get("id").stringValue())).containsExactly(run);
+        assertThat(api.get(RUNS + "?external_id=order%207&state=failed").json().get("items").isEmpty()).isTrue();
     }
 
     @Test

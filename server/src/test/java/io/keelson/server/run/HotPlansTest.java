@@ -252,8 +252,9 @@ class HotPlansTest {
         RunReader reader = new RunReader();
         reader.run(c, workspace, run);
         reader.byExternalId(c, workspace, "nothing");
-        RunReader.Filter all = new RunReader.Filter(null, null, null);
+        RunReader.Filter all = new RunReader.Filter(null, null, null, null);
         reader.runs(c, workspace, all, reader.runs(c, workspace, all, null, 50).nextCursor(), 50);
+        reader.runs(c, workspace, new RunReader.Filter(null, null, null, "nothing"), null, 50);
         reader.status(c, workspace, run);
         reader.states(c, workspace, run);
         reader.tasks(c, workspace, run, null, false, held.task().id(), 50);

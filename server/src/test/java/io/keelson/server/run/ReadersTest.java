@@ -38,7 +38,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** What clients read: shape, order, pages, and nothing of another workspace. */
 class ReadersTest {
     private static final Actor TESTER = Actor.human("tester");
-    private static final Filter ALL = new Filter(null, null, null);
+    private static final Filter ALL = new Filter(null, null, null, null);
 
     private final World world = new World();
     private final RunReader reader = new RunReader();
@@ -150,11 +150,14 @@ class ReadersTest {
         assertThat(seen).doesNotHaveDuplicates().hasSize(7).endsWith(run.toString());
         assertThat(seen.getFirst()).isEqualTo(new UUID(4, 5).toString());
 
-        assertThat(reader.runs(c, world.workspace, new Filter("running", null, null), null, 9).items()).hasSize(1);
-        assertThat(reader.runs(c, world.workspace, new Filter(null, "pending", null), null, 9).items()).hasSize(6);
-        assertThat(reader.runs(c, world.workspace, new Filter(null, null, "[\"nightly\"]"), null, 9).items())
+        assertThat(reader.runs(c, world.workspace, new Filter("running", null, null, null), null, 9).items())
+                .hasSize(1);
+        assertThat(reader.runs(c, world.workspace, new Filter(null, "pending", null, null), null, 9).items())
+                .hasSize(6);
+        assertThat(reader.runs(c, world.workspace, new Filter(null, null, "[\"nightly\"]", null), null, 9).items())
                 .hasSize(7);
-        assertThat(reader.runs(c, world.workspace, new Filter(null, null, "[\"daily\"]"), null, 9).items()).isEmpty();
+        assertThat(reader.runs(c, world.workspace, new Filter(null, null, "[\"daily\"]", null), null, 9).items())
+                .isEmpty();
     }
 
     @ParameterizedTest
