@@ -29,6 +29,11 @@ public final class KnownPurse implements Purse {
     }
 
     @Override
+    public BigDecimal rest(UUID workspace, BigDecimal most) {
+        return left.getOrDefault(workspace, Amounts.ZERO).min(most).max(Amounts.ZERO);
+    }
+
+    @Override
     public boolean covers(UUID workspace, BigDecimal amount) {
         return left.getOrDefault(workspace, Amounts.ZERO).compareTo(amount) >= 0;
     }

@@ -28,6 +28,11 @@ public interface Purse {
     /** Puts back what was not needed. */
     void give(UUID workspace, BigDecimal amount);
 
+    /** How much of it is there; nothing is taken out. */
+    default BigDecimal rest(UUID workspace, BigDecimal most) {
+        return most;
+    }
+
     /** Whether it is there, for decisions that take nothing out. */
     boolean covers(UUID workspace, BigDecimal amount);
 }

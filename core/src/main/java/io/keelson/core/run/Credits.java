@@ -97,6 +97,9 @@ final class Credits {
             BigDecimal missing = amount.subtract(left(d.run));
             if (missing.signum() > 0) {
                 extend(d, missing);
+                if (amount.compareTo(left(d.run)) > 0) {
+                    scrape(d, missing);
+                }
             }
             BigDecimal collected = amount.min(left(d.run));
             collect(d, step, result, cost, collected);
@@ -136,6 +139,11 @@ final class Credits {
         }
     }
 
+    /** Sets aside whatever there is of what is missing. */
+    private static void scrape(Decision d, BigDecimal missing) {
+        extend(d, d.funds.purse().rest(d.run.workspaceId(), within(d.run, missing)));
+    }
+
     private static boolean take(Decision d, BigDecimal amount) {
         return amount.signum() > 0 && d.funds.purse().take(d.run.workspaceId(), amount);
     }
@@ -169,10 +177,17 @@ final class Credits {
         return d.view.steps.values().stream().anyMatch(step -> step.queued && !step.held()) && !allows(d, Amounts.ZERO);
     }
 
-    /** True when the run's limit does not allow the step to begin; it is stopped then. */
+    /** True when the run's limit does not allow the step to begin: it waits until what is out has ended. */
     static boolean holdsBack(Decision d, StepRow step) {
-        d.heldBack |= hardLimit(d.run) != null && !allows(d, d.funds.prices().known(step.spec().tool()));
-        return d.heldBack;
+        boolean held = hardLimit(d.run) != null && !allows(d, d.funds.prices().known(step.spec().tool()));
+        d.heldBack |= held;
+        return held;
+    }
+
+    /** The same of the step that a queued task would begin with. */
+    static boolean holdsBack(Decision d, TaskRow task) {
+        return hardLimit(d.run) != null && task.steps.stream().filter(step -> !step.state.terminal()).findFirst()
+                .filter(step -> !step.spec().kind().engineOwned() && holdsBack(d, step)).isPresent();
     }
 
     /** Whether so much may be begun beside what is out: what that is known to cost counts as charged. */
@@ -196,11 +211,22 @@ final class Credits {
                         .map(step -> d.funds.prices().known(step.spec().tool())).reduce(Amounts.ZERO, BigDecimal::add);
     }
 
-    /** After a decision: a run of which a step was held back is stopped. */
+    /**
+     * After a decision: when nothing is out, what was held back is begun if by now there is enough left for it, and if there
+     * is not the run is stopped.
+     */
     static void after(Decision d) {
-        if (d.heldBack) {
-            stop(d, "the hard limit does not leave what the next step costs");
+        if (d.run.state == RunState.RUNNING && hardLimit(d.run) != null && nothingIsOut(d)) {
+            d.heldBack = false;
+            Lanes.goOn(d);
+            if (d.heldBack && nothingIsOut(d)) {
+                stop(d, "the hard limit does not leave what the next step costs");
+            }
         }
+    }
+
+    private static boolean nothingIsOut(Decision d) {
+        return d.view.steps.values().stream().noneMatch(step -> step.queued);
     }
 
     /** As in a pause, what is in flight may finish and is recorded. A run that is held up already stays as it is. */

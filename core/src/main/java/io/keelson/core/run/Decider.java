@@ -66,11 +66,14 @@ public final class Decider {
             Funds funds) {
         Decision d = new Decision(view, changes, now, ids, offer, funds, command.actor());
         RunState before = view.run.state;
+        int events = changes.events().size();
         Reply reply = decide(d, command);
         if (view.run.state == RunState.ESCALATED && view.tickets.isEmpty()) {
             Gates.resume(d);
         }
-        Credits.after(d);
+        if (d.heldBack || changes.events().size() > events) {
+            Credits.after(d);
+        }
         Watch.after(d, before);
         return reply;
     }

@@ -30,17 +30,40 @@ final class Lanes {
     /** Gives an agent's free slots to its ready tasks, as far as the run's limit of agents at work allows. */
     static void fill(Decision d, AgentRow agent) {
         dropEnded(agent);
-        if (d.run.state != RunState.RUNNING || agent.ready.isEmpty() || !admit(d, agent)) {
+        if (d.run.state != RunState.RUNNING || agent.ready.isEmpty() || heldBack(d, agent) || !admit(d, agent)) {
             return;
         }
         start(d, agent);
         int limit = limit(d, agent);
-        while (agent.slotsTaken < limit && !agent.ready.isEmpty()) {
+        while (agent.slotsTaken < limit && !agent.ready.isEmpty() && !heldBack(d, agent)) {
             TaskRow task = agent.ready.poll();
             task.hasSlot = true;
             agent.slotsTaken++;
             open(d, task, null);
             dropEnded(agent);
+        }
+    }
+
+    /** True when the next task of the agent must not begin as yet; without other work the agent stands in line. */
+    private static boolean heldBack(Decision d, AgentRow agent) {
+        if (!Credits.holdsBack(d, agent.ready.element())) {
+            return false;
+        }
+        if (!agent.admitted && !d.view.waitingAgents.contains(agent)) {
+            d.view.waitingAgents.add(agent);
+        }
+        return true;
+    }
+
+    /** Whatever waits is looked at again. */
+    static void goOn(Decision d) {
+        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
+            if (task.hasSlot && (task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING)) {
+                open(d, task, null);
+            }
+        }
+        for (AgentRow agent : List.copyOf(d.view.agents)) {
+            fill(d, agent);
         }
     }
 
@@ -104,14 +127,18 @@ final class Lanes {
 
     /** An agent without work makes room for others. */
     static void retire(Decision d, AgentRow agent) {
-        if (!agent.admitted || agent.slotsTaken > 0 || !agent.ready.isEmpty()) {
+        if (!agent.admitted || agent.slotsTaken > 0
+                || !agent.ready.isEmpty() && (d.run.state != RunState.RUNNING || !heldBack(d, agent))) {
             return;
         }
         agent.admitted = false;
         d.view.agentsAtWork--;
-        while (d.run.state == RunState.RUNNING && !d.view.waitingAgents.isEmpty()
-                && d.view.agentsAtWork < d.run.policy().maxAgents()) {
-            fill(d, d.view.waitingAgents.poll());
+        if (!agent.ready.isEmpty()) {
+            d.view.waitingAgents.add(agent);
+        }
+        for (int left = d.view.waitingAgents.size(); left > 0 && d.run.state == RunState.RUNNING
+                && d.view.agentsAtWork < d.run.policy().maxAgents(); left--) {
+            fill(d, d.view.waitingAgents.remove());
         }
     }
 

@@ -134,7 +134,7 @@ final class Mutants {
                 new Mutant(CREDITS, "stop(d, \"the cost of a step could not be collected\");",
                         "",
                         "a run goes on that cannot pay"),
-                new Mutant(CREDITS, "return d.heldBack;",
+                new Mutant(CREDITS, "return held;",
                         "return false;",
                         "steps begin at the limit"),
                 new Mutant(CREDITS, "&& tooMuchIsQueued(d)",

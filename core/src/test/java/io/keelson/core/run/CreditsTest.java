@@ -247,15 +247,18 @@ class CreditsTest {
         }
 
         @Test
-        void elseTheChargeStopsAtTheReservationAndTheRunStops() {
+        void elseWhatThereIsIsChargedAndTheRunStops() {
             World world = run("1.2", RunPolicy.DEFAULT, steps(2));
             step(world, "1.25");
             assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-            assertThat(booked(Kind.CHARGE)).containsExactly("1.000000");
+            assertThat(booked(Kind.RESERVE)).containsExactly("1.000000", "0.200000");
+            assertThat(booked(Kind.CHARGE)).containsExactly("1.200000");
             assertThat(world.last("step_completed").detail()).containsEntry("cost", "1.250000")
-                    .containsEntry("charged", "1.000000").containsEntry("uncollected", "0.250000");
-            assertThat(world.view.run().uncollected()).isEqualTo(usd("0.25"));
+                    .containsEntry("charged", "1.200000").containsEntry("uncollected", "0.050000");
+            assertThat(world.view.run().uncollected()).isEqualTo(usd("0.05"));
             assertThat(world.queue).isEmpty();
+            assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code())
+                    .isEqualTo("INSUFFICIENT_CREDITS");
         }
 
         @Test
@@ -310,10 +313,28 @@ class CreditsTest {
             world.done(new Command.Approve(world.id(), null, World.WHO));
 
             assertThat(world.running()).as("two of them fit").isEqualTo(2);
+            assertThat(world.state()).isEqualTo(RunState.RUNNING);
+            world.task("a").steps().stream().filter(StepRow::held).toList()
+                    .forEach(step -> complete(world, step, "0.4"));
             assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
             raise(world, "2");
-            assertThat(world.running()).isEqualTo(3);
+            assertThat(world.queue).as("three more of them fit").hasSize(3);
             assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        }
+
+        @Test
+        void tasksThatItHoldsBackBeginWhenWhatIsOutLeavesEnough() {
+            World world = run("10", RunPolicy.DEFAULT.withApprovePlan(true).with(limited("1")),
+                    plan(task("a"), task("b"), task("c"), task("d"), task("e")));
+            world.prices = FLAT;
+            world.done(new Command.Approve(world.id(), null, World.WHO));
+            assertThat(world.queue).hasSize(2);
+            world.claimAll().forEach(step -> complete(world, step, "0.1"));
+            assertThat(world.queue).as("0.8 is left").hasSize(2);
+            world.claimAll().forEach(step -> complete(world, step, "0.3"));
+            assertThat(world.queue).as("0.2 is left").isEmpty();
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.view.run().charged()).isEqualTo(usd("0.8"));
         }
 
         @Test

@@ -91,6 +91,9 @@ final class MoneyModel {
         if (cost.compareTo(run.left()) > 0) {
             extend(run, cost.subtract(run.left()));
         }
+        if (cost.compareTo(run.left()) > 0) {
+            extend(run, available.min(run.within(cost.subtract(run.left()))));
+        }
         BigDecimal collected = cost.min(run.left());
         run.charged = run.charged.add(collected);
         BigDecimal rest = cost.subtract(collected);

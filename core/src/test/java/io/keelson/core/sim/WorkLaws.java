@@ -117,13 +117,20 @@ final class WorkLaws {
         Saved.Place place = rows.queue.get(rows.laneOf(step));
         boolean waits = rows.timers.keySet().stream().anyMatch(key -> key.subject().equals(step.id()));
         switch (step.state()) {
-            case RUNNING -> unless(place != null || state != RunState.RUNNING, "nobody runs it: %s", step);
+            case RUNNING -> unless(place != null || state != RunState.RUNNING || mayBeHeldBack(), "nobody runs it: %s",
+                    step);
             case WAITING -> unless(waits, "waits for nothing: %s", step);
             case AWAITING_RETRY -> unless(step.parked() ? ticket(step.taskId(), step.id())
-                    : waits || place != null || state != RunState.RUNNING, "nobody will retry it: %s", step);
+                    : waits || place != null || state != RunState.RUNNING || mayBeHeldBack(), "nobody will retry it: %s",
+                    step);
             case PENDING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> {
             }
         }
+    }
+
+    /** What a hard limit does not leave enough for waits until what is out has ended. */
+    private boolean mayBeHeldBack() {
+        return !rows.queue.isEmpty() && (rows.run.hardLimit() != null || policy.budget().hardLimit() != null);
     }
 
     private void earlierAttempts() {
