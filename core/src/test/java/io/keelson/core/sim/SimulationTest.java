@@ -34,7 +34,8 @@ class SimulationTest {
     }
 
     private static void everythingWasReached(Coverage coverage) {
-        assertThat(coverage.edges()).as("edges taken").isEqualTo(Reach.edges());
+        assertThat(coverage.edges()).filteredOn(edge -> !Reach.RARE.contains(edge)).as("edges taken")
+                .containsExactlyInAnyOrderElementsOf(Reach.edges());
         assertThat(coverage.decided()).as("commands and evaluations decided").containsAll(Stream.concat(
                 Reach.cases(Command.class), Reach.cases(Command.Evaluation.class)).toList())
                 .contains("Fork", "Night", "Outage");

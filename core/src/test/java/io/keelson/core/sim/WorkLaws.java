@@ -121,7 +121,8 @@ final class WorkLaws {
                     step);
             case WAITING -> unless(waits, "waits for nothing: %s", step);
             case AWAITING_RETRY -> unless(step.parked() ? ticket(step.taskId(), step.id())
-                    : waits || place != null || state != RunState.RUNNING || mayBeHeldBack(), "nobody will retry it: %s",
+                    : waits || place != null || state != RunState.RUNNING || mayBeHeldBack(),
+                    "nobody will retry it: %s",
                     step);
             case PENDING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> {
             }
