@@ -25,8 +25,8 @@ public final class Redaction {
     /** What stands in a secret's place. */
     public static final String STRUCK = "[secret]";
 
-    /** A shorter piece of Base64 would stand in texts by chance. */
-    private static final int MIN_BASE64 = 8;
+    /** Shorter pieces of Base64, lines, and words in lower case would stand in texts by chance. */
+    private static final int MIN_PIECE = Secrets.MIN_LENGTH * 2;
 
     public static final Redaction NONE = new Redaction(List.of());
 
@@ -41,7 +41,9 @@ public final class Redaction {
         Set<String> forms = new LinkedHashSet<>();
         for (String value : values) {
             forms.add(value);
-            forms.add(value.toLowerCase(Locale.ROOT));
+            if (value.length() >= MIN_PIECE) {
+                forms.add(value.toLowerCase(Locale.ROOT));
+            }
             base64(value.getBytes(StandardCharsets.UTF_8), forms);
             String encoded = URLEncoder.encode(value, StandardCharsets.UTF_8);
             forms.add(encoded);
@@ -54,7 +56,7 @@ public final class Redaction {
                     .replace("'", "&#39;"));
             forms.add(value.replace("\"", "\"\""));
             forms.add(value.replace("'", "'\\''"));
-            value.lines().filter(line -> line.length() >= Secrets.MIN_LENGTH * 2).forEach(forms::add);
+            value.lines().filter(line -> line.length() >= MIN_PIECE).forEach(forms::add);
         }
         return new Redaction(forms.stream().sorted(Comparator.comparing(String::length).reversed()).toList());
     }
@@ -81,7 +83,7 @@ public final class Redaction {
                 byte[] shifted = new byte[before + bytes.length];
                 System.arraycopy(bytes, 0, shifted, before, bytes.length);
                 String own = encoder.encodeToString(shifted).substring((before * 8 + 5) / 6, shifted.length * 8 / 6);
-                if (own.length() >= MIN_BASE64) {
+                if (own.length() >= MIN_PIECE) {
                     forms.add(own);
                 }
             }

@@ -42,10 +42,17 @@ public final class Secrets {
             select name, version, created_at, updated_at, updated_by from secrets
              where workspace_id = ? order by name""";
 
-    /** The row as it stands when whoever is changing it has done so: no value slips between two who set it at once. */
+    /** In the transaction that has just set it: what it replaced, whoever else set it at that moment. */
     private static final String KEEP = """
             insert into former_secrets (workspace_id, name, key_id, sealed)
-            select workspace_id, name, key_id, sealed from secrets where workspace_id = ? and name = ? for update""";
+            select workspace_id, name, previous_key_id, previous from secrets
+             where workspace_id = ? and name = ? and previous is not null""";
+
+    private static final String REMOVE = """
+            with removed as (
+                delete from secrets where workspace_id = ? and name = ? returning workspace_id, name, key_id, sealed)
+            insert into former_secrets (workspace_id, name, key_id, sealed)
+            select workspace_id, name, key_id, sealed from removed""";
 
     private static final String FORGET = """
             delete from former_secrets where replaced_at < clock_timestamp() - interval '24 hours'""";
@@ -103,7 +110,6 @@ public final class Secrets {
     public Shown set(UUID workspace, String name, String value, Origin origin) {
         String by = origin.name();
         return database.inTransaction(c -> {
-            keep(c, workspace, name);
             try (PreparedStatement statement = c.prepareStatement(SET)) {
                 statement.setObject(1, workspace);
                 statement.setString(2, name);
@@ -112,6 +118,7 @@ public final class Secrets {
                 statement.setString(5, by);
                 try (ResultSet row = statement.executeQuery()) {
                     row.next();
+                    execute(c, KEEP, workspace, name);
                     Audit.write(c, origin, "secret_set", workspace, name,
                             JsonNodeFactory.instance.objectNode().put("version", row.getInt("version")));
                     return new Shown(name, row.getInt("version"), time(row, "created_at"), time(row, "updated_at"), by);
@@ -140,25 +147,19 @@ public final class Secrets {
     /** False when there was none of that name. */
     public boolean remove(UUID workspace, String name, Origin origin) {
         return database.inTransaction(c -> {
-            keep(c, workspace, name);
-            try (PreparedStatement statement = c
-                    .prepareStatement("delete from secrets where workspace_id = ? and name = ?")) {
-                statement.setObject(1, workspace);
-                statement.setString(2, name);
-                boolean removed = statement.executeUpdate() > 0;
-                if (removed) {
-                    Audit.write(c, origin, "secret_removed", workspace, name, JsonNodeFactory.instance.objectNode());
-                }
-                return removed;
+            boolean removed = execute(c, REMOVE, workspace, name);
+            if (removed) {
+                Audit.write(c, origin, "secret_removed", workspace, name, JsonNodeFactory.instance.objectNode());
             }
+            return removed;
         });
     }
 
-    private static void keep(Connection c, UUID workspace, String name) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(KEEP)) {
+    private static boolean execute(Connection c, String sql, UUID workspace, String name) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
             statement.setObject(1, workspace);
             statement.setString(2, name);
-            statement.executeUpdate();
+            return statement.executeUpdate() > 0;
         }
     }
 

@@ -41,6 +41,7 @@ class RedactionTest {
                 "in lower case", "k\"y\\<t'ail>\n\u00fc9")
                 .forEach((writer, form) -> assertThat(struck.text("a " + form + " b")).as(writer)
                         .isEqualTo("a [secret] b"));
+        assertThat(Redaction.of(List.of("Test")).text("a test of Test")).isEqualTo("a test of [secret]");
     }
 
     /** All that is the secret's alone, at each of the three places it can have in a group of Base64. */
