@@ -313,6 +313,7 @@ class CommandLineTest {
     void wrongUseIsExitCodeTwo() throws Exception {
         assertThat(keelson("run").code()).isEqualTo(2);
         assertThat(keelson("fly").err()).contains("[USAGE]");
+        assertThat(keelson("budget", "latest").err()).startsWith("error: Missing required argument");
         Result invalid = keelson("validate", mission("plan:\n  tasks:\n    - id: a\n      steps: [{tool: nope}]\n"
                 + "      depends_on: [b]\n"));
         assertThat(invalid.code()).isEqualTo(2);
