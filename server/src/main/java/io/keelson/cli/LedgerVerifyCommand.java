@@ -35,8 +35,12 @@ final class LedgerVerifyCommand extends CliCommand {
     private static String inWords(Verification found) {
         Discrepancy wrong = found.discrepancy();
         return wrong != null ? "wrong: " + wrong.message()
-                : "right: " + Amounts.count(found.entries()) + " entries, " + Amounts.count(found.attempts())
-                        + " attempts, " + Amounts.count(found.workspaces())
-                        + (found.workspaces() == 1 ? " workspace" : " workspaces");
+                : "right: " + number(found.entries(), "entry", "entries") + ", "
+                        + number(found.attempts(), "attempt", "attempts") + ", "
+                        + number(found.workspaces(), "workspace", "workspaces");
+    }
+
+    private static String number(long count, String one, String many) {
+        return Amounts.count(count) + " " + (count == 1 ? one : many);
     }
 }

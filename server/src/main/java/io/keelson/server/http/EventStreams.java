@@ -93,11 +93,8 @@ final class EventStreams {
             throws IOException, InterruptedException {
         Progress known = before;
         Duration quiet = Duration.ZERO;
-        while (!stopping.hasBegun()) {
+        while (!stopping.hasBegun() && door.stillOpenTo(reader.call)) {
             if (known.lastSeq() > reader.seen) {
-                if (!door.stillOpenTo(reader.call)) {
-                    return;
-                }
                 reader.sendUpTo(known.lastSeq());
                 quiet = Duration.ZERO;
             }
@@ -109,9 +106,6 @@ final class EventStreams {
             known = watch.await(reader.seen, beat);
             if (known.lastSeq() <= reader.seen) {
                 quiet = quiet.plus(beat);
-                if (!door.stillOpenTo(reader.call)) {
-                    return;
-                }
                 reader.write(ALIVE);
             }
         }

@@ -2,11 +2,8 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.core.run.Command;
-import io.keelson.core.run.Reply;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.CountingProxy;
-import io.keelson.server.db.CountingProxy.Loss;
 import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
@@ -19,13 +16,10 @@ import io.keelson.server.money.Money;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,28 +44,11 @@ class CutChargesTest {
 
     @Test
     void nothingIsChargedTwice(@TempDir Path folder) throws Exception {
-        Random random = new Random(SEED);
         try (CountingProxy proxy = new CountingProxy(TestDatabase.createUrl());
                 Database database = new Database(proxy.url(), DatabaseOptions.DEFAULTS);
                 Nodes nodes = new Nodes(folder, database)) {
-            Engine engine = nodes.node(Duration.ofSeconds(2));
-            AtomicInteger cuts = new AtomicInteger();
-            List<UUID> runs = new ArrayList<>();
-            while (cuts.get() < CUTS) {
-                int before = cuts.get();
-                proxy.lose(random.nextBoolean() ? Loss.REQUEST : Loss.ANSWER, new Write("billing_ledger", ""),
-                        random.nextInt(5),
-                        cuts::incrementAndGet);
-                while (cuts.get() == before) {
-                    UUID run = submit(nodes, engine).join();
-                    runs.add(run);
-                    grant(nodes, runs.size());
-                    CompletableFuture<?> ended = engine.ended(run).toCompletableFuture();
-                    Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(5))
-                            .until(() -> cuts.get() > before || ended.isDone() || nodes.state(run).equals("completed"));
-                    ended.cancel(false);
-                }
-            }
+            Cuts cuts = new Cuts(proxy, new Write("billing_ledger", ""), new Random(SEED));
+            List<UUID> runs = cuts.during(nodes, MISSION, CUTS, number -> grant(nodes, number));
             proxy.spare();
             runs.forEach(run -> nodes.awaitState(run, "completed"));
             assertThat(nodes.count("select count(*) from orchestration_runs")).isEqualTo(runs.size());
@@ -86,7 +63,7 @@ class CutChargesTest {
                     .isEqualTo("t");
             nodes.assertSound();
             Invariants.hold(nodes.database);
-            System.out.printf("cut charges: %d cuts over %d runs%n", cuts.get(), runs.size());
+            System.out.printf("cut charges: %d cuts over %d runs%n", cuts.count(), runs.size());
         }
     }
 
@@ -96,13 +73,5 @@ class CutChargesTest {
         Awaitility.await().atMost(Duration.ofMinutes(1)).ignoreExceptionsInstanceOf(SqlFailure.class)
                 .until(() -> ledger.grant(Nodes.WORKSPACE, new BigDecimal(2), null, "cut " + number, Nodes.WHO),
                         Booking.Done.class::isInstance);
-    }
-
-    private static CompletableFuture<UUID> submit(Nodes nodes, Engine engine) {
-        var run = nodes.run(MISSION);
-        return engine.submit(new Command.Create(run, true, Nodes.WHO)).thenApply(reply -> {
-            assertThat(reply).isInstanceOf(Reply.Done.class);
-            return run.id();
-        });
     }
 }

@@ -2,25 +2,17 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.core.run.Command;
-import io.keelson.core.run.Reply;
 import io.keelson.server.db.CountingProxy;
-import io.keelson.server.db.CountingProxy.Loss;
 import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.process.Amount;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,42 +36,19 @@ class CutCommitsTest {
 
     @Test
     void nothingIsDoneTwice(@TempDir Path folder) throws Exception {
-        Random random = new Random(SEED);
         try (CountingProxy proxy = new CountingProxy(TestDatabase.createUrl());
                 Database database = new Database(proxy.url(), DatabaseOptions.DEFAULTS);
                 Nodes nodes = new Nodes(folder, database)) {
-            Engine engine = nodes.node(Duration.ofSeconds(2));
-            AtomicInteger cuts = new AtomicInteger();
-            List<UUID> runs = new ArrayList<>();
-            while (cuts.get() < CUTS) {
-                int before = cuts.get();
-                proxy.lose(random.nextBoolean() ? Loss.REQUEST : Loss.ANSWER, new Write("run_heads", ""),
-                        random.nextInt(5),
-                        cuts::incrementAndGet);
-                while (cuts.get() == before) {
-                    UUID run = submit(nodes, engine).join();
-                    runs.add(run);
-                    CompletableFuture<?> ended = engine.ended(run).toCompletableFuture();
-                    Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(5))
-                            .until(() -> cuts.get() > before || ended.isDone() || nodes.state(run).equals("completed"));
-                    ended.cancel(false);
-                }
-            }
+            Cuts cuts = new Cuts(proxy, new Write("run_heads", ""), new Random(SEED));
+            List<UUID> runs = cuts.during(nodes, MISSION, CUTS, number -> {
+            });
             proxy.spare();
             runs.forEach(run -> nodes.awaitState(run, "completed"));
             assertThat(nodes.count("select count(*) from orchestration_runs")).isEqualTo(runs.size());
             assertThat(nodes.count("select count(*) from work_results")).isEqualTo(4L * runs.size());
             assertThat(nodes.count("select sum(total_tokens) from run_heads")).isEqualTo(5L * runs.size());
             nodes.assertSound();
-            System.out.printf("cut commits: %d cuts over %d runs%n", cuts.get(), runs.size());
+            System.out.printf("cut commits: %d cuts over %d runs%n", cuts.count(), runs.size());
         }
-    }
-
-    private static CompletableFuture<UUID> submit(Nodes nodes, Engine engine) {
-        var run = nodes.run(MISSION);
-        return engine.submit(new Command.Create(run, true, Nodes.WHO)).thenApply(reply -> {
-            assertThat(reply).isInstanceOf(Reply.Done.class);
-            return run.id();
-        });
     }
 }

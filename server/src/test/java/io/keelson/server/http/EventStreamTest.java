@@ -117,10 +117,7 @@ class EventStreamTest {
     void whoseKeyIsRevokedSeesNoMore() throws IOException {
         String run = api.create(ApiServer.WAITS);
         String key = api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.of(Scope.RUNS_READ));
-        HttpURLConnection stream = open(run, 0, "");
-        stream.disconnect();
-        stream = connection(run, 0, "", key);
-        try (BufferedReader lines = lines(stream)) {
+        try (BufferedReader lines = lines(connection(run, 0, "", key))) {
             next(lines);
             api.sql("update api_keys set revoked_at = now() where name = 'test'");
             assertThat(next(lines)).isNull();
