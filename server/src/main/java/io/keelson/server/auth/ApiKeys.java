@@ -1,6 +1,7 @@
 package io.keelson.server.auth;
 
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Tenancy;
 import java.nio.ByteBuffer;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,6 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +45,7 @@ public final class ApiKeys {
     private final KeyUses uses;
     private final LongSupplier nanoTime;
     private final Map<ByteBuffer, Remembered> memory = new ConcurrentHashMap<>();
+    private final Map<ByteBuffer, FutureTask<@Nullable Caller>> asked = new ConcurrentHashMap<>();
 
     public ApiKeys(Database database, KeyUses uses) {
         this(database, uses, System::nanoTime);
@@ -64,9 +68,29 @@ public final class ApiKeys {
         if (known != null && now - known.at < MEMORY.toNanos()) {
             return known.caller;
         }
-        Caller caller = read(hash.array());
-        remember(hash, caller, now);
-        return caller;
+        return ask(hash, now);
+    }
+
+    /** However many wait for the same key's answer, one of them asks: those who follow events ask all at once. */
+    private @Nullable Caller ask(ByteBuffer hash, long now) {
+        FutureTask<@Nullable Caller> own = new FutureTask<>(() -> {
+            Caller caller = Tenancy.everywhere(() -> read(hash.array()));
+            remember(hash, caller, now);
+            return caller;
+        });
+        FutureTask<@Nullable Caller> other = asked.putIfAbsent(hash, own);
+        if (other == null) {
+            own.run();
+            asked.remove(hash, own);
+        }
+        try {
+            return (other == null ? own : other).get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException failure ? failure : new IllegalStateException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while a key was looked up", e);
+        }
     }
 
     private void remember(ByteBuffer hash, @Nullable Caller caller, long now) {

@@ -32,6 +32,7 @@ final class EventStreams {
     private final RunNews news;
     private final Door door;
     private final Stopping stopping;
+    private final StreamReads patient;
     private final EventTexts texts = new EventTexts();
     private final Map<UUID, Integer> open = new ConcurrentHashMap<>();
 
@@ -39,6 +40,7 @@ final class EventStreams {
         this.reads = reads;
         this.door = door;
         this.stopping = stopping;
+        this.patient = new StreamReads(stopping);
         this.news = new RunNews(runs -> reads.read((reader, c) -> reader.progress(c, runs)), stopping);
     }
 
@@ -46,15 +48,15 @@ final class EventStreams {
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/events/stream", this::ofRun);
     }
 
-    private Answer ofRun(Call call) {
+    private Answer ofRun(Call call) throws InterruptedException {
         UUID run = call.id("id", IdKind.RUN);
         Query query = call.query();
         long after = query.integer("after", 0, Long.MAX_VALUE, 0);
         long wait = query.integer("wait_ms", 0, Long.MAX_VALUE, Long.MAX_VALUE);
         query.done();
         long seen = Math.max(after, lastSeen(call));
-        Progress known = reads.read((reader, c) -> Reads.found(reader.progress(c, call.workspace(), run), IdKind.RUN,
-                run));
+        Progress known = patient.once(() -> reads.read((reader, c) -> Reads.found(
+                reader.progress(c, call.workspace(), run), IdKind.RUN, run)));
         if (known.ended() && known.lastSeq() <= seen) {
             return Answer.empty(NO_CONTENT);
         }
@@ -93,7 +95,7 @@ final class EventStreams {
             throws IOException, InterruptedException {
         Progress known = before;
         Duration quiet = Duration.ZERO;
-        while (!stopping.hasBegun() && door.stillOpenTo(reader.call)) {
+        while (!stopping.hasBegun() && patient.patiently(() -> door.stillOpenTo(reader.call))) {
             if (known.lastSeq() > reader.seen) {
                 reader.sendUpTo(known.lastSeq());
                 quiet = Duration.ZERO;
@@ -133,8 +135,8 @@ final class EventStreams {
         private void sendUpTo(long last) throws IOException, InterruptedException {
             while (seen < last && !stopping.hasBegun()) {
                 long to = EventTexts.end(seen, last);
-                write(texts.of(run, seen, to, (id, after, limit) -> reads.read(
-                        (reader, c) -> reader.events(c, call.workspace(), id, after, limit))));
+                write(texts.of(run, seen, to, (id, after, limit) -> patient.patiently(() -> reads.read(
+                        (reader, c) -> reader.eventsWithSteps(c, call.workspace(), id, after, limit)))));
                 seen = to;
             }
         }

@@ -9,88 +9,108 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.locks.ReentrantLock;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Stretches of runs' events as text for event streams. What has happened does not change, so that many who watch one run
- * are sent the same text, which is read from the database once.
+ * are sent the same text, which is read from the database once, wherever each of them begins.
  */
 final class EventTexts {
 
     static final int STRETCH = 256;
     private static final int MOST_KEPT = 128;
 
-    /** Events after one up to and with another; a run's events are numbered without a gap. */
-    private record Key(UUID run, long after, long to) {}
+    /** All begin and end at the same numbers; a run's events are numbered without a gap. */
+    private record Key(UUID run, long stretch) {}
 
-    /** Reads the events after one, in order. */
-    interface Source {
-        List<ObjectNode> read(UUID run, long after, int limit);
+    /** The events of a stretch as far as they have been read; whoever reads on holds the lock. */
+    private static final class Stretch {
+        private final ReentrantLock reading = new ReentrantLock();
+        private final byte[][] texts = new byte[STRETCH][0];
+        private int read;
     }
 
-    private final Map<Key, FutureTask<byte[]>> kept = new LinkedHashMap<>(MOST_KEPT, 0.75f, true) {
+    /** Reads the events after one, in order, with their steps' numbers. */
+    interface Source {
+        List<ObjectNode> read(UUID run, long after, int limit) throws InterruptedException;
+    }
+
+    private final Map<Key, Stretch> kept = new LinkedHashMap<>(MOST_KEPT, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Key, FutureTask<byte[]>> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<Key, Stretch> eldest) {
             return size() > MOST_KEPT;
         }
     };
 
-    /** Where the stretch ends that begins after that event: all begin and end at the same numbers but for the last. */
+    /** Where the stretch ends in which the event after that one is, or the last event before. */
     static long end(long after, long last) {
         return Math.min(last, (after / STRETCH + 1) * STRETCH);
     }
 
-    /** The events after one up to and with another, all of which are committed. */
+    /** The events after one up to and with {@link #end}, all of which are committed. */
     byte[] of(UUID run, long after, long to, Source source) throws InterruptedException {
-        Key key = new Key(run, after, to);
-        FutureTask<byte[]> text;
+        Key key = new Key(run, after / STRETCH);
+        long before = key.stretch * STRETCH;
+        Stretch stretch;
         synchronized (kept) {
-            text = kept.computeIfAbsent(key,
-                    missing -> new FutureTask<>(() -> text(source.read(run, after, (int) (to - after)))));
+            stretch = kept.computeIfAbsent(key, missing -> new Stretch());
         }
-        text.run();
+        stretch.reading.lockInterruptibly();
         try {
-            return text.get();
-        } catch (ExecutionException e) {
-            synchronized (kept) {
-                kept.remove(key, text);
+            if (before + stretch.read < to) {
+                int missing = (int) (to - before - stretch.read);
+                for (ObjectNode event : source.read(run, before + stretch.read, missing)) {
+                    stretch.texts[(int) (event.get("seq").longValue() - before - 1)] = text(event);
+                }
+                stretch.read = (int) (to - before);
             }
-            throw e.getCause() instanceof RuntimeException failure ? failure : new IllegalStateException(e);
+            ByteArrayOutputStream text = new ByteArrayOutputStream();
+            for (long seq = after; seq < to; seq++) {
+                text.writeBytes(stretch.texts[(int) (seq - before)]);
+            }
+            return text.toByteArray();
+        } finally {
+            stretch.reading.unlock();
         }
     }
 
-    private static byte[] text(List<ObjectNode> events) {
+    private static byte[] text(ObjectNode event) {
+        return text(event.get("seq").asString(), named(event));
+    }
+
+    /** One event of a stream. */
+    static byte[] text(String id, ObjectNode data) {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
-        for (ObjectNode event : events) {
-            ObjectNode data = named(event);
-            text.writeBytes(("id: " + event.get("seq").asString() + "\nevent: " + data.get("type").stringValue()
-                    + "\ndata: ").getBytes(StandardCharsets.UTF_8));
-            text.writeBytes(Json.write(data));
-            text.writeBytes("\n\n".getBytes(StandardCharsets.UTF_8));
-        }
+        text.writeBytes(("id: " + id + "\nevent: " + data.get("type").stringValue() + "\ndata: ")
+                .getBytes(StandardCharsets.UTF_8));
+        text.writeBytes(Json.write(data));
+        text.writeBytes("\n\n".getBytes(StandardCharsets.UTF_8));
         return text.toByteArray();
     }
 
     /** The event with what the run lifecycle contract shows before it (run-lifecycle §4.3): its type, and what of. */
-    private static ObjectNode named(ObjectNode event) {
+    static ObjectNode named(ObjectNode event) {
         ObjectNode data = Json.object();
         String type = event.get("event_type").stringValue();
-        JsonNode to = event.path("payload").path("to");
+        JsonNode payload = event.path("payload");
+        JsonNode to = payload.path("to");
         if (event.get("task_id").isNull() && event.get("agent_id").isNull() && to.isString()) {
             data.put("type", "run.status.changed").set("runId", event.get("run_id"));
             data.put("status", Contracts.LIFECYCLE.run().of(RunState.of(to.stringValue()), Circumstance.USUAL));
         } else if (type.equals("step_completed")) {
             data.put("type", "run.step.completed").set("runId", event.get("run_id"));
-            data.set("step", event.get("step_id"));
+            data.set("step", event.get("step"));
+        } else if (type.equals("proposal_created")) {
+            data.put("type", "proposal.created").set("runId", event.get("run_id"));
+            data.set("proposalId", payload.path("proposal_id"));
         } else {
             data.put("type", type).set("runId", event.get("run_id"));
         }
         data.setAll(event);
-        return data;
+        return type.equals("step_completed") ? data : data.without(List.of("step"));
     }
 }

@@ -41,7 +41,8 @@ final class Failures {
         };
     }
 
-    private static boolean unavailable(SqlFailure failure) {
+    /** Whether the database did not answer, and may do so later. */
+    static boolean unavailable(SqlFailure failure) {
         String state = failure.sqlState();
         return failure.transientFailure() || state.isEmpty() || state.startsWith("53") || state.startsWith("57");
     }

@@ -113,13 +113,17 @@ final class RunNews {
         try {
             Map<UUID, Progress> news = lookup.of(watched);
             synchronized (this) {
-                news.forEach((run, progress) -> {
-                    Watched old = runs.get(run);
-                    if (old != null && old.known.lastSeq() < progress.lastSeq()) {
-                        old.known = progress;
+                boolean any = false;
+                for (Map.Entry<UUID, Progress> each : news.entrySet()) {
+                    Watched old = runs.get(each.getKey());
+                    if (old != null && old.known.lastSeq() < each.getValue().lastSeq()) {
+                        old.known = each.getValue();
+                        any = true;
                     }
-                });
-                notifyAll();
+                }
+                if (any) {
+                    notifyAll();
+                }
             }
         } catch (SqlFailure e) {
             LOG.debug("no news of {} runs", watched.size(), e);

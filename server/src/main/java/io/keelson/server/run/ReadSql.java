@@ -178,6 +178,21 @@ final class ReadSql {
              order by e.seq
              limit ?""";
 
+    /**
+     * The same with {@code step}: the how-manieth step of its attempt completed. Counted with the run's earlier events, so
+     * ask for many at once.
+     */
+    static final String EVENTS_WITH_STEPS = """
+            with page as materialized (%s)
+            select p.*, case when p.event_type = 'step_completed' then (
+                    select count(*) from orchestration_events b
+                     where b.run_id = p.run_id and b.seq <= (select min(seq) - 1 from page) and b.attempt = p.attempt
+                       and b.step_id is not null and b.payload ->> 'to' = 'completed')
+                    + count(*) filter (where p.step_id is not null and p.payload ->> 'to' = 'completed')
+                        over (partition by p.attempt order by p.seq) end as step
+              from page p
+             order by p.seq""".formatted(EVENTS);
+
     static final String PROGRESS = """
             select h.run_id, h.last_seq, r.state_type = 'terminal' as ended
               from run_heads h join orchestration_runs r on r.id = h.run_id

@@ -191,6 +191,12 @@ public final class RunReader {
         return list(c, ReadSql.EVENTS, after(workspaceId, runId, afterSeq, limit));
     }
 
+    /** As {@link #events}, completed steps with the number in which they completed. */
+    public List<ObjectNode> eventsWithSteps(Connection c, UUID workspaceId, UUID runId, long afterSeq, int limit)
+            throws SQLException {
+        return list(c, ReadSql.EVENTS_WITH_STEPS, after(workspaceId, runId, afterSeq, limit));
+    }
+
     public List<ObjectNode> attempts(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return list(c, ReadSql.ATTEMPTS, ids(workspaceId, runId));
     }

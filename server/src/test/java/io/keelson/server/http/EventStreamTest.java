@@ -10,14 +10,19 @@ import java.io.InputStreamReader;
 import java.net.HttpURLConnection;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -90,11 +95,18 @@ class EventStreamTest {
         List<JsonNode> listed = api.get("/api/v1/runs/" + run + "/events?limit=500").json().get("items").valueStream()
                 .toList();
         assertThat(seen.stream().map(Seen::id)).isEqualTo(listed.stream().map(e -> e.get("seq").longValue()).toList());
+        int steps = 0;
         for (int i = 0; i < listed.size(); i++) {
             ObjectNode data = (ObjectNode) seen.get(i).data();
             assertThat(data.remove("type").stringValue()).isEqualTo(seen.get(i).event);
             assertThat(data.remove("runId")).isEqualTo(listed.get(i).get("run_id"));
             data.remove("status");
+            JsonNode step = data.remove("step");
+            if (seen.get(i).event.equals("run.step.completed")) {
+                assertThat(step.intValue()).isEqualTo(++steps);
+            } else {
+                assertThat(step).isNull();
+            }
             assertThat(data).isEqualTo(listed.get(i));
         }
         assertThat(seen.getLast().event).isEqualTo("run.status.changed");
@@ -134,6 +146,45 @@ class EventStreamTest {
                 .isEqualTo("RUN_NOT_FOUND");
     }
 
+    @Test
+    void aStepSaysTheNumberInWhichItCompletedAlsoToWhoComesLater() throws IOException {
+        String run = api.create(MANY.formatted(ITEMS));
+        api.awaitState(run, "completed");
+        List<Integer> steps = new ArrayList<>();
+        long from = last(run) / 2;
+        try (BufferedReader lines = lines(open(run, from, ""))) {
+            for (Seen event = next(lines); event != null; event = next(lines)) {
+                if (event.event.equals("run.step.completed")) {
+                    steps.add(event.data().get("step").intValue());
+                }
+            }
+        }
+        assertThat(steps).isEqualTo(
+                IntStream.rangeClosed(ITEMS * 2 - steps.size() + 1, ITEMS * 2).boxed().toList()).isNotEmpty();
+    }
+
+    /** The connections are gone, and the next one has to wait for a lock for longer than it may. */
+    @Test
+    void aStreamOutlastsADatabaseThatDoesNotAnswer() throws IOException {
+        String run = api.create(ApiServer.WAITS);
+        try (BufferedReader lines = lines(open(run, 0, ""))) {
+            next(lines);
+            for (int i = 0; i < 3; i++) {
+                api.sql("select pg_terminate_backend(pid) from pg_stat_activity"
+                        + " where datname = current_database() and pid <> pg_backend_pid()");
+            }
+            Awaitility.await().atMost(Duration.ofSeconds(20)).until(
+                    () -> api.post("/api/v1/runs/" + run + "/start", "{}").status() == 200);
+            for (Seen event = next(lines); !"step_approval_requested".equals(event.event); event = next(lines)) {
+                assertThat(event.id).isGreaterThan(1);
+            }
+        }
+    }
+
+    private static void pause(int seconds) {
+        CompletableFuture.runAsync(() -> {}, CompletableFuture.delayedExecutor(seconds, TimeUnit.SECONDS)).join();
+    }
+
     /** Reads on after every break, as a browser does, until there is nothing left. */
     private List<Long> withBreaks(String run, Random random) throws IOException {
         List<Long> ids = new ArrayList<>();
@@ -142,6 +193,7 @@ class EventStreamTest {
             if (stream.getResponseCode() == 204) {
                 return ids;
             } else if (stream.getResponseCode() == 503) {
+                pause(stream.getHeaderFieldInt("Retry-After", 1));
                 continue;
             }
             try (BufferedReader lines = lines(stream)) {
