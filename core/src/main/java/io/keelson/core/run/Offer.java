@@ -34,30 +34,40 @@ public final class Offer {
         boolean limited(UUID workspace, String tool);
     }
 
+    /** Where lanes beyond those already held may begin. */
+    @FunctionalInterface
+    public interface Slots {
+        /** Takes one for good, if there is one. */
+        boolean take();
+    }
+
     private final @Nullable String holder;
     private final Predicate<String> tools;
     private final Duration lease;
-    private final int offered;
+    private final Slots slots;
     private final Limits limits;
-    private int slots;
+    private int taken;
 
     /**
      * @param holder the node; null when nothing is offered
-     * @param slots lanes that may be started beyond those already held
+     * @param slots asked for each lane that could be started
      * @param tools the tools that the node's executors run
      */
-    public Offer(@Nullable String holder, Predicate<String> tools, Duration lease, int slots, Limits limits) {
+    public Offer(@Nullable String holder, Predicate<String> tools, Duration lease, Slots slots, Limits limits) {
         this.holder = holder;
         this.tools = tools;
         this.lease = lease;
-        this.offered = slots;
-        this.limits = limits;
         this.slots = slots;
+        this.limits = limits;
     }
 
-    /** The same where nothing is limited. */
+    /** So many slots, and nothing is limited. */
     public Offer(@Nullable String holder, Predicate<String> tools, Duration lease, int slots) {
-        this(holder, tools, lease, slots, Limits.NONE);
+        this.holder = holder;
+        this.tools = tools;
+        this.lease = lease;
+        this.slots = () -> taken < slots;
+        this.limits = Limits.NONE;
     }
 
     /** An offer of nothing. */
@@ -77,10 +87,10 @@ public final class Offer {
 
     /** Takes a slot for a new lane of the workspace if there is one for that tool. */
     boolean take(UUID workspace, String tool) {
-        if (holder == null || slots <= 0 || !tools.test(tool) || limits.limited(workspace)) {
+        if (holder == null || !tools.test(tool) || limits.limited(workspace) || !slots.take()) {
             return false;
         }
-        slots--;
+        taken++;
         return true;
     }
 
@@ -95,8 +105,8 @@ public final class Offer {
         return lease;
     }
 
-    /** Slots offered in the first place. */
-    public int offered() {
-        return offered;
+    /** Slots that were taken. */
+    public int taken() {
+        return taken;
     }
 }

@@ -46,7 +46,7 @@ final class Claimer implements Runnable {
         while (!closing) {
             long seen = wakeUps.tick();
             try {
-                if (!claim(seen)) {
+                if (!claim()) {
                     wakeUps.await(seen);
                 }
             } catch (InterruptedException e) {
@@ -59,19 +59,23 @@ final class Claimer implements Runnable {
     }
 
     /** True when there may be more at once. */
-    private boolean claim(long seen) {
+    private boolean claim() {
         int free = Math.min(node.free(), MOST_AT_ONCE);
         if (free == 0) {
             return false;
         }
+        long queued = wakeUps.queuedHere();
         List<Candidate> found = claims.find(new Search(null, tools, free, turns));
-        if (found.isEmpty()) {
-            wakeUps.drained(seen);
+        node.keep(found.size());
+        try {
+            wakeUps.looked(queued, found.size() < free);
+            found.forEach(turns::taken);
+            List<Reply> replies = claims.claim(found, candidate -> new Command.Claim(candidate.runId(),
+                    candidate.taskId(), candidate.lane(), holder, lease, Actor.agent(holder)));
+            return replies.stream().anyMatch(reply -> reply instanceof Reply.Claimed);
+        } finally {
+            node.kept(found.size());
         }
-        found.forEach(turns::taken);
-        List<Reply> replies = claims.claim(found, candidate -> new Command.Claim(candidate.runId(), candidate.taskId(),
-                candidate.lane(), holder, lease, Actor.agent(holder)));
-        return replies.stream().anyMatch(reply -> reply instanceof Reply.Claimed);
     }
 
     private void pause() {

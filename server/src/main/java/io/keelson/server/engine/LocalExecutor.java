@@ -40,7 +40,10 @@ final class LocalExecutor {
     private final Timeouts timeouts;
     private final Actor actor;
     private final Runnable onFree;
+    /** By step. */
     private final Map<UUID, Running> running = new ConcurrentHashMap<>();
+    /** Of each lane that is held here the execution that is the latest. */
+    private final Map<Lane, Running> holding = new ConcurrentHashMap<>();
     private volatile boolean closing;
 
     LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands, Timeouts timeouts,
@@ -52,19 +55,20 @@ final class LocalExecutor {
         this.onFree = onFree;
     }
 
-    /** Executions that hold a lane, reports under way included. */
+    /** Lanes that are held, reports under way included. */
     int size() {
-        return running.size();
+        return holding.size();
     }
 
     /** The lanes whose leases must be kept. */
     List<Lane> lanes() {
-        return running.values().stream().map(r -> new Lane(r.execution.taskId(), r.execution.lane())).toList();
+        return List.copyOf(holding.keySet());
     }
 
     void start(Execution execution) {
         Running begun = new Running(execution);
         running.put(execution.stepId(), begun);
+        holding.put(begun.lane, begun);
         Thread.ofVirtual().name("step-" + execution.stepId()).start(begun);
     }
 
@@ -92,6 +96,7 @@ final class LocalExecutor {
 
     private final class Running implements Runnable {
         private final Execution execution;
+        private final Lane lane;
         private final CountDownLatch ended = new CountDownLatch(1);
         private @Nullable Thread thread;
         private @Nullable Stop reason;
@@ -99,6 +104,7 @@ final class LocalExecutor {
 
         private Running(Execution execution) {
             this.execution = execution;
+            this.lane = new Lane(execution.taskId(), execution.lane());
         }
 
         @Override
@@ -110,9 +116,15 @@ final class LocalExecutor {
                 }
             } finally {
                 running.remove(execution.stepId(), this);
+                letGo();
                 ended.countDown();
                 onFree.run();
             }
+        }
+
+        /** Leaves the lane, unless its next step has begun here. */
+        private void letGo() {
+            holding.remove(lane, this);
         }
 
         private @Nullable Command execute() {
@@ -188,7 +200,7 @@ final class LocalExecutor {
 
         private void report(Command report) {
             try {
-                commands.apply(report).join();
+                commands.apply(report).whenComplete((reply, failure) -> letGo()).join();
             } catch (RuntimeException e) {
                 LOG.error("the outcome of step {} could not be recorded; its lease will run out", execution.stepId(),
                         e);

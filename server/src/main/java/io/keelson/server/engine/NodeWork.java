@@ -8,15 +8,14 @@ import io.keelson.core.run.Offer;
 import io.keelson.core.run.RunRow;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /** Turns committed changes into this node's work: executions, evaluations, timers and wake-ups. */
 final class NodeWork implements Aftermath {
     private static final Duration NEAR = Duration.ofMinutes(1);
-    private static final int MOST_SLOTS_AT_ONCE = 128;
     private static final int MOST_TIMERS = 20_000;
 
     private final String node;
@@ -51,7 +50,7 @@ final class NodeWork implements Aftermath {
         this.admissions = admissions;
     }
 
-    /** Lanes that may be started now, those promised to commits under way taken off. */
+    /** Lanes that may be started now, those promised to commits and claims under way taken off. */
     synchronized int free() {
         return closing ? 0 : Math.max(0, maxLanes - executor.size() - promised);
     }
@@ -66,14 +65,31 @@ final class NodeWork implements Aftermath {
         if (closing) {
             return Offer.none();
         }
-        int slots = wakeUps.othersWait() ? 0 : Math.min(MOST_SLOTS_AT_ONCE, free());
+        return new Offer(node, localTools, lease, this::take, limits);
+    }
+
+    /** A slot for work that has not been queued; what has been queued comes first. */
+    private synchronized boolean take() {
+        boolean spare = free() > wakeUps.waiting();
+        if (spare) {
+            promised++;
+        }
+        return spare;
+    }
+
+    /** Keeps slots for lanes that are about to be claimed, until they are {@link #kept}. */
+    synchronized void keep(int slots) {
         promised += slots;
-        return new Offer(node, localTools, lease, slots, limits);
+    }
+
+    /** What these slots were kept for has begun, or will not. */
+    synchronized void kept(int slots) {
+        promised -= slots;
     }
 
     @Override
     public synchronized void settled(Offer offer) {
-        promised -= offer.offered();
+        promised -= offer.taken();
     }
 
     @Override
@@ -101,9 +117,8 @@ final class NodeWork implements Aftermath {
     }
 
     private void wake(Changes changes) {
-        Set<String> waiting = new HashSet<>();
-        changes.queue().values()
-                .forEach(item -> item.filter(i -> i.holder() == null).ifPresent(i -> waiting.add(i.tool())));
+        List<String> waiting = changes.queue().values().stream().flatMap(Optional::stream)
+                .filter(item -> item.holder() == null).map(Changes.QueueItem::tool).toList();
         if (!waiting.isEmpty()) {
             wakeUps.queued(waiting);
         }

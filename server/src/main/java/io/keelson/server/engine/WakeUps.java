@@ -1,6 +1,7 @@
 package io.keelson.server.engine;
 
-import java.util.Set;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,19 +16,23 @@ final class WakeUps {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private long tick;
-    private boolean localWaiting = true;
+    /** Items that this node has put in the queue for its own tools. */
+    private long queuedHere;
+    /** Of them, those that the last look at the queue must have found. */
+    private long accounted;
+    private boolean moreThanKnown = true;
     private boolean heldBack;
 
     WakeUps(Predicate<String> localTools) {
         this.localTools = localTools;
     }
 
-    /** Work for these tools was put in the queue. */
-    void queued(Set<String> tools) {
+    /** Work was put in the queue, for these tools, each named as often as there is work for it. */
+    void queued(Collection<String> tools) {
         lock.lock();
         try {
             tick++;
-            localWaiting |= tools.stream().anyMatch(localTools);
+            queuedHere += tools.stream().filter(localTools).count();
             changed.signalAll();
         } finally {
             lock.unlock();
@@ -36,7 +41,7 @@ final class WakeUps {
 
     /** One of this node's executors is free: whoever claims for them looks again if there may be work. */
     void slotFreed() {
-        if (othersWait()) {
+        if (waiting() > 0) {
             nudge();
         }
     }
@@ -66,24 +71,43 @@ final class WakeUps {
 
     /** Makes everybody look again. */
     void nudge() {
-        queued(Set.of());
+        queued(List.of());
     }
 
-    /** A look at the queue found no more work for this node's tools than was taken. */
-    void drained(long seenAt) {
+    /** How much work this node has queued for its own tools so far, for {@link #looked}. */
+    long queuedHere() {
         lock.lock();
         try {
-            localWaiting = tick != seenAt;
+            return queuedHere;
         } finally {
             lock.unlock();
         }
     }
 
-    /** True while the queue may hold work for this node's tools: nothing may then be started past it. */
-    boolean othersWait() {
+    /**
+     * A look at the queue has found work for this node's tools, which it will be asked to take.
+     *
+     * @param queuedBefore what {@link #queuedHere} was before it
+     * @param all whether it was all that there was room for
+     */
+    void looked(long queuedBefore, boolean all) {
         lock.lock();
         try {
-            return localWaiting;
+            accounted = queuedBefore;
+            moreThanKnown = !all;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * How much the queue may hold for this node's tools, at most: so many slots must be left to it by what would be
+     * started past it.
+     */
+    int waiting() {
+        lock.lock();
+        try {
+            return moreThanKnown ? Integer.MAX_VALUE : (int) Math.min(Integer.MAX_VALUE, queuedHere - accounted);
         } finally {
             lock.unlock();
         }
