@@ -8,6 +8,8 @@ public enum StepKind {
     TOOL,
     /** One turn of an agent, claimed by a worker that serves {@code agent.turn}. */
     TURN,
+    /** A tool call that an agent's turn asked for; claimed like any tool call. Plans have none. */
+    CALL,
     /** A human's decision; never handed to a worker. */
     APPROVAL,
     /** A durable timer; holds no worker. */

@@ -14,13 +14,25 @@ import org.jspecify.annotations.Nullable;
  * @param verify steps that judge the output, in order; empty: it is taken as it is
  * @param review true when a human has the last word on the output
  * @param timeout how long one attempt of the task may take; null: as the run says
+ * @param agent on what terms its turns are taken; null: as any worker likes, and they may call no tools
  */
 public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
-        @Nullable Duration timeout) {
+        @Nullable Duration timeout, @Nullable AgentTerms agent) {
 
     public static final TaskPolicy DEFAULT = new TaskPolicy(FailureMode.FAIL_FAST, null, List.of(), false, null);
 
     public TaskPolicy {
         verify = List.copyOf(verify);
+    }
+
+    /** Of a task that is no agent's. */
+    public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
+            @Nullable Duration timeout) {
+        this(failureMode, retry, verify, review, timeout, null);
+    }
+
+    /** With those terms. */
+    public TaskPolicy with(AgentTerms terms) {
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, terms);
     }
 }

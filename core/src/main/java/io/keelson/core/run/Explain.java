@@ -3,6 +3,7 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.TriggerRule;
 import java.math.BigDecimal;
@@ -144,6 +145,12 @@ public final class Explain {
     }
 
     private void task(TaskRow task) {
+        AgentTerms terms = task.spec().policy().agent();
+        if (terms != null && terms.slug() != null && !task.terminal()) {
+            add(task, "AGENT_CHOSEN", "its agent is '" + terms.slug() + "', " + (terms.candidates().isEmpty()
+                    ? "as the plan says"
+                    : "for it scored best"), null, terms.candidates());
+        }
         switch (task.state) {
             case PENDING -> pending(task);
             case QUEUED -> queued(task);

@@ -93,7 +93,8 @@ final class Failures {
     }
 
     private static boolean passesOver(StepRow step) {
-        return mode(step.task()) == FailureMode.CONTINUE && step.spec().kind() != StepKind.VERIFY;
+        return step.spec().kind() == StepKind.CALL
+                || mode(step.task()) == FailureMode.CONTINUE && step.spec().kind() != StepKind.VERIFY;
     }
 
     /** How a task reacts to a step that finally failed; the children of a group leave CONTINUE to the group. */
@@ -106,6 +107,10 @@ final class Failures {
         TaskRow task = step.task();
         if (step.spec().kind() == StepKind.VERIFY) {
             Verdicts.missing(d, task, error);
+            return;
+        }
+        if (step.spec().kind() == StepKind.CALL) {
+            Steps.advance(d, task, null);
             return;
         }
         boolean ownPolicy = step.spec().kind() == StepKind.TURN || error.code().equals(WORKER_LOST);

@@ -254,7 +254,7 @@ final class Lanes {
 
     private static void begin(Decision d, TaskRow task, Map<String, Object> detail) {
         if (task.state == TaskState.QUEUED) {
-            d.move(task, TaskState.ASSIGNED, detail);
+            d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, detail));
             d.move(task, TaskState.RUNNING, Map.of("attempt_number", task.attempt));
             Watch.begun(d, task);
         }

@@ -12,12 +12,24 @@ import org.jspecify.annotations.Nullable;
  * @param cost in USD, ≥ 0; null when the executor does not say, and prices decide
  * @param model that used the tokens; null when none is named
  * @param verdict what the output says as a verdict, which counts of verifying steps only; null when it says none
+ * @param turn what the output says as an agent's turn, which counts of turns only; null when it says nothing of the kind
  */
 public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
-        List<NewArtifact> artifacts, @Nullable Verdict verdict) {
+        List<NewArtifact> artifacts, @Nullable Verdict verdict, @Nullable TurnAnswer turn) {
 
     public Result {
         artifacts = List.copyOf(artifacts);
+    }
+
+    /** Of a step that is no agent's turn. */
+    public Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
+            List<NewArtifact> artifacts, @Nullable Verdict verdict) {
+        this(output, tokens, cost, model, artifacts, verdict, null);
+    }
+
+    /** The same with another output. */
+    Result yielding(String json) {
+        return new Result(json, tokens, cost, model, artifacts, verdict, turn);
     }
 
     /** Of a step that does not verify, and names no model. */

@@ -53,11 +53,19 @@ final class Steps {
             failure(d, step, error, command.result());
             return Reply.rejected(error.code(), error.message());
         }
-        Recorded recorded = record(d, step, command.result(), "completed", null);
+        StepError unreadable = AgentTurns.unreadable(step, command.result());
+        if (unreadable != null) {
+            failure(d, step, unreadable, command.result());
+            return Reply.rejected(unreadable.code(), unreadable.message());
+        }
+        Recorded recorded = record(d, step, AgentTurns.yielded(step, command.result()), "completed", null);
         d.move(step, StepState.COMPLETED, recorded.spent());
         d.next = command.next();
         Verdict verdict = command.result().verdict();
-        if (step.spec().kind() == StepKind.VERIFY && verdict != null) {
+        TurnAnswer.Calls calls = AgentTurns.calls(step, command.result());
+        if (calls != null) {
+            AgentTurns.called(d, step, calls, recorded.holder());
+        } else if (step.spec().kind() == StepKind.VERIFY && verdict != null) {
             Verdicts.given(d, step, verdict, recorded.holder());
         } else {
             advance(d, step.task(), recorded.holder());
@@ -72,6 +80,9 @@ final class Steps {
         }
         List<StepRow> steps = step.task().steps;
         int following = steps.indexOf(step) + 1;
+        while (following < steps.size() && steps.get(following).state == StepState.SKIPPED) {
+            following++;
+        }
         boolean given = following < steps.size() && next.holder().equals(steps.get(following).holder);
         return new Reply.Duplicate(given ? steps.get(following).id() : null);
     }
@@ -84,9 +95,10 @@ final class Steps {
             return Objects.requireNonNull(refusal);
         }
         TaskRow task = step.task();
-        if (task.spec().parallelSteps() || step.spec().kind() == StepKind.VERIFY) {
+        if (task.spec().parallelSteps() || step.spec().kind() == StepKind.VERIFY
+                || step.spec().kind() == StepKind.CALL) {
             return Reply.rejected("CONTINUE_NOT_POSSIBLE",
-                    "a verification and a task whose steps run in parallel have no further turns");
+                    "a verification, a call of an agent and a task whose steps run in parallel have no further turns");
         }
         Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
         if (taken != null) {
@@ -96,17 +108,10 @@ final class Steps {
         d.move(step, StepState.COMPLETED, recorded.spent());
         d.move(task, TaskState.CONTINUING, Map.of("continuation_count", task.continuations + 1, "tokens_this_turn",
                 command.result().tokens()));
-        if (task.continuations >= d.run.policy().maxContinuations()) {
-            Propagation.failed(d, task, new StepError("CONTINUATION_LIMIT", ErrorClass.PERMANENT,
-                    "the task wanted more than " + d.run.policy().maxContinuations() + " further turns"));
+        if (!AgentTurns.another(d, task)) {
             return Reply.CHANGED;
         }
-        task.continuations++;
-        StepRow next = new StepRow(d.ids.next(), task, step.spec(), step.position(), step.turn() + 1);
-        task.steps.add(task.steps.indexOf(step) + 1, next);
-        d.view.steps.put(next.id(), next);
-        d.changes.insert(d.run, next);
-        d.run.stepCount++;
+        AgentTurns.add(d, task, task.steps.indexOf(step) + 1, step.spec(), step.position(), step.turn() + 1);
         d.arm(TimerKind.TASK_CONTINUE, task.id(), d.now.plus(CONTINUATION_PAUSE));
         return Reply.CHANGED;
     }

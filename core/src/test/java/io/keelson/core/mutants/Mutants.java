@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 /** All that are planted. Each must be found out by a law; one that is not shows a law that is missing. */
 final class Mutants {
     private static final String STEPS = "run/Steps.java";
+    private static final String TURNS = "run/AgentTurns.java";
     private static final String LANES = "run/Lanes.java";
     private static final String ENDINGS = "run/Endings.java";
     private static final String GATES = "run/Gates.java";
@@ -14,7 +15,7 @@ final class Mutants {
     private Mutants() {}
 
     static List<Mutant> all() {
-        return Stream.of(leases(), dispatch(), endings(), gates(), levels(), credits(), views(), time())
+        return Stream.of(leases(), turns(), dispatch(), endings(), gates(), levels(), credits(), views(), time())
                 .flatMap(List::stream).toList();
     }
 
@@ -44,6 +45,15 @@ final class Mutants {
     private static List<Mutant> time() {
         return List.of(new Mutant("run/Outage.java", "alive = alive.minus(Duration.between(start, end));", "",
                 "a night without any node counts for timeouts"));
+    }
+
+    private static List<Mutant> turns() {
+        return List.of(
+                new Mutant(TURNS, "if (terms == null || !terms.allows(tool)) {", "if (tool.isEmpty()) {",
+                        "an agent calls whatever it likes"),
+                new Mutant(TURNS, "task.continuations >= limit", "task.continuations > limit", "one turn too many"),
+                new Mutant(TURNS, "add(d, task, at, turn.spec(), turn.position(), ++ordinal);", "",
+                        "nobody sees what calls came to"));
     }
 
     private static List<Mutant> dispatch() {

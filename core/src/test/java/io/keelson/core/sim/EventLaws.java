@@ -104,7 +104,7 @@ final class EventLaws {
         } else if (event.from().equals("running")) {
             heard.add(step.id());
         }
-        if (event.from().equals("pending") && !event.to().equals("cancelled")) {
+        if (event.from().equals("pending") && !List.of("cancelled", "skipped").contains(event.to())) {
             unless(states.get(after.id()).equals("running"), "nothing begins unless the run runs: %s", event);
             if (!after.tasks.get(step.taskId()).spec().parallelSteps()) {
                 after.stepsOf(step.taskId()).filter(other -> other.taskAttempt() == step.taskAttempt())

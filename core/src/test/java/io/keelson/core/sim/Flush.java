@@ -99,7 +99,7 @@ final class Flush {
             case Reply.Done done -> !done.changed();
             case Reply.Claimed claimed -> false;
             case Reply.Duplicate duplicate -> true;
-            case Reply.Rejected rejected -> !List.of("ARTIFACT_NAME_TAKEN", "VERDICT_UNREADABLE")
+            case Reply.Rejected rejected -> !List.of("ARTIFACT_NAME_TAKEN", "VERDICT_UNREADABLE", "TURN_UNREADABLE")
                     .contains(rejected.code());
         };
     }

@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Concurrency;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
@@ -161,7 +162,12 @@ final class RandomPlans {
                 : TriggerRule.values()[random.nextInt(TriggerRule.values().length)];
         return new TaskSpec(id, id, null, "other", chance(40) ? "agent" + random.nextInt(3) : null, upstreams, rule,
                 chance(20) ? "${ . }" : null, chance(15) ? "${ . }" : null, chance(15) ? "\"${ . }\"" : null,
-                chance(25), steps, null, policy());
+                chance(25), steps, null, chance(40) ? policy().with(terms()) : policy());
+    }
+
+    private AgentTerms terms() {
+        return new AgentTerms(AgentTerms.CONTRACTOR, null, "ann", chance(50) ? "model" : null, List.of(LOCAL, "remote"),
+                chance(30) ? 1 + random.nextInt(4) : 0, chance(50) ? List.of("ann 1000") : List.of());
     }
 
     private StepSpec step(String name) {
@@ -175,6 +181,7 @@ final class RandomPlans {
             case TURN -> "agent.turn";
             case VERIFY -> JUDGE;
             case APPROVAL, WAIT -> kind.wire();
+            case CALL -> throw new IllegalArgumentException("no plan has calls");
         };
         return new StepSpec(name, kind, tool, "{}", chance(80) ? RetryPolicy.STEP : SLOW,
                 Duration.ofSeconds(chance(20) ? 5 : 40));

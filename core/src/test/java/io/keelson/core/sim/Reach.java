@@ -15,7 +15,7 @@ final class Reach {
                     "run resuming → failed", "run resuming → paused", "task assigned → queued",
                     "task assigned → cancelled", "task assigned → awaiting_retry"),
             "no command leads there", List.of("agent paused → failed", "step awaiting_retry → failed",
-                    "step pending → skipped", "task awaiting_retry → assigned"));
+                    "task awaiting_retry → assigned"));
 
     /** Met now and then: a turn under a concurrency key mostly comes in time. */
     static final Set<String> RARE = Set.of("run pending → failed");

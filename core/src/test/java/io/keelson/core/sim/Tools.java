@@ -2,16 +2,19 @@ package io.keelson.core.sim;
 
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.Next;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
+import io.keelson.core.run.TurnAnswer;
 import io.keelson.core.run.Verdict;
 import io.keelson.core.run.Verdict.Outcome;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /** What executing a step comes to, wherever it is executed. */
@@ -54,7 +57,23 @@ final class Tools {
         return new Result("\"" + lease.epoch() + "\"", costs ? sim.random.nextInt(500) : 0,
                 costs && sim.chance(70) ? BigDecimal.valueOf(sim.random.nextInt(900), 4) : null,
                 sim.chance(30) ? "model" : null, artifacts,
-                lease.spec().kind() == StepKind.VERIFY ? verdict(sim) : null);
+                lease.spec().kind() == StepKind.VERIFY ? verdict(sim) : null,
+                lease.spec().kind() == StepKind.TURN ? turn(sim) : null);
+    }
+
+    /** Calls of tools that may be allowed, an end, something that nobody understands, or an output as it is. */
+    private static TurnAnswer turn(Simulation sim) {
+        int dice = sim.random.nextInt(20);
+        if (dice < 9) {
+            List<TurnAnswer.Call> calls = new ArrayList<>();
+            for (int i = 1 + sim.random.nextInt(3); i > 0; i--) {
+                String tool = List.of(RandomPlans.LOCAL, "remote", "forbidden").get(sim.random.nextInt(3));
+                calls.add(new TurnAnswer.Call(tool, "{}", RetryPolicy.STEP, Duration.ofSeconds(20)));
+            }
+            return new TurnAnswer.Calls(calls);
+        }
+        return dice < 13 ? new TurnAnswer.Done("true")
+                : dice < 15 && !sim.weather.calm() ? new TurnAnswer.Unreadable("no") : null;
     }
 
     /** Null for what cannot be read as one. */

@@ -6,8 +6,10 @@ import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
@@ -108,9 +110,28 @@ final class WorkLaws {
         boolean waits = rows.timers.containsKey(new TimerKey(TimerKind.TASK_RETRY, task.id()));
         unless(task.state() != TaskState.AWAITING_RETRY || waits || state != RunState.RUNNING,
                 "nobody will retry it: %s", task);
-        unless(task.continuations() <= policy.maxContinuations(), "too many turns: %s", task);
+        turns(task);
         unless(rows.stepsOf(task.id()).allMatch(step -> step.state().terminal()
                 || !task.state().terminal() && step.taskAttempt() == task.attempt()), "I5: open steps in %s", task);
+    }
+
+    /** What an agent may not call is never executed; turns are bounded; whoever calls tools takes a turn afterwards. */
+    private void turns(Saved.Task task) {
+        AgentTerms terms = task.spec().policy().agent();
+        int most = terms == null || terms.maxTurns() == 0 ? policy.maxContinuations() : terms.maxTurns() - 1;
+        unless(task.continuations() <= most, "too many turns: %s", task);
+        List<Saved.Step> own = rows.stepsOf(task.id()).filter(step -> step.taskAttempt() == task.attempt()).toList();
+        for (Saved.Step step : own) {
+            if (step.spec().kind() != StepKind.CALL) {
+                continue;
+            }
+            boolean allowed = terms != null && terms.tools().contains(step.spec().tool());
+            unless(allowed || step.state() == StepState.SKIPPED && step.leaseEpoch() == 0,
+                    "a call that is not allowed: %s", step);
+            unless(own.stream().anyMatch(later -> later.position() == step.position() && later.turn() > step.turn()
+                    && later.spec().kind() == StepKind.TURN), "no turn sees what came of %s", step);
+            unless(task.state() != TaskState.COMPLETED || step.state().terminal(), "completed before %s", step);
+        }
     }
 
     private void step(Saved.Step step) {

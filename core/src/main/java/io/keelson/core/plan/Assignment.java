@@ -1,0 +1,82 @@
+package io.keelson.core.plan;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who of a roster does a task that works in turns. Whoever lacks a tool that the task needs is out; among the others the
+ * score decides, of 1,000: 600 for what the agent is good at, 250 for having little to do, 150 for a cheap model. Of
+ * equals the first by slug. The same facts always give the same choice.
+ */
+public final class Assignment {
+    private static final int MATCH = 600;
+    private static final int LOAD = 250;
+    private static final int COST = 150;
+    /** What is told of a choice stays readable. */
+    private static final int TOLD = 20;
+
+    /**
+     * @param chosen null when nobody can do it
+     * @param candidates a line for each agent that was weighed, the best first
+     */
+    public record Choice(@Nullable RosterAgent chosen, List<String> candidates) {}
+
+    private record Scored(RosterAgent agent, int match, int load, int cost) {
+        private int score() {
+            return match + load + cost;
+        }
+
+        private String line() {
+            return agent.slug() + " " + score() + " (match " + match + ", load " + load + " with " + agent.open()
+                    + " open, cost " + cost + ")";
+        }
+    }
+
+    private Assignment() {}
+
+    /** True when the agent has all tools that the task needs. */
+    public static boolean able(RosterAgent agent, Collection<String> toolsNeeded) {
+        return agent.tools().containsAll(toolsNeeded);
+    }
+
+    /** @param taskType {@code other} asks for nobody in particular */
+    public static Choice choose(Collection<RosterAgent> roster, String taskType, Collection<String> toolsNeeded) {
+        List<RosterAgent> able = roster.stream().filter(agent -> able(agent, toolsNeeded)).toList();
+        BigDecimal cheapest = able.stream().map(RosterAgent::price).filter(Objects::nonNull)
+                .min(Comparator.naturalOrder()).orElse(null);
+        List<Scored> scored = able.stream()
+                .map(agent -> new Scored(agent, match(agent, taskType), LOAD / (1 + agent.open()),
+                        cost(agent.price(), cheapest)))
+                .sorted(Comparator.comparing(Scored::score).reversed().thenComparing(each -> each.agent.slug()))
+                .toList();
+        List<String> lines = new ArrayList<>(scored.stream().limit(TOLD).map(Scored::line).toList());
+        roster.stream().filter(agent -> !able.contains(agent)).sorted(Comparator.comparing(RosterAgent::slug))
+                .limit(TOLD - lines.size()).forEach(agent -> lines.add(agent.slug() + " lacks "
+                        + String.join(", ", toolsNeeded.stream().filter(tool -> !agent.tools().contains(tool))
+                                .limit(TOLD).toList())));
+        return new Choice(scored.isEmpty() ? null : scored.getFirst().agent, lines);
+    }
+
+    /** All for its kind of task, half for an agent that says nothing or is not asked for anything, else nothing. */
+    private static int match(RosterAgent agent, String taskType) {
+        if (agent.capabilities().contains(taskType)) {
+            return MATCH;
+        }
+        return agent.capabilities().isEmpty() || taskType.equals("other") ? MATCH / 2 : 0;
+    }
+
+    /** All for the cheapest, its part for twice the price half; half where no price is known. */
+    private static int cost(@Nullable BigDecimal price, @Nullable BigDecimal cheapest) {
+        if (price == null || cheapest == null) {
+            return COST / 2;
+        }
+        return price.signum() == 0 ? COST
+                : cheapest.multiply(BigDecimal.valueOf(COST)).divide(price, 0, RoundingMode.HALF_UP).intValue();
+    }
+}
