@@ -49,9 +49,10 @@ class ArchitectureTest {
             "server.auth     | server.db server.json",
             "server.money    | core.money core.run server.db",
             "server.secret   | server.auth server.db",
+            "server.roster   | server.auth server.db",
             "server.engine   | core server.run server.db server.expr server.tool server.artifact server.secret server.json",
             "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
-                    + " server.money server.secret server.db server.expr server.json",
+                    + " server.money server.secret server.roster server.db server.expr server.json",
             "cli             | client core.lifecycle core.plan server.plan server.tool server.db",
     })
     void aRoomKnowsOnlyTheRoomsBelowIt(String room, String known) {

@@ -72,6 +72,11 @@ public final class Keelson {
         return new Ledger(api);
     }
 
+    /** The agents of the workspace, and runs of single ones. */
+    public Agents agents() {
+        return new Agents(api);
+    }
+
     /** The installation's price list. */
     public Prices prices() {
         return new Prices(api);

@@ -16,6 +16,7 @@ import picocli.CommandLine.Spec;
                 PauseCommand.class, ResumeCommand.class, CancelCommand.class, FailCommand.class, RetryCommand.class,
                 ReplanCommand.class, ForkCommand.class, BudgetCommand.class,
                 CreditsCommand.class, LedgerCommand.class, UsageCommand.class, PricesCommand.class,
+                AgentsCommand.class,
                 WorkspacesCommand.class, KeysCommand.class, AuditCommand.class,
                 ServerCommand.class, ValidateCommand.class, ToolsCommand.class, SecretsCommand.class,
                 LifecyclesCommand.class,

@@ -27,7 +27,8 @@ public final class Replans implements Replanner {
         if (replan.answer() == null) {
             return broken("the planner gave no plan");
         }
-        return switch (plans.read(replan.answer(), replan.plan(), replan.finished(), replan.inputs())) {
+        return switch (plans.read(replan.workspace(), replan.answer(), replan.plan(), replan.finished(),
+                replan.inputs())) {
             case Reading.Done<Checked>(Checked made) -> new Evaluation.Planned(made.plan(), made.json());
             case Reading.Refused<Checked>(List<Problem> problems) -> broken(problems.stream()
                     .map(each -> each.pointer() + ": " + each.message() + " (" + each.code() + ")")

@@ -31,6 +31,7 @@ import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ModelPrices;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.roster.Roster;
 import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.Fleet;
@@ -116,11 +117,13 @@ public final class Server implements AutoCloseable {
             DataFiles files = new DataFiles(settings.dataDir());
             Money money = new Money(database, DbClock.DATABASE);
             ModelPrices prices = models -> money.prices().withoutPrice(PriceKind.MODEL, models);
+            Roster roster = new Roster(database);
+            RosterFacts agents = new RosterFacts(roster, database, new RunReader(), money);
             Bootstrap.LocalKey key = Bootstrap.ensureKey(database, access.holders(), files);
             money.ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.firstGrant());
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
                     expressions, secrets,
-                    new Replans(new NewPlans(knowledge, knowledge::timeout, prices)), artifacts, clock,
+                    new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of)), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
                             settings.artifacts().retention())));
             MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
@@ -130,8 +133,8 @@ public final class Server implements AutoCloseable {
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
                                     tool -> tools.find(tool).isPresent()),
                             workspace -> missions.knowing(new CatalogToolKnowledge(tools, expressions,
-                                    () -> served.in(workspace))),
-                            tools, artifacts, new ArtifactLife(DbClock.DATABASE), money,
+                                    () -> served.in(workspace))).staffed(() -> agents.of(workspace)),
+                            tools, artifacts, new ArtifactLife(DbClock.DATABASE), money, roster,
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             () -> answers(database))));
             http.start();

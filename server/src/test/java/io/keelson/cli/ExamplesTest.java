@@ -27,7 +27,7 @@ class ExamplesTest {
     @ValueSource(
             strings = {"examples/repository-report.yaml", "examples/approval-gate.yaml", "examples/failing-well.yaml",
                     "examples/budget.yaml",
-                    "examples/custom-worker/mission.yaml"})
+                    "examples/custom-worker/mission.yaml", "examples/agent/mission.yaml"})
     void examplesAreValid(String file) throws IOException {
         check(Files.readString(ROOT.resolve(file)));
     }

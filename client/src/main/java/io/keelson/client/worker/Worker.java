@@ -258,6 +258,11 @@ public final class Worker implements AutoCloseable {
             return this;
         }
 
+        /** Serves agents: takes the turns of tasks that have no steps of their own. */
+        public Builder agent(AgentHandler handler) {
+            return tool(Turn.TOOL, step -> handler.take(new Turn(step)).body());
+        }
+
         /** How many steps at a time; 8 when not given. */
         public Builder slots(int value) {
             this.slots = value;

@@ -44,7 +44,8 @@ final class AgentTurns {
     /** What is recorded as a turn's output: a last turn's is the task's. */
     static Result yielded(StepRow step, Result result) {
         return step.spec().kind() == StepKind.TURN && result.turn() instanceof TurnAnswer.Done(String output)
-                ? result.yielding(output) : result;
+                ? result.yielding(output)
+                : result;
     }
 
     /** A turn has ended and wants tools called. */

@@ -81,7 +81,8 @@ public final class Engine implements Commands, AutoCloseable {
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock),
                 secrets,
                 node, options);
-        remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, claims, this::own, options.lease());
+        remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, claims, this::own, options.lease(),
+                runner::timeout);
         upkeep.start();
         claiming = Thread.ofPlatform().name("claimer").start(claimer);
     }

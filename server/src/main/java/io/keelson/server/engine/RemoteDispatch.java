@@ -61,10 +61,13 @@ final class RemoteDispatch implements RemoteWork {
     private final Claims claims;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Duration lease;
+    private final Function<String, Duration> toolTimeout;
 
     RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactStore artifacts, WakeUps wakeUps,
             Claims claims,
-            Function<Command, CompletableFuture<Reply>> commands, Duration lease) {
+            Function<Command, CompletableFuture<Reply>> commands, Duration lease,
+            Function<String, Duration> toolTimeout) {
+        this.toolTimeout = toolTimeout;
         this.database = database;
         this.fleet = store.fleet();
         this.heartbeats = store.heartbeats();
@@ -331,7 +334,7 @@ final class RemoteDispatch implements RemoteWork {
         }
         JsonNode output = struck.json(item.output());
         return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
-                VerdictText.of(output));
+                VerdictText.of(output), TurnText.of(output, toolTimeout));
     }
 
     private static @Nullable String model(Redaction struck, @Nullable String named) {

@@ -87,7 +87,8 @@ final class Scopes {
     JsonNode of(UUID run, @Nullable UUID task, JsonNode template) {
         References named = expressions.references(template);
         Wanted wanted = new Wanted(named.tasks(), named.allTasks(), named.steps(), named.allSteps(),
-                named.reach("task", "output"), named.reach("run", "plan"), named.reach("failure"));
+                named.reach("task", "output"), named.reach("run", "plan"), named.reach("failure"),
+                named.reach("transcript"));
         return database.withConnection(c -> reader.scope(c, run, task, wanted));
     }
 }

@@ -15,10 +15,13 @@ import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import java.io.InputStream;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.function.Function;
 
 /** Calls a built-in tool for one execution: its input resolved and checked first. */
 final class ToolRunner {
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
     private final ToolCatalog catalog;
     private final Scopes scopes;
     private final ArtifactStore artifacts;
@@ -32,6 +35,11 @@ final class ToolRunner {
         this.artifacts = artifacts;
         this.logs = logs;
         this.clock = clock;
+    }
+
+    /** How long a call may take where nobody says. */
+    Duration timeout(String tool) {
+        return catalog.find(tool).map(found -> found.spec().defaultTimeout()).orElse(TIMEOUT);
     }
 
     boolean knows(String tool) {

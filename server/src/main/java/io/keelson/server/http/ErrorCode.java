@@ -48,6 +48,8 @@ enum ErrorCode {
     EXTERNAL_ID_TAKEN(409, "The external id belongs to another run"),
     PRINCIPAL_EXISTS(409, "The name belongs to a principal of another kind"),
     KEY_NOT_ACTIVE(409, "The API key cannot be rotated"),
+    AGENT_SLUG_TAKEN(409, "Another agent has this slug"),
+    AGENTS_LIMIT_REACHED(409, "The workspace has as many agents as it may"),
     WORKSPACE_NAME_TAKEN(409, "Another workspace has this name"),
     WORKSPACE_NOT_OPEN(409, "The workspace cannot be changed"),
     ARTIFACT_GONE(410, "The artifact is no longer kept"),

@@ -303,8 +303,16 @@ final class Fields {
 
     /** A required list of texts, not empty. */
     List<String> texts(String key, int maxItems, int maxLength) {
+        return texts(key, items(key, 1, maxItems), maxLength);
+    }
+
+    /** Empty where there is none. */
+    List<String> optionalTexts(String key, int maxItems, int maxLength) {
+        return value(key) == null ? List.of() : texts(key, items(key, 0, maxItems), maxLength);
+    }
+
+    private List<String> texts(String key, List<JsonNode> items, int maxLength) {
         List<String> texts = new ArrayList<>();
-        List<JsonNode> items = items(key, 1, maxItems);
         for (int i = 0; i < items.size(); i++) {
             if (!items.get(i).isString()) {
                 wrongType(key + "/" + i, "a string", items.get(i));

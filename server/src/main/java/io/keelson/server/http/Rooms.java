@@ -8,6 +8,7 @@ import io.keelson.server.engine.Commands;
 import io.keelson.server.engine.RemoteWork;
 import io.keelson.server.money.Money;
 import io.keelson.server.plan.MissionReader;
+import io.keelson.server.roster.Roster;
 import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.IdempotencyKeys;
@@ -27,5 +28,5 @@ import java.util.function.Function;
  */
 public record Rooms(Database database, Access access, Commands commands, RemoteWork remoteWork, RunReader runs,
         Explainer explainer, Function<UUID, MissionReader> missions, ToolCatalog tools, ArtifactStore artifacts,
-        ArtifactLife artifactLife, Money money, Ids ids, Secrets secrets, IdempotencyKeys keys,
+        ArtifactLife artifactLife, Money money, Roster roster, Ids ids, Secrets secrets, IdempotencyKeys keys,
         BooleanSupplier ready) {}

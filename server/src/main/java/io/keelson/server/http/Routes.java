@@ -11,6 +11,7 @@ final class Routes {
     /** @param openApi the document about them, which is served as it is when it is asked for */
     static List<Route> of(Rooms rooms, LongPoll poll, Door door, Stopping stopping, ObjectNode openApi) {
         Reads reads = new Reads(rooms.database(), rooms.runs());
+        KeyedTransaction keyed = new KeyedTransaction(rooms.database(), rooms.keys());
         Submission submission = new Submission(rooms.commands());
         Route.Table table = new Route.Table();
         Admission admission = new Admission(reads);
@@ -24,6 +25,7 @@ final class Routes {
         new RunFork(rooms.missions(), rooms.ids(), reads, admission, credits, submission).addTo(table);
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
+        new RosterActions(rooms.roster(), keyed).addTo(table);
         new EscalationActions(reads, submission).addTo(table);
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(rooms.remoteWork(), poll).addTo(table);
@@ -34,8 +36,8 @@ final class Routes {
         new PriceActions(rooms.money().prices(), rooms.commands()::pricesChanged).addTo(table);
         new SecretActions(rooms.secrets()).addTo(table);
         new KeyActions(rooms.access().keys()).addTo(table);
-        new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids(),
-                new KeyedTransaction(rooms.database(), rooms.keys())).addTo(table);
+        new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids(), keyed)
+                .addTo(table);
         new AuditActions(rooms.access().audit()).addTo(table);
         new EngineActions(rooms.ready(), reads, openApi).addTo(table);
         return table.routes();

@@ -18,6 +18,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
 
 /** {@code POST /runs}: a mission becomes a run. */
 final class RunCreation {
@@ -45,11 +46,29 @@ final class RunCreation {
 
     void addTo(Route.Table table) {
         table.postAlso(Scope.RUNS_WRITE, "/runs", this::create);
+        table.postAlso(Scope.RUNS_WRITE, "/agents/run", this::runAgent);
     }
 
     private Answer create(Call call) throws IOException, InterruptedException {
         call.query().done();
-        Mission mission = mission(call);
+        Made made = make(call, mission(call));
+        ObjectNode run = reads.run(call.workspace(), made.run);
+        return made.anew ? Answer.created("/api/v1/runs/" + made.run, run) : Answer.ok(run);
+    }
+
+    /** One task for one agent, begun at once; its life has the states of that contract. */
+    private Answer runAgent(Call call) throws IOException, InterruptedException {
+        call.query().done();
+        Mission mission = read(missions.apply(call.workspace()).read(AgentRun.mission(call.fields())));
+        Made made = make(call, mission);
+        ObjectNode answer = AgentRun.document(made.run, mission, reads.run(call.workspace(), made.run));
+        return made.anew ? Answer.created("/api/v1/runs/" + made.run, answer) : Answer.ok(answer);
+    }
+
+    /** @param anew false for one that bears the external id and was there */
+    private record Made(UUID run, boolean anew) {}
+
+    private Made make(Call call, Mission mission) throws InterruptedException {
         UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         UUID existing = existing(call.workspace(), id, mission);
         if (existing == null) {
@@ -60,15 +79,18 @@ final class RunCreation {
                 existing = submit(call, id, mission);
             }
         }
-        return existing == null ? Answer.created("/api/v1/runs/" + id, reads.run(call.workspace(), id))
-                : Answer.ok(reads.run(call.workspace(), existing));
+        return existing == null ? new Made(id, true) : new Made(existing, false);
     }
 
     private Mission mission(Call call) throws IOException {
         Body body = call.body();
         body.requireType(JSON, YAML);
         Format format = body.type().equals(YAML) ? Format.YAML : Format.JSON;
-        return switch (missions.apply(call.workspace()).read(body.bytes(), format)) {
+        return read(missions.apply(call.workspace()).read(body.bytes(), format));
+    }
+
+    private static Mission read(Reading<Mission> reading) {
+        return switch (reading) {
             case Reading.Done<Mission>(Mission mission) -> mission;
             case Reading.Refused<Mission>(List<Problem> problems) -> throw Refusal.of(problems);
         };

@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanCheck;
 import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.ToolKnowledge;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
@@ -25,20 +27,23 @@ import tools.jackson.databind.node.ObjectNode;
 public final class MissionReader {
     private static final int NAME_LENGTH = 200;
     private static final int PRIORITY = 100;
+    private static final Supplier<List<RosterAgent>> NOBODY = List::of;
     private static final Pattern VERIFIER = Pattern.compile("(/plan/tasks/\\d+/verify/\\d+)(/.*)?");
 
     private final SchemaCheck shape;
     private final ToolKnowledge tools;
     private final Function<String, Duration> toolTimeout;
     private final ModelPrices prices;
+    private final Supplier<List<RosterAgent>> roster;
 
     /** @param toolTimeout how long a call of a tool may take when its step says nothing; asked for unknown tools too */
     public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelPrices prices) {
-        this(new SchemaCheck("mission"), tools, toolTimeout, prices);
+        this(new SchemaCheck("mission"), tools, toolTimeout, prices, NOBODY);
     }
 
     private MissionReader(SchemaCheck shape, ToolKnowledge tools, Function<String, Duration> toolTimeout,
-            ModelPrices prices) {
+            ModelPrices prices, Supplier<List<RosterAgent>> roster) {
+        this.roster = roster;
         this.shape = shape;
         this.tools = tools;
         this.toolTimeout = toolTimeout;
@@ -52,7 +57,16 @@ public final class MissionReader {
 
     /** The same with other tools. */
     public MissionReader knowing(ToolKnowledge others) {
-        return new MissionReader(shape, others, toolTimeout, prices);
+        return new MissionReader(shape, others, toolTimeout, prices, roster);
+    }
+
+    /**
+     * The same with a roster, from which tasks that are done in turns get their agents.
+     *
+     * @param agents asked only when a plan has such tasks
+     */
+    public MissionReader staffed(Supplier<List<RosterAgent>> agents) {
+        return new MissionReader(shape, tools, toolTimeout, prices, agents);
     }
 
     /** A mission file or a request's body. */
@@ -70,13 +84,22 @@ public final class MissionReader {
         if (!document.isObject()) {
             return new Reading.Refused<>(problems.all());
         }
+        String agent = Nodes.text(document, "agent_slug");
+        boolean alone = agent != null && !document.has("plan") && !document.has("recipe");
+        if (alone && agent != null) {
+            return hires(agent) ? read(AgentMissions.planned(document, agent))
+                    : new Reading.Refused<>(List.of(new Problem("UNKNOWN_REFERENCE", "/agent_slug",
+                            "the roster has no agent '" + Pointers.shown(agent) + "'")));
+        }
         if (!document.has("plan") && !document.has("recipe")) {
-            problems.add("PLAN_REQUIRED", "/plan", "this release has no planner: give a plan");
+            problems.add("PLAN_REQUIRED", "/plan", "this release has no planner: give a plan, or the agent_slug of an "
+                    + "agent that is to reach the goal");
         }
         ObjectNode config = Nodes.object(document, "config");
         Configs.checkAmounts(config.path("budget"), problems);
         StepReader steps = new StepReader(toolTimeout, problems);
-        TaskReader taskReader = new TaskReader(steps, Configs.taskRetry(config), problems);
+        TaskReader taskReader = new TaskReader(steps, Configs.taskRetry(config),
+                Staff.choosing(roster, agent), problems);
         Plan plan = plan(document.path("plan"), taskReader);
         RunPolicy policy = Configs.policy(config, document.path("plan"), steps);
         String name = name(document, problems);
@@ -92,6 +115,11 @@ public final class MissionReader {
         return problems.isEmpty()
                 ? new Reading.Done<>(mission(document, name, plan, policy, taskReader, declarations, input))
                 : new Reading.Refused<>(problems.all());
+    }
+
+    /** True also where nobody knows the roster. */
+    private boolean hires(String agent) {
+        return roster == NOBODY || roster.get().stream().anyMatch(each -> each.slug().equals(agent));
     }
 
     /** Whether it follows from what was said before; a verification that is wrong makes a call that is wrong, too. */

@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.PlanCheck;
 import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.TriggerRule;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
@@ -29,49 +31,58 @@ public final class NewPlans {
     private final ToolKnowledge tools;
     private final Function<String, Duration> toolTimeout;
     private final ModelPrices prices;
+    private final Function<UUID, List<RosterAgent>> roster;
 
     /**
      * @param json as it is to be stored, and as {@link StoredPlans} reads it
      */
     public record Checked(Plan plan, String json) {}
 
-    /** @param toolTimeout how long a call of a tool may take when its step says nothing */
-    public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelPrices prices) {
+    /**
+     * @param toolTimeout how long a call of a tool may take when its step says nothing
+     * @param roster a workspace's agents
+     */
+    public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelPrices prices,
+            Function<UUID, List<RosterAgent>> roster) {
+        this.roster = roster;
         this.tools = tools;
         this.toolTimeout = toolTimeout;
         this.prices = prices;
     }
 
-    /** Without a price list. */
+    /** Without a price list and a roster. */
     public NewPlans(ToolKnowledge tools, Function<String, Duration> toolTimeout) {
-        this(tools, toolTimeout, ModelPrices.UNKNOWN);
+        this(tools, toolTimeout, ModelPrices.UNKNOWN, workspace -> List.of());
     }
 
     /**
+     * @param workspace whose agents may be given tasks
      * @param answer the planner's output; problems point into a document that has it as its {@code plan}
      * @param old the plan as it is stored
      * @param completed ids of its tasks that have completed
      * @param inputs names of the run's inputs
      */
-    public Reading<Checked> read(JsonNode answer, JsonNode old, Set<String> completed, Set<String> inputs) {
+    public Reading<Checked> read(UUID workspace, JsonNode answer, JsonNode old, Set<String> completed,
+            Set<String> inputs) {
         Problems problems = new Problems();
         problems.addAll(shape.check(document(answer)));
         if (!answer.path("tasks").isArray()) {
             return new Reading.Refused<>(problems.all());
         }
-        Plan left = MissionReader.plan(answer, reader(problems));
+        Plan left = MissionReader.plan(answer,
+                reader(Staff.choosing(() -> roster.apply(workspace), null), problems));
         size(left, completed, problems);
         List<Problem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed), new KnownTasks(tools, completed), inputs));
         followUps.addAll(prices.check(answer));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);
-        return problems.isEmpty() ? new Reading.Done<>(joined(answer, old, completed))
+        return problems.isEmpty() ? new Reading.Done<>(joined(workspace, answer, old, completed))
                 : new Reading.Refused<>(problems.all());
     }
 
-    private TaskReader reader(Problems problems) {
-        return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, problems);
+    private TaskReader reader(Staff staff, Problems problems) {
+        return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, staff, problems);
     }
 
     /** A mission with this plan, for the published schema to judge. */
@@ -112,14 +123,14 @@ public final class NewPlans {
         return new Plan(left.version(), tasks);
     }
 
-    private Checked joined(JsonNode answer, JsonNode old, Set<String> completed) {
+    private Checked joined(UUID workspace, JsonNode answer, JsonNode old, Set<String> completed) {
         ObjectNode merged = ((ObjectNode) answer).deepCopy();
         merged.put("version", Nodes.integer(old, "version", 1) + 1);
         ArrayNode tasks = merged.putArray("tasks");
         old.path("tasks").valueStream().filter(task -> completed.contains(Nodes.text(task, "temp_id", "")))
                 .forEach(task -> tasks.add(independent(task, completed)));
-        answer.path("tasks").forEach(tasks::add);
-        TaskReader reader = reader(new Problems());
+        answer.path("tasks").forEach(task -> tasks.add(((ObjectNode) task.deepCopy()).without(Staff.key())));
+        TaskReader reader = reader(Staff.keeping(() -> roster.apply(workspace)), new Problems());
         Plan plan = MissionReader.plan(merged, reader);
         return new Checked(plan, MissionReader.normal(merged, plan, reader).toString());
     }

@@ -81,7 +81,7 @@ final class StepReader {
             case APPROVAL -> APPROVAL_TOOL;
             case TURN -> TURN_TOOL;
             case WAIT -> WAIT_TOOL;
-            case TOOL, VERIFY -> null;
+            case TOOL, VERIFY, CALL -> null;
         };
         if (tool == null && own == null) {
             if (raw.isObject() && !raw.has("tool")) {
@@ -100,7 +100,7 @@ final class StepReader {
         return switch (kind) {
             case APPROVAL -> PATIENCE;
             case TURN -> TURN_TIMEOUT;
-            case TOOL, WAIT, VERIFY -> toolTimeout.apply(Nodes.text(raw, "tool", ""));
+            case TOOL, WAIT, VERIFY, CALL -> toolTimeout.apply(Nodes.text(raw, "tool", ""));
         };
     }
 }

@@ -24,7 +24,8 @@ public final class StoredPlans {
     public Plan read(String json) {
         Problems problems = new Problems();
         Plan plan = MissionReader.plan(MAPPER.readTree(json),
-                new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, problems));
+                new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, Staff.stored(),
+                        problems));
         if (!problems.isEmpty()) {
             throw new IllegalStateException("a stored plan cannot be read: " + problems.all());
         }

@@ -6,10 +6,14 @@ import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.server.plan.Staff.Hired;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -18,15 +22,23 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Tasks of a plan: the core's form, and the form in which they are stored (PRD-101 §4.3 and data-model). */
 final class TaskReader {
+    /** Written otherwise, or not for a plan's author to say. */
+    private static final Set<String> NOT_STORED = Set.of("id", "dependency_type", Staff.key());
     private static final String ORDERING = "ordering";
 
     private final StepReader steps;
     private final VerifyReader verifiers;
     private final RetryPolicy retry;
+    private final Staff staff;
     private final Problems problems;
+    private final Map<JsonNode, Hired> hired = new IdentityHashMap<>();
 
-    /** @param retry where what a task's own policy leaves out comes from */
-    TaskReader(StepReader steps, RetryPolicy retry, Problems problems) {
+    /**
+     * @param retry where what a task's own policy leaves out comes from
+     * @param staff who does the tasks that have no steps
+     */
+    TaskReader(StepReader steps, RetryPolicy retry, Staff staff, Problems problems) {
+        this.staff = staff;
         this.steps = steps;
         this.verifiers = new VerifyReader(steps, problems);
         this.retry = retry;
@@ -37,11 +49,19 @@ final class TaskReader {
         String id = id(raw, index, at);
         String title = Nodes.text(raw, "title", id);
         List<Dependency> upstreams = upstreams(raw);
-        return new TaskSpec(id, title, Nodes.text(raw, "description"), Nodes.text(raw, "task_type", "other"),
-                Nodes.text(raw.path("suggested_agent"), "agent_name"), upstreams, triggerRule(raw),
+        String type = Nodes.text(raw, "task_type", "other");
+        Hired agent = raw.path("steps").isEmpty() ? staff.hire(raw, type) : null;
+        if (agent != null) {
+            hired.put(raw, agent);
+        }
+        TaskPolicy policy = policy(raw, at);
+        return new TaskSpec(id, title, Nodes.text(raw, "description"), type,
+                agent == null || agent.terms().slug() == null ? Nodes.text(raw.path("suggested_agent"), "agent_name")
+                        : agent.terms().slug(),
+                upstreams, triggerRule(raw),
                 Nodes.text(raw, "when"), Nodes.text(raw, "for_each"), Nodes.json(raw, "output"),
-                "parallel".equals(Nodes.text(raw, "parallelism")), steps(raw, at, title, upstreams),
-                Nodes.text(raw, "success_criteria"), policy(raw, at));
+                "parallel".equals(Nodes.text(raw, "parallelism")), steps(raw, at, title, upstreams, agent),
+                Nodes.text(raw, "success_criteria"), agent == null ? policy : policy.with(agent.terms()));
     }
 
     private TaskPolicy policy(JsonNode raw, String at) {
@@ -72,7 +92,11 @@ final class TaskReader {
         if (own != null) {
             normal.set("retry", Retries.write(own));
         }
-        raw.properties().stream().filter(m -> !m.getKey().equals("id") && !m.getKey().equals("dependency_type"))
+        ObjectNode assigned = Staff.write(hired.get(raw));
+        if (assigned != null) {
+            normal.set(Staff.key(), assigned);
+        }
+        raw.properties().stream().filter(m -> !NOT_STORED.contains(m.getKey()))
                 .forEach(m -> normal.putIfAbsent(m.getKey(), m.getValue()));
         return normal;
     }
@@ -110,40 +134,16 @@ final class TaskReader {
         return TriggerRule.ALL_SUCCESS;
     }
 
-    private List<StepSpec> steps(JsonNode raw, String at, String title, List<Dependency> upstreams) {
+    private List<StepSpec> steps(JsonNode raw, String at, String title, List<Dependency> upstreams,
+            @Nullable Hired agent) {
         JsonNode given = raw.path("steps");
         if (given.isEmpty()) {
-            return List.of(steps.turn(turnInput(raw, title, upstreams)));
+            return List.of(steps.turn(TurnInput.of(raw, title, upstreams, agent)));
         }
         List<StepSpec> read = new ArrayList<>(given.size());
         for (int i = 0; i < given.size(); i++) {
             read.add(steps.read(given.path(i), i, at + "/steps/" + i));
         }
         return read;
-    }
-
-    /** What an agent is told in its turn: the task in words, and the outputs of its data upstreams by task id. */
-    private static ObjectNode turnInput(JsonNode raw, String title, List<Dependency> upstreams) {
-        ObjectNode input = JsonNodeFactory.instance.objectNode().put("title", title);
-        copy(raw, "description", input, "description");
-        copy(raw, "success_criteria", input, "success_criteria");
-        copy(raw, "suggested_model", input, "model");
-        copy(raw, "tools_needed", input, "tools");
-        copy(raw, "inputs", input, "inputs");
-        ObjectNode outputs = input.putObject("upstream");
-        upstreams.stream().filter(Dependency::data).map(Dependency::task)
-                .forEach(task -> outputs.put(task, outputOf(task)));
-        return input;
-    }
-
-    private static void copy(JsonNode from, String key, ObjectNode to, String as) {
-        @Nullable JsonNode value = from.get(key);
-        if (value != null) {
-            to.set(as, value);
-        }
-    }
-
-    private static String outputOf(String task) {
-        return "${ .tasks[" + JsonNodeFactory.instance.stringNode(task) + "].output }";
     }
 }

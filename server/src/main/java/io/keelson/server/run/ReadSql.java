@@ -35,6 +35,15 @@ final class ReadSql {
             select r.state from orchestration_runs r
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
+    /** Only of runs that are open, of which an index knows; an agent's past may be long. */
+    static final String OPEN_TASKS_OF_AGENTS = """
+            select t.agent_id, count(*)::int as open
+              from (select id, attempt_number from orchestration_runs
+                     where workspace_id = ? and state_type <> 'terminal' order by id desc limit 2000) r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+             where t.agent_id is not null and t.state_type <> 'terminal'
+             group by t.agent_id""";
+
     static final String BY_EXTERNAL_ID = """
             select id from orchestration_runs where workspace_id = ? and external_id = ?""";
 

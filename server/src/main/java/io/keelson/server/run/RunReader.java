@@ -83,6 +83,20 @@ public final class RunReader {
         return found;
     }
 
+    /** How many tasks that have not ended each agent of the roster has, in the workspace's newest 2,000 open runs. */
+    public Map<Integer, Integer> openTasksOfAgents(Connection c, UUID workspaceId) throws SQLException {
+        Map<Integer, Integer> open = new HashMap<>();
+        try (PreparedStatement statement = c.prepareStatement(ReadSql.OPEN_TASKS_OF_AGENTS)) {
+            statement.setObject(1, workspaceId);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    open.put(row.getInt("agent_id"), row.getInt("open"));
+                }
+            }
+        }
+        return open;
+    }
+
     /** The id of the run that bears the client's own id. */
     public Optional<UUID> byExternalId(Connection c, UUID workspaceId, String externalId) throws SQLException {
         return first(c, ReadSql.BY_EXTERNAL_ID, statement -> {

@@ -31,12 +31,13 @@ public final class ScopeReader {
     /**
      * What is to become of a run's plan.
      *
+     * @param workspace the run's
      * @param plan as it is stored, of the version that it is at
      * @param finished ids of its tasks that have completed, which stay
      * @param inputs names of the run's inputs
      * @param answer what the planner gave for a new plan; null when it gave nothing
      */
-    public record Replan(JsonNode plan, Set<String> finished, Set<String> inputs,
+    public record Replan(UUID workspace, JsonNode plan, Set<String> finished, Set<String> inputs,
             @Nullable JsonNode answer) {}
 
     /**
@@ -47,9 +48,10 @@ public final class ScopeReader {
      * @param output whether {@code .task.output}
      * @param plan whether {@code .run.plan}
      * @param failure whether {@code .failure}
+     * @param transcript whether {@code .transcript}
      */
     public record Wanted(Collection<String> tasks, boolean allTasks, Collection<String> steps, boolean allSteps,
-            boolean output, boolean plan, boolean failure) {}
+            boolean output, boolean plan, boolean failure, boolean transcript) {}
 
     /** @param input JSON text, expressions unresolved */
     public record StepText(UUID runId, UUID taskId, String kind, String input) {}
@@ -97,7 +99,7 @@ public final class ScopeReader {
     private static final String PLAN = "select plan from orchestration_runs where id = ?";
 
     private static final String REPLAN = """
-            select r.plan, r.plan_version, r.inputs,
+            select r.workspace_id, r.plan, r.plan_version, r.inputs,
                 array(select t.key from orchestration_tasks t
                        where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
                          and t.state = 'completed' and t.group_id is null and t.key not like '.%')::text[] as finished,
@@ -144,7 +146,7 @@ public final class ScopeReader {
     public Replan replan(Connection c, UUID runId) throws SQLException {
         return one(c, REPLAN, runId, row -> {
             String answer = row.getString("answer");
-            return new Replan(plan(row),
+            return new Replan(Loading.uuid(row, "workspace_id"), plan(row),
                     Stream.of((Object[]) row.getArray("finished").getArray()).map(Object::toString)
                             .collect(Collectors.toSet()),
                     Set.copyOf(Texts.tree(row.getString("inputs")).propertyNames()),
@@ -180,7 +182,7 @@ public final class ScopeReader {
      * The scope of an expression: {@code .inputs}, {@code .run}, {@code .tasks.<key>.output|state} of the run's current
      * attempt, and for a task {@code .steps.<name>.output|state} of its own steps, {@code .item} and {@code .index}, and
      * {@code .task} with {@code key}, {@code attempt}, {@code failure} (why its last attempt was not the last) and
-     * {@code output} (as handed in, before it is judged). A planner at work sees {@code .run.plan} and {@code .failure}.
+     * {@code output} (as handed in, before it is judged), and {@code .transcript}: its agent's turns. A planner at work sees {@code .run.plan} and {@code .failure}.
      *
      * @param taskId null for the run's own output
      */
@@ -197,6 +199,9 @@ public final class ScopeReader {
         if (taskId != null) {
             if (wanted.allSteps || !wanted.steps.isEmpty()) {
                 steps(c, taskId, wanted.steps, wanted.allSteps, stepScope);
+            }
+            if (wanted.transcript) {
+                scope.set("transcript", Transcript.of(c, taskId));
             }
             if (own(c, taskId, wanted, scope)) {
                 forPlanner(c, runId, wanted, scope, run);

@@ -10,6 +10,7 @@ import static io.keelson.server.run.Column.uuid;
 import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TriggerRule;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -57,19 +59,22 @@ final class TasksTable {
             time("begun_at", TaskRow::begunAt), text("error_class", TaskRow::errorClass),
             money("verifier_score", TaskRow::verifierScore), text("verified_by", 255, TaskRow::verifiedBy));
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new_v2", """
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new_v3", """
             insert into orchestration_tasks (id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number,
                 title, description, task_type, success_criteria, trigger_rule, when_expr, for_each, output_template,
                 parallel_steps, step_specs, policy, group_id, item_index, item, state, state_type, attempt_number,
                 continuation_count, tokens_used, cost, queued_at, started_at, completed_at, duration_ms, error_code,
-                error_message, carried_from, output, output_summary, failures, forgiven, effect_generation,
+                error_message, carried_from, output, output_summary, agent_id, agent_type, model_override,
+                tools_requested, failures, forgiven, effect_generation,
                 passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
                 created_at, updated_at)
             select id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number, title, description, task_type,
                 success_criteria, trigger_rule, when_expr, for_each, output_template, parallel_steps, step_specs, policy,
                 group_id, item_index, item, state, state_type, attempt_number, continuation_count, tokens_used, cost,
                 queued_at, started_at, completed_at, keelson_duration_ms(started_at, completed_at), error_code,
-                error_message, carried_from, output, output_summary, failures, forgiven, effect_generation,
+                error_message, carried_from, output, output_summary,
+                case when agent_id is not null then keelson_agent(agent_id) end, agent_type, model_override,
+                tools_requested, failures, forgiven, effect_generation,
                 passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
                 {now}, {now}
               from {rows}""", Column.joined(List.of(
@@ -96,8 +101,17 @@ final class TasksTable {
             time("completed_at", n -> n.row().completedAt()), text("error_code", 100, n -> n.row().errorCode()),
             text("error_message", n -> n.row().errorMessage()), uuid("carried_from", n -> n.row().carriedFrom()),
             json("output", n -> n.task.output),
-            text("output_summary", SUMMARY, n -> n.task.summary)),
+            text("output_summary", SUMMARY, n -> n.task.summary),
+            integer("agent_id", n -> of(n, AgentTerms::id)), text("agent_type", 20, n -> of(n, AgentTerms::type)),
+            text("model_override", 255, n -> of(n, AgentTerms::model)),
+            json("tools_requested", n -> of(n, terms -> Texts.JSON.writeValueAsString(terms.tools())))),
             KEPT.stream().map(column -> column.of(New::row)).toList()));
+
+    /** What the task's agent has to say; null for a task that is none's. */
+    private static <T> @Nullable T of(New task, Function<AgentTerms, @Nullable T> what) {
+        AgentTerms terms = task.row().spec().policy().agent();
+        return terms == null ? null : what.apply(terms);
+    }
 
     static final SetStatement<Changed> UPDATE = SetStatement.ofAll("keelson_task_change_v2", """
             update orchestration_tasks t

@@ -58,6 +58,8 @@ class ForeignIdsTest {
         theirs.put("step", first("/runs/" + run + "/steps"));
         theirs.put("artifact", first("/runs/" + run + "/artifacts"));
         theirs.put("escalation", first("/escalations?run_id=" + run));
+        theirs.put("agent", api.post("/api/v1/agents", "{\"slug\": \"" + UUID.randomUUID() + "\"}").json().get("slug")
+                .stringValue());
         theirs.put("key", first("/api-keys"));
         theirs.put("workspace", api.run(run).get("workspace_id").stringValue());
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"their-worker\", \"tools\": [\"their.tool\"]}");

@@ -16,6 +16,7 @@ import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.roster.Roster;
 import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.IdempotencyKeys;
@@ -87,7 +88,8 @@ class OpenApiTest {
                     Access.of(database, new KeyUses(database)), engine, engine.remoteWork(), new RunReader(),
                     new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read), tool -> false),
                     workspace -> new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
-                    new ArtifactLife(DbClock.DATABASE), new Money(database, DbClock.DATABASE), UUID::randomUUID,
+                    new ArtifactLife(DbClock.DATABASE), new Money(database, DbClock.DATABASE), new Roster(database),
+                    UUID::randomUUID,
                     secrets,
                     new IdempotencyKeys(DbClock.DATABASE), () -> true));
 

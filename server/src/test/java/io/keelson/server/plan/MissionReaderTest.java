@@ -153,9 +153,10 @@ class MissionReaderTest {
         assertThat(turn.tool()).isEqualTo("agent.turn");
         assertThat(turn.timeout()).isEqualTo(Duration.ofSeconds(120));
         assertThat(JsonMapper.shared().readTree(turn.input())).isEqualTo(JsonMapper.shared().readTree("""
-                {"title": "Write it up", "description": "In ${ .inputs | length } words", "success_criteria": "short",
-                 "model": "large", "tools": ["files.read"], "inputs": {"style": "plain"},
-                 "upstream": {"a.1": "${ .tasks[\\"a.1\\"].output }"}}"""));
+                {"goal": "${ .run.goal }", "title": "Write it up", "description": "In ${ .inputs | length } words",
+                 "success_criteria": "short", "model": "large", "tools": ["files.read"], "inputs": {"style": "plain"},
+                 "upstream": {"a.1": "${ .tasks[\\"a.1\\"].output }"}, "transcript": "${ .transcript }",
+                 "feedback": "${ .task.failure }"}"""));
         assertThat(Missions.TOOLS.namesInTemplate(turn.input()).tasks()).containsExactly("a.1");
         assertThat(mission.planJson().at("/tasks/2/steps")).isEmpty();
     }

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -36,10 +37,12 @@ class ModelPricesTest {
 
     @Test
     void aNewPlanIsJudgedAsWell() {
-        NewPlans reader = new NewPlans(Missions.TOOLS, Missions.TOOLS::timeout, ONLY_SMALL);
+        NewPlans reader = new NewPlans(Missions.TOOLS, Missions.TOOLS::timeout, ONLY_SMALL,
+                workspace -> List.of());
         var old = JsonMapper.shared().readTree("{\"version\": 1, \"tasks\": []}");
 
-        assertThat(Missions.problems(reader.read(JsonMapper.shared().readTree(TASKS), old, Set.of(), Set.of())))
+        assertThat(Missions
+                .problems(reader.read(new UUID(0, 1), JsonMapper.shared().readTree(TASKS), old, Set.of(), Set.of())))
                 .extracting(Problem::pointer)
                 .isEqualTo(List.of("/plan/tasks/2/suggested_model", "/plan/tasks/3/suggested_model"));
     }

@@ -6,6 +6,7 @@ import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Problem;
 import io.keelson.core.plan.TaskSpec;
 import java.util.Set;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -64,6 +65,6 @@ class NewPlansTest {
     }
 
     private static Reading<NewPlans.Checked> read(String answer) {
-        return READER.read(JsonMapper.shared().readTree(answer), OLD, Set.of("done"), Set.of("who"));
+        return READER.read(new UUID(0, 1), JsonMapper.shared().readTree(answer), OLD, Set.of("done"), Set.of("who"));
     }
 }

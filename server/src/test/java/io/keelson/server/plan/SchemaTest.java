@@ -51,8 +51,11 @@ class SchemaTest {
     void everyKeyOfTheSchemaMeansSomething(String at, String key, JsonNode schema) {
         ObjectNode document = (ObjectNode) JsonMapper.shared().readTree(BASE);
         String description = schema.path("description").asString("");
-        if (description.contains("to an agent with its turn")) {
+        if (description.contains("to an agent with its turn") || at.endsWith("/suggested_agent")) {
             ((ObjectNode) document.at(TASK)).remove("steps");
+        }
+        if (description.startsWith("Of a contractor")) {
+            ((ObjectNode) document.at(at)).put("type", "contractor");
         }
         Mission before = Missions.json(document.toString());
         ObjectNode parent = (ObjectNode) (at.isEmpty() ? document : document.at(at));
@@ -68,7 +71,7 @@ class SchemaTest {
         } else {
             Mission after = Missions.done(reading);
             boolean stored = description.startsWith("Stored") || description.contains(LATER) || schema.has("not");
-            assertThat(after).isNotEqualTo(before);
+            assertThat(after.equals(before)).isEqualTo(description.endsWith("is not read."));
             assertThat(after.plan().equals(before.plan())).isEqualTo(stored || !(at + "/" + key).startsWith("/plan"));
         }
     }

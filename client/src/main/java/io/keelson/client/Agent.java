@@ -1,0 +1,22 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An agent of the workspace's roster.
+ *
+ * @param slug unique in the workspace, and never changed
+ * @param model that its turns are to use; null leaves that to whoever takes them
+ * @param instructions given to it with each turn; null for none
+ * @param tools all that its turns may call
+ * @param capabilities the types of tasks that it is good at
+ * @param limits {@code max_turns}: turns of one task at most; null leaves it to the run
+ * @param createdBy id of the API key that made it; null when that is not known
+ */
+public record Agent(int id, String slug, String name, @Nullable String description, @Nullable String model,
+        @Nullable String instructions, List<String> tools, List<String> capabilities,
+        Map<String, @Nullable Integer> limits, @Nullable String createdBy, @Nullable Instant createdAt,
+        @Nullable Instant updatedAt) {}

@@ -1,0 +1,69 @@
+package io.keelson.client;
+
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What an agent is to be; what is left out it has not. */
+public final class AgentRequest {
+
+    private final ObjectNode body;
+
+    private AgentRequest(ObjectNode body) {
+        this.body = body;
+    }
+
+    /** @param slug 1 to 100 small letters, digits and {@code -} */
+    public static AgentRequest of(String slug) {
+        return new AgentRequest(Json.object().put("slug", slug));
+    }
+
+    /** A document as the API takes it. */
+    public static AgentRequest of(JsonNode document) {
+        return new AgentRequest(((ObjectNode) document).deepCopy());
+    }
+
+    public AgentRequest name(String value) {
+        body.put("name", value);
+        return this;
+    }
+
+    public AgentRequest description(String value) {
+        body.put("description", value);
+        return this;
+    }
+
+    public AgentRequest model(String value) {
+        body.put("model", value);
+        return this;
+    }
+
+    public AgentRequest instructions(String value) {
+        body.put("instructions", value);
+        return this;
+    }
+
+    /** All that its turns may call. */
+    public AgentRequest tools(Iterable<String> values) {
+        ArrayNode tools = body.putArray("tools");
+        values.forEach(tools::add);
+        return this;
+    }
+
+    /** The types of tasks that it is good at. */
+    public AgentRequest capabilities(Iterable<String> values) {
+        ArrayNode capabilities = body.putArray("capabilities");
+        values.forEach(capabilities::add);
+        return this;
+    }
+
+    /** Turns of one task at most, the first included. */
+    public AgentRequest maxTurns(int value) {
+        body.withObjectProperty("limits").put("max_turns", value);
+        return this;
+    }
+
+    ObjectNode body() {
+        return body;
+    }
+}

@@ -1,0 +1,61 @@
+package io.keelson.client;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The roster of a workspace, and runs of single agents. An agent is named by its slug or its id. Every method throws
+ * {@link KeelsonException} as {@link Api} says.
+ */
+public final class Agents {
+
+    private final Api api;
+
+    Agents(Api api) {
+        this.api = api;
+    }
+
+    /**
+     * In order of their slugs.
+     *
+     * @param cursor where the page before ended; null for the first one
+     * @param limit at most so many, up to 200
+     */
+    public Page<Agent> list(@Nullable String cursor, int limit) {
+        return Page.of(api.get(Route.of("/agents").with("cursor", cursor).with("limit", limit).toString()),
+                Agent.class);
+    }
+
+    /** @throws KeelsonException {@code AGENT_NOT_FOUND} */
+    public Agent get(String agent) {
+        return Json.document(api.get(Route.of("/agents/", agent).toString()), Agent.class);
+    }
+
+    /** @throws KeelsonException {@code AGENT_SLUG_TAKEN} when there is one with that slug */
+    public Agent create(AgentRequest request) {
+        return Json.document(api.post("/agents", request.body()), Agent.class);
+    }
+
+    /** Says anew what an agent is. Tasks that it was given keep the terms on which it got them. */
+    public Agent update(String agent, AgentRequest request) {
+        return Json.document(api.send(Call.put(Route.of("/agents/", agent), request.body())).body(), Agent.class);
+    }
+
+    /** Tasks that it was given it still does. */
+    public void delete(String agent) {
+        api.send(Call.of("DELETE", Route.of("/agents/", agent), null));
+    }
+
+    /**
+     * Begins a run of one task that the agent does in turns.
+     *
+     * @param goal what is to be done
+     * @param inputs values that the agent gets with each turn
+     * @return the run as it was accepted
+     */
+    public Run run(String agent, String goal, Map<String, ?> inputs) {
+        var body = Json.object().put("agent_slug", agent).put("goal", goal);
+        body.set("inputs", Json.of(inputs));
+        return Json.document(api.post("/agents/run", body).get("run"), Run.class);
+    }
+}

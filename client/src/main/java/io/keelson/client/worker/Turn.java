@@ -1,0 +1,185 @@
+package io.keelson.client.worker;
+
+import io.keelson.client.Json;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * One turn of an agent in its task: what it is told, and what it may answer. Nothing needs to be kept between turns: the
+ * server keeps them all, and tells of them in the {@link #transcript()}.
+ */
+public final class Turn {
+    /** The tool by which turns are served. */
+    static final String TOOL = "agent.turn";
+
+    private final StepContext step;
+
+    /** @param step with the input of a turn */
+    public Turn(StepContext step) {
+        this.step = step;
+    }
+
+    /**
+     * An earlier turn.
+     *
+     * @param answer what the agent answered; a JSON null when it is left out for its length
+     * @param results what came of the calls that it asked for, in their order
+     */
+    public record Past(JsonNode answer, List<Result> results) {}
+
+    /**
+     * What came of a call: one of the two is there.
+     *
+     * @param output null when the call was refused or failed
+     * @param error {@code code}, {@code class} and {@code message}; null when it succeeded
+     */
+    public record Result(String tool, @Nullable JsonNode output, @Nullable JsonNode error) {}
+
+    /** What a turn comes to. */
+    public static final class Answer {
+        private final ObjectNode body;
+
+        private Answer(ObjectNode body) {
+            this.body = body;
+        }
+
+        /** Another call, after those before it. */
+        public Answer call(String tool, Object input) {
+            if (!body.has("tool_calls")) {
+                throw new IllegalStateException("a task that is done calls no tools");
+            }
+            ObjectNode copy = body.deepCopy();
+            ((ArrayNode) copy.get("tool_calls")).add(asked(tool, input));
+            return new Answer(copy);
+        }
+
+        /** Something that the next turn finds beside the calls in this turn's answer, such as why they are made. */
+        public Answer note(String name, Object value) {
+            if (name.equals("tool_calls") || name.equals("output") || body.has("output")) {
+                throw new IllegalArgumentException("a note stands beside calls, under a name of its own: " + name);
+            }
+            ObjectNode copy = body.deepCopy();
+            copy.set(name, Json.of(value));
+            return new Answer(copy);
+        }
+
+        JsonNode body() {
+            return body;
+        }
+    }
+
+    /**
+     * Asks for a tool to be called, and for another turn that sees what came of it.
+     *
+     * @param input an object, any that Jackson can write
+     */
+    public static Answer call(String tool, Object input) {
+        ObjectNode body = Json.object();
+        body.putArray("tool_calls").add(asked(tool, input));
+        return new Answer(body);
+    }
+
+    /** The task is done. */
+    public static Answer done(@Nullable Object output) {
+        ObjectNode body = Json.object();
+        body.set("output", Json.of(output));
+        return new Answer(body);
+    }
+
+    private static ObjectNode asked(String tool, Object input) {
+        ObjectNode call = Json.object().put("name", tool);
+        call.set("input", Json.of(input));
+        return call;
+    }
+
+    /** The step that the turn is: progress, usage, artifacts, cancellation. */
+    public StepContext step() {
+        return step;
+    }
+
+    /** From 1. */
+    public int number() {
+        return transcript().size() + 1;
+    }
+
+    /** What the run is to reach. */
+    public String goal() {
+        return step.input().path("goal").asString("");
+    }
+
+    /** The task in a few words. */
+    public String title() {
+        return step.input().path("title").asString("");
+    }
+
+    /** The task in more words; null when the plan says no more. */
+    public @Nullable String description() {
+        return text("description");
+    }
+
+    /** What the result must meet; null when the plan says nothing. */
+    public @Nullable String successCriteria() {
+        return text("success_criteria");
+    }
+
+    /** Slug of the agent whose turn it is; null when nobody in particular does the task. */
+    public @Nullable String agent() {
+        return text("agent");
+    }
+
+    /** The agent's; null for none. */
+    public @Nullable String instructions() {
+        return text("instructions");
+    }
+
+    /** The model to be used; null when none is named. */
+    public @Nullable String model() {
+        return text("model");
+    }
+
+    /** All that may be called; the server refuses anything else. */
+    public List<String> tools() {
+        return step.input().path("tools").valueStream().map(JsonNode::asString).toList();
+    }
+
+    /** The task's inputs, else the run's. */
+    public JsonNode inputs() {
+        return step.input().path("inputs");
+    }
+
+    /** Outputs of the tasks that this one depends on, by their ids. */
+    public JsonNode upstream() {
+        return step.input().path("upstream");
+    }
+
+    /** Earlier turns, the oldest first; of a very long story the oldest are left out. */
+    public List<Past> transcript() {
+        List<Past> turns = new ArrayList<>();
+        for (JsonNode each : step.input().path("transcript")) {
+            if (!each.has("omitted")) {
+                turns.add(new Past(each.has("answer") ? each.get("answer") : Json.of(null),
+                        each.path("results").valueStream().map(Turn::result).toList()));
+            }
+        }
+        return turns;
+    }
+
+    private static Result result(JsonNode told) {
+        JsonNode output = told.has("output_begins") ? told.get("output_begins") : told.get("output");
+        return new Result(told.path("tool").asString(""), told.has("error") ? null : output, told.get("error"));
+    }
+
+    /** Why the task's last attempt was not its last, a verifier's feedback for example; a JSON null in the first one. */
+    public JsonNode feedback() {
+        return step.input().has("feedback") ? step.input().get("feedback") : Json.of(null);
+    }
+
+    private @Nullable String text(String name) {
+        JsonNode value = step.input().path(name);
+        return value.isString() ? value.stringValue() : null;
+    }
+}

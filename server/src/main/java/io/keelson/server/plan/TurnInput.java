@@ -1,0 +1,68 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.Dependency;
+import io.keelson.server.plan.Staff.Hired;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * What an agent is told in each of its turns: the run's goal, the task in words, its instructions, what it may call, the
+ * outputs of the task's data upstreams, its earlier turns, and what was wrong with the task's last attempt.
+ */
+final class TurnInput {
+
+    private TurnInput() {}
+
+    /** @param agent null when nobody in particular does the task */
+    static ObjectNode of(JsonNode task, String title, List<Dependency> upstreams, @Nullable Hired agent) {
+        ObjectNode input = JsonNodeFactory.instance.objectNode().put("goal", "${ .run.goal }").put("title", title);
+        copy(task, "description", input, "description");
+        copy(task, "success_criteria", input, "success_criteria");
+        copy(task, "suggested_model", input, "model");
+        copy(task, "tools_needed", input, "tools");
+        if (agent != null) {
+            fill(input, agent);
+        }
+        if (task.path("inputs").isObject()) {
+            input.set("inputs", task.path("inputs"));
+        } else {
+            input.put("inputs", "${ .inputs }");
+        }
+        ObjectNode outputs = input.putObject("upstream");
+        upstreams.stream().filter(Dependency::data).map(Dependency::task)
+                .forEach(each -> outputs.put(each, outputOf(each)));
+        return input.put("transcript", "${ .transcript }").put("feedback", "${ .task.failure }");
+    }
+
+    private static void fill(ObjectNode input, Hired agent) {
+        if (agent.terms().slug() != null) {
+            input.put("agent", literal(agent.terms().slug()));
+        }
+        if (agent.instructions() != null) {
+            input.put("instructions", literal(agent.instructions()));
+        }
+        if (agent.terms().model() != null) {
+            input.put("model", literal(agent.terms().model()));
+        }
+        agent.terms().tools().forEach(input.putArray("tools")::add);
+    }
+
+    /** Whoever writes an agent's instructions writes no plan: nothing in them is an expression. */
+    private static String literal(String text) {
+        return text.replace("${", "$${");
+    }
+
+    private static void copy(JsonNode from, String key, ObjectNode to, String as) {
+        @Nullable JsonNode value = from.get(key);
+        if (value != null) {
+            to.set(as, value);
+        }
+    }
+
+    private static String outputOf(String task) {
+        return "${ .tasks[" + JsonNodeFactory.instance.stringNode(task) + "].output }";
+    }
+}

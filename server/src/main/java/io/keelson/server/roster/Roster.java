@@ -1,0 +1,209 @@
+package io.keelson.server.roster;
+
+import io.keelson.server.auth.Audit;
+import io.keelson.server.auth.Origin;
+import io.keelson.server.db.Database;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The agents of workspaces. Each change has its entry in the audit log, for it changes what agents may do. */
+public final class Roster {
+    /** So many are weighed for a task. */
+    public static final int MOST = 1_000;
+
+    private static final JsonMapper MAPPER = JsonMapper.shared();
+
+    private static final String COLUMNS = """
+            id, slug, name, description, model, instructions, tools, capabilities, limits, created_by, created_at,
+            updated_at""";
+
+    private static final String LIST = "select " + COLUMNS + """
+
+              from agents where workspace_id = ? and slug > ? order by slug limit ?""";
+
+    private static final String BY_SLUG = "select " + COLUMNS + " from agents where workspace_id = ? and slug = ?";
+
+    private static final String BY_ID = "select " + COLUMNS + " from agents where workspace_id = ? and id = ?";
+
+    private static final String COUNT = "select count(*) from agents where workspace_id = ?";
+
+    private static final String INSERT = """
+            insert into agents (workspace_id, slug, name, description, model, instructions, tools, capabilities, limits,
+                created_by)
+            values (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?)
+            on conflict (workspace_id, slug) do nothing
+            returning\s""" + COLUMNS;
+
+    private static final String UPDATE = """
+            update agents set name = ?, description = ?, model = ?, instructions = ?, tools = ?::jsonb,
+                capabilities = ?::jsonb, limits = ?::jsonb, updated_at = clock_timestamp()
+             where workspace_id = ? and id = ?
+            returning\s""" + COLUMNS;
+
+    private static final String DELETE = "delete from agents where workspace_id = ? and id = ? returning slug";
+
+    private final Database database;
+
+    public Roster(Database database) {
+        this.database = database;
+    }
+
+    /** In order of their slugs; those behind {@code after}. */
+    public List<Agent> list(UUID workspace, String after, int limit) {
+        return database.withConnection(c -> {
+            try (PreparedStatement read = c.prepareStatement(LIST)) {
+                read.setObject(1, workspace);
+                read.setString(2, after);
+                read.setInt(3, limit);
+                List<Agent> agents = new ArrayList<>();
+                try (ResultSet row = read.executeQuery()) {
+                    while (row.next()) {
+                        agents.add(agent(row));
+                    }
+                }
+                return agents;
+            }
+        });
+    }
+
+    /** @param name a slug, or an id in digits; no slug is digits only */
+    public Optional<Agent> find(UUID workspace, String name) {
+        return database.withConnection(c -> find(c, workspace, name));
+    }
+
+    private static Optional<Agent> find(Connection c, UUID workspace, String name) throws SQLException {
+        boolean id = name.matches("\\d{1,9}");
+        try (PreparedStatement read = c.prepareStatement(id ? BY_ID : BY_SLUG)) {
+            read.setObject(1, workspace);
+            if (id) {
+                read.setInt(2, Integer.parseInt(name));
+            } else {
+                read.setString(2, name);
+            }
+            return one(read);
+        }
+    }
+
+    /** True when the workspace has as many agents as it may. */
+    public boolean full(Connection c, UUID workspace) throws SQLException {
+        try (PreparedStatement count = c.prepareStatement(COUNT)) {
+            count.setObject(1, workspace);
+            try (ResultSet row = count.executeQuery()) {
+                row.next();
+                return row.getInt(1) >= MOST;
+            }
+        }
+    }
+
+    /** Empty when the workspace has an agent with that slug. */
+    public Optional<Agent> create(Connection c, UUID workspace, String slug, Agent.Profile profile, String createdBy,
+            Origin origin) throws SQLException {
+        try (PreparedStatement insert = c.prepareStatement(INSERT)) {
+            insert.setObject(1, workspace);
+            insert.setString(2, slug);
+            bind(insert, 3, profile);
+            insert.setString(10, createdBy);
+            Optional<Agent> made = one(insert);
+            if (made.isPresent()) {
+                Audit.write(c, origin, "agent_created", workspace, slug, told(profile));
+            }
+            return made;
+        }
+    }
+
+    /** Empty when there is no such agent. */
+    public Optional<Agent> update(UUID workspace, String name, Agent.Profile profile, Origin origin) {
+        return database.inTransaction(c -> {
+            Optional<Agent> before = find(c, workspace, name);
+            if (before.isEmpty()) {
+                return before;
+            }
+            try (PreparedStatement update = c.prepareStatement(UPDATE)) {
+                bind(update, 1, profile);
+                update.setObject(8, workspace);
+                update.setInt(9, before.get().id());
+                Optional<Agent> after = one(update);
+                if (after.isPresent()) {
+                    Audit.write(c, origin, "agent_updated", workspace, after.get().slug(), told(profile));
+                }
+                return after;
+            }
+        });
+    }
+
+    /** What it was given it keeps, on the terms of that time. False when there is no such agent. */
+    public boolean delete(UUID workspace, String name, Origin origin) {
+        return database.inTransaction(c -> {
+            Optional<Agent> found = find(c, workspace, name);
+            if (found.isEmpty()) {
+                return false;
+            }
+            try (PreparedStatement delete = c.prepareStatement(DELETE)) {
+                delete.setObject(1, workspace);
+                delete.setInt(2, found.get().id());
+                delete.executeQuery().close();
+            }
+            Audit.write(c, origin, "agent_deleted", workspace, found.get().slug(),
+                    JsonNodeFactory.instance.objectNode());
+            return true;
+        });
+    }
+
+    private static ObjectNode told(Agent.Profile profile) {
+        ObjectNode told = JsonNodeFactory.instance.objectNode().put("model", profile.model());
+        told.set("tools", MAPPER.valueToTree(profile.tools()));
+        told.put("max_turns", profile.maxTurns());
+        return told;
+    }
+
+    private static void bind(PreparedStatement into, int first, Agent.Profile profile) throws SQLException {
+        into.setString(first, profile.name());
+        into.setString(first + 1, profile.description());
+        into.setString(first + 2, profile.model());
+        into.setString(first + 3, profile.instructions());
+        into.setString(first + 4, text(profile.tools()));
+        into.setString(first + 5, text(profile.capabilities()));
+        ObjectNode limits = JsonNodeFactory.instance.objectNode();
+        if (profile.maxTurns() != null) {
+            limits.put("max_turns", profile.maxTurns());
+        }
+        into.setString(first + 6, limits.toString());
+    }
+
+    private static String text(Collection<String> texts) {
+        return MAPPER.writeValueAsString(texts);
+    }
+
+    private static Optional<Agent> one(PreparedStatement read) throws SQLException {
+        try (ResultSet row = read.executeQuery()) {
+            return row.next() ? Optional.of(agent(row)) : Optional.empty();
+        }
+    }
+
+    private static Agent agent(ResultSet row) throws SQLException {
+        JsonNode turns = MAPPER.readTree(row.getString("limits")).path("max_turns");
+        @Nullable Integer maxTurns = turns.isInt() ? turns.asInt() : null;
+        return new Agent(row.getInt("id"), row.getString("slug"), row.getString("name"),
+                row.getString("description"), row.getString("model"), row.getString("instructions"),
+                texts(row.getString("tools")), texts(row.getString("capabilities")), maxTurns,
+                row.getString("created_by"), row.getObject("created_at", OffsetDateTime.class).toInstant(),
+                row.getObject("updated_at", OffsetDateTime.class).toInstant());
+    }
+
+    private static List<String> texts(String json) {
+        return MAPPER.readTree(json).valueStream().map(JsonNode::asString).toList();
+    }
+}

@@ -1,0 +1,255 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.ApiServer.Answer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** The roster over HTTP, and runs whose tasks its agents do in turns, with a worker that is spoken by hand. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class AgentsApiTest {
+    private static final String AGENTS = "/api/v1/agents";
+
+    private ApiServer api;
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+        claim("agent.turn", 0);
+        agent("librarian", "\"tools\": [\"noop\", \"echo\", \"fail\"], \"capabilities\": [\"research\"],"
+                + " \"instructions\": \"Keep ${ quiet }.\", \"model\": \"small\"");
+        agent("scribe", "\"tools\": [\"noop\"], \"capabilities\": [\"writing\"], \"limits\": {\"max_turns\": 2}");
+    }
+
+    @AfterAll
+    void stop() {
+        api.close();
+    }
+
+    private JsonNode agent(String slug, String rest) {
+        Answer made = api.post(AGENTS, "{\"slug\": \"%s\", %s}".formatted(slug, rest));
+        assertThat(made.status()).as(made.text()).isEqualTo(201);
+        return made.json();
+    }
+
+    private Answer put(String agent, String json) {
+        return api.send("PUT", AGENTS + "/" + agent, json.getBytes(StandardCharsets.UTF_8), "Content-Type",
+                "application/json");
+    }
+
+    private List<JsonNode> claim(String tool, int waitMillis) {
+        return items(api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"" + tool
+                + "\"], \"max\": 1, \"wait_ms\": " + waitMillis + ", \"lease_ms\": 60000}"));
+    }
+
+    private JsonNode turn() {
+        List<JsonNode> items = claim("agent.turn", 20_000);
+        assertThat(items).hasSize(1);
+        return items.getFirst();
+    }
+
+    private String answer(JsonNode turn, String output) {
+        return items(api.post("/api/v1/dispatch/complete", "{\"worker_id\": \"w\", \"items\": [{\"step_id\": "
+                + turn.get("step_id") + ", \"lease_epoch\": " + turn.get("lease_epoch") + ", \"output\": " + output
+                + "}]}")).getFirst().get("status").stringValue();
+    }
+
+    private static List<JsonNode> items(Answer answer) {
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+        return answer.json().get("items").valueStream().toList();
+    }
+
+    private JsonNode runAgent(String body) {
+        Answer made = api.post(AGENTS + "/run", body);
+        assertThat(made.status()).as(made.text()).isEqualTo(201);
+        return made.json();
+    }
+
+    private JsonNode task(String run) {
+        return items(api.get("/api/v1/runs/" + run + "/tasks")).getFirst();
+    }
+
+    private List<JsonNode> events(String run, String type) {
+        return items(api.get("/api/v1/runs/" + run + "/events")).stream()
+                .filter(event -> event.get("event_type").stringValue().equals(type)).toList();
+    }
+
+    @Test
+    void anAgentIsMadeReadChangedAndDeleted() {
+        JsonNode made = agent("temp", "\"name\": \"Temp\", \"limits\": {\"max_turns\": 3}");
+        assertThat(made.at("/limits/max_turns").intValue()).isEqualTo(3);
+        assertThat(api.get(AGENTS + "/" + made.get("id")).json()).isEqualTo(api.get(AGENTS + "/temp").json());
+        assertThat(api.get(AGENTS + "/temp").header("ETag")).isNotEmpty();
+
+        Answer changed = put("temp", "{\"tools\": [\"echo\"]}");
+        assertThat(changed.json().get("name").stringValue()).isEqualTo("temp");
+        assertThat(changed.json().at("/limits/max_turns").isNull()).isTrue();
+        assertThat(changed.json().get("tools").toString()).isEqualTo("[\"echo\"]");
+        assertThat(put("temp", "{\"slug\": \"other\"}").status()).isEqualTo(422);
+
+        assertThat(api.send("DELETE", AGENTS + "/temp", new byte[0]).status()).isEqualTo(204);
+        assertThat(api.get(AGENTS + "/temp").json().get("code").stringValue()).isEqualTo("AGENT_NOT_FOUND");
+        assertThat(api.send("DELETE", AGENTS + "/temp", new byte[0]).status()).isEqualTo(404);
+    }
+
+    @Test
+    void theRosterIsListedPageByPage() {
+        JsonNode first = api.get(AGENTS + "?limit=1").json();
+        assertThat(first.at("/items/0/slug").stringValue()).isEqualTo("librarian");
+        JsonNode second = api.get(AGENTS + "?limit=1&cursor=" + first.get("next_cursor").stringValue()).json();
+        assertThat(second.at("/items/0/slug").stringValue()).isEqualTo("scribe");
+    }
+
+    @Test
+    void whatNoAgentCanBeIsRefusedAllAtOnce() {
+        Answer refused = api.post(AGENTS, "{\"slug\": \"No Slug\", \"tools\": [\"noop\", \"noop\", \"agent.turn\"],"
+                + " \"capabilities\": [\"juggling\"], \"limits\": {\"max_turns\": 0}, \"extra\": 1}");
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.json().get("problems").valueStream().map(p -> p.get("pointer").stringValue()))
+                .containsExactlyInAnyOrder("/slug", "/tools/1", "/tools/2", "/capabilities/0", "/limits/max_turns",
+                        "/extra");
+        assertThat(api.post(AGENTS, "{\"slug\": \"scribe\"}").json().get("code").stringValue())
+                .isEqualTo("AGENT_SLUG_TAKEN");
+    }
+
+    @Test
+    void anotherWorkspacesAgentsDoNotExistAndOnlyAdministratorsChangeTheirOwn() {
+        String stranger = api.stranger();
+        assertThat(api.get(AGENTS + "/scribe", "Authorization", stranger).status()).isEqualTo(404);
+        assertThat(api.post(AGENTS + "/run", "{\"agent_slug\": \"scribe\", \"goal\": \"g\"}", "Authorization",
+                stranger).status()).isEqualTo(422);
+        String writer = api.bearer(UUID.fromString(api.run(done("scribe")).get("workspace_id").stringValue()),
+                Set.of(Scope.RUNS_WRITE));
+        assertThat(api.post(AGENTS, "{\"slug\": \"mine\"}", "Authorization", writer).status()).isEqualTo(403);
+    }
+
+    private String done(String agent) {
+        String run = id(runAgent("{\"agent_slug\": \"%s\", \"goal\": \"g\"}".formatted(agent)));
+        answer(turn(), "{\"output\": 1}");
+        api.awaitState(run, "completed");
+        return run;
+    }
+
+    private static String id(JsonNode answer) {
+        return answer.at("/run/id").stringValue();
+    }
+
+    @Test
+    void anAgentWorksInTurnsAndItsCallsAreSteps() {
+        JsonNode made = runAgent("""
+                {"agent_slug": "librarian", "goal": "Count ${ .them }", "inputs": {"shelf": 7}}""");
+        assertThat(made.get("status").stringValue()).isEqualTo("requested");
+        assertThat(made.get("run_id").stringValue()).isEqualTo("run_" + id(made));
+        String run = id(made);
+
+        JsonNode first = turn();
+        JsonNode input = first.get("input");
+        assertThat(input.get("goal").stringValue()).isEqualTo("Count ${ .them }");
+        assertThat(input.get("instructions").stringValue()).isEqualTo("Keep ${ quiet }.");
+        assertThat(input.get("model").stringValue()).isEqualTo("small");
+        assertThat(input.get("tools").toString()).isEqualTo("[\"noop\",\"echo\",\"fail\"]");
+        assertThat(input.at("/inputs/shelf").intValue()).isEqualTo(7);
+        assertThat(input.get("transcript")).isEmpty();
+        assertThat(input.get("feedback").isNull()).isTrue();
+
+        assertThat(answer(first, """
+                {"thought": "hm", "tool_calls": [
+                  {"name": "echo", "input": {"a": ["${ secret(\\"x\\") }"]}},
+                  {"name": "process.run", "input": {"command": ["rm"]}},
+                  {"name": "fail", "input": {"code": "BAD_LUCK", "class": "permanent"}}]}"""))
+                .isEqualTo("ok");
+
+        JsonNode second = turn();
+        JsonNode told = second.at("/input/transcript/0");
+        assertThat(told.at("/answer/thought").stringValue()).isEqualTo("hm");
+        assertThat(told.at("/results/0/output/a/0").stringValue()).isEqualTo("${ secret(\"x\") }");
+        assertThat(told.at("/results/1/error/code").stringValue()).isEqualTo("TOOL_NOT_ALLOWED");
+        assertThat(told.at("/results/2/error/code").stringValue()).isEqualTo("BAD_LUCK");
+        assertThat(answer(second, "{\"output\": {\"books\": 3}}")).isEqualTo("ok");
+
+        assertThat(api.awaitState(run, "completed").get("steps_total").intValue()).isEqualTo(5);
+        JsonNode task = task(run);
+        assertThat(task.get("output").toString()).isEqualTo("{\"books\":3}");
+        assertThat(task.get("agent_type").stringValue()).isEqualTo("roster");
+        assertThat(task.get("agent_id")).isEqualTo(api.get(AGENTS + "/librarian").json().get("id"));
+        assertThat(items(api.get("/api/v1/runs/" + run + "/steps"))).extracting(s -> s.get("kind").stringValue() + " "
+                + s.get("state").stringValue()).containsExactly("turn completed", "call completed", "call skipped",
+                        "call failed", "turn completed");
+        assertThat(events(run, "step_skipped").getFirst().at("/payload/tool").stringValue()).isEqualTo("process.run");
+    }
+
+    @Test
+    void turnsAreBounded() {
+        String run = id(runAgent("{\"agent_slug\": \"scribe\", \"task\": \"write\"}"));
+        for (int i = 0; i < 2; i++) {
+            answer(turn(), "{\"tool_calls\": [{\"name\": \"noop\"}]}");
+        }
+        assertThat(api.awaitState(run, "failed").get("error_code").stringValue()).isEqualTo("CONTINUATION_LIMIT");
+    }
+
+    @Test
+    void whatCannotBeUnderstoodIsAFailedTurnThatIsTriedAgain() {
+        String run = id(runAgent("{\"agent_slug\": \"scribe\", \"task\": \"write\"}"));
+        assertThat(answer(turn(), "{\"tool_calls\": [{\"input\": 3}]}")).isEqualTo("rejected");
+        JsonNode again = turn();
+        assertThat(again.at("/failure_context/error_code").stringValue()).isEqualTo("TURN_UNREADABLE");
+        answer(again, "{\"output\": null}");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void whoScoresBestGetsATaskThatNamesNobody() {
+        String run = api.create("""
+                {"name": "n", "start": true, "plan": {"tasks": [{"id": "t", "task_type": "research",
+                  "tools_needed": ["noop"]}]}}""");
+        JsonNode turn = turn();
+        assertThat(turn.at("/input/agent").stringValue()).isEqualTo("librarian");
+        assertThat(turn.at("/input/tools").toString()).isEqualTo("[\"noop\"]");
+        JsonNode assigned = events(run, "task_assigned").getFirst().get("payload");
+        assertThat(assigned.get("agent").stringValue()).isEqualTo("librarian");
+        assertThat(assigned.get("candidates").valueStream().map(JsonNode::stringValue).toList())
+                .satisfiesExactly(best -> assertThat(best).startsWith("librarian 9"),
+                        other -> assertThat(other).startsWith("scribe 3"));
+        assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("AGENT_CHOSEN");
+        answer(turn, "\"as it is\"");
+        api.awaitState(run, "completed");
+        assertThat(task(run).get("output").stringValue()).isEqualTo("as it is");
+    }
+
+    @Test
+    void aContractorIsDefinedInThePlan() {
+        String run = api.create("""
+                {"name": "n", "start": true, "plan": {"tasks": [{"id": "t", "suggested_agent": {"type": "contractor",
+                  "agent_name": "temp", "tools": ["noop"], "instructions": "Hurry.", "max_turns": 1}}]}}""");
+        JsonNode turn = turn();
+        assertThat(turn.at("/input/instructions").stringValue()).isEqualTo("Hurry.");
+        assertThat(task(run).get("agent_type").stringValue()).isEqualTo("contractor");
+        answer(turn, "{\"tool_calls\": [{\"name\": \"noop\"}]}");
+        assertThat(api.awaitState(run, "failed").get("error_code").stringValue()).isEqualTo("CONTINUATION_LIMIT");
+    }
+
+    @Test
+    void anAgentThatIsGoneKeepsWhatItHas() {
+        agent("brief", "\"tools\": [\"noop\"]");
+        String run = id(runAgent("{\"agent_slug\": \"brief\", \"goal\": \"g\"}"));
+        JsonNode turn = turn();
+        api.send("DELETE", AGENTS + "/brief", new byte[0]);
+        answer(turn, "{\"tool_calls\": [{\"name\": \"noop\"}]}");
+        answer(turn(), "{\"output\": 1}");
+        api.awaitState(run, "completed");
+        assertThat(task(run).get("agent_id").isNull()).isTrue();
+        assertThat(api.post("/api/v1/runs/" + run + "/fork", "{\"task\": \"work\"}").status()).isEqualTo(201);
+        answer(turn(), "{\"output\": 1}");
+    }
+}
