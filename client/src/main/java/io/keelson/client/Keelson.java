@@ -57,6 +57,16 @@ public final class Keelson {
         return new Secrets(api);
     }
 
+    /** What waits for people. */
+    public Inbox inbox() {
+        return new Inbox(api);
+    }
+
+    /** What steps propose to people. */
+    public Proposals proposals() {
+        return new Proposals(api);
+    }
+
     /** Tickets by which runs ask humans. */
     public Escalations escalations() {
         return new Escalations(api);

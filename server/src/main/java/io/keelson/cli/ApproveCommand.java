@@ -1,5 +1,7 @@
 package io.keelson.cli;
 
+import io.keelson.client.Inbox;
+import io.keelson.client.InboxDecision;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.client.Step;
@@ -9,7 +11,7 @@ import picocli.CommandLine.Command;
 
 @Command(name = "approve",
         description = "Approves what a run waits for: its plan, its result, else the output or approval step "
-                + "that waits.",
+                + "that waits. RUN may also be an id of keelson inbox: then just that is approved.",
         footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and carry it to its end",
                 "  keelson approve latest --step sign-off --comment \"figures checked\""})
 final class ApproveCommand extends DecisionCommand {
@@ -17,6 +19,11 @@ final class ApproveCommand extends DecisionCommand {
     @Override
     Run decide(Runs runs, String id, @Nullable String comment) {
         return runs.approve(id, comment);
+    }
+
+    @Override
+    InboxDecision decide(Inbox inbox, String id, @Nullable String comment) {
+        return inbox.accept(id, comment);
     }
 
     @Override

@@ -1,15 +1,21 @@
 package io.keelson.cli;
 
+import io.keelson.client.Inbox;
+import io.keelson.client.InboxDecision;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.client.Step;
 import io.keelson.client.Steps;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** A human's decision on a run's plan or on one of its approval steps. */
+/** A human's decision on what a run waits for, or on something in the inbox. */
 abstract class DecisionCommand extends ActionCommand {
+
+    /** How ids of the inbox begin. */
+    private static final Pattern INBOX = Pattern.compile("(plan|result|step|task|esc|budget|prop)_");
 
     @Option(names = "--step", paramLabel = "STEP",
             description = "Which approval, by its step's id or name; needed when "
@@ -24,8 +30,14 @@ abstract class DecisionCommand extends ActionCommand {
 
     abstract Step decide(Steps steps, String stepId, @Nullable String comment);
 
+    /** Decides what that id of the inbox stands for. */
+    abstract InboxDecision decide(Inbox inbox, String id, @Nullable String comment);
+
     @Override
     Run act(Link link, Runs runs, String id) {
+        if (step == null && INBOX.matcher(id).lookingAt()) {
+            return runs.get(decide(link.keelson().inbox(), id, comment).runId());
+        }
         if (step == null) {
             return decide(runs, id, comment);
         }

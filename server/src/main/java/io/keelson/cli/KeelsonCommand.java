@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
         description = "Durable runs of AI agents: plans of tasks that survive crashes, restarts and waiting for people.",
         subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, StatesCommand.class,
                 ArtifactsCommand.class,
-                ExplainCommand.class,
+                ExplainCommand.class, InboxCommand.class, ProposalsCommand.class,
                 ApproveCommand.class,
                 RejectCommand.class, EscalationsCommand.class, ResolveCommand.class, TaskCommand.class,
                 PauseCommand.class, ResumeCommand.class, CancelCommand.class, FailCommand.class, RetryCommand.class,

@@ -1,5 +1,7 @@
 package io.keelson.cli;
 
+import io.keelson.client.Inbox;
+import io.keelson.client.InboxDecision;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.client.Step;
@@ -9,13 +11,19 @@ import picocli.CommandLine.Command;
 
 @Command(name = "reject",
         description = "Rejects what a run waits for: its plan, its result, else the output or approval step that waits. "
-                + "The run fails, or what its failure modes say.",
+                + "The run fails, or what its failure modes say. RUN may also be an id of keelson inbox: then just "
+                + "that is rejected.",
         footerHeading = "%nExamples:%n", footer = "  keelson reject latest --comment \"not yet\"")
 final class RejectCommand extends DecisionCommand {
 
     @Override
     Run decide(Runs runs, String id, @Nullable String comment) {
         return runs.reject(id, comment);
+    }
+
+    @Override
+    InboxDecision decide(Inbox inbox, String id, @Nullable String comment) {
+        return inbox.reject(id, comment);
     }
 
     @Override

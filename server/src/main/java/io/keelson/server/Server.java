@@ -36,6 +36,7 @@ import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.Fleet;
 import io.keelson.server.run.IdempotencyKeys;
+import io.keelson.server.run.Inbox;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.secret.SealingKey;
@@ -132,6 +133,7 @@ public final class Server implements AutoCloseable {
                     new Rooms(database, access, engine, engine.remoteWork(), new RunReader(),
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
                                     tool -> tools.find(tool).isPresent()),
+                            new Inbox(DbClock.DATABASE),
                             workspace -> missions.knowing(new CatalogToolKnowledge(tools, expressions,
                                     () -> served.in(workspace))).staffed(() -> agents.of(workspace)),
                             tools, artifacts, new ArtifactLife(DbClock.DATABASE), money, roster,

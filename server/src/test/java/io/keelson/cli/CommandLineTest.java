@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -206,6 +207,29 @@ class CommandLineTest {
         assertThat(fork.code()).isEqualTo(4);
         assertThat(fork.json().at("/run/forked_from").asString()).isEqualTo(id);
         assertThat(keelson("fail", "latest", "--reason", "enough").out()).contains("is failed");
+    }
+
+    @Test
+    void theInboxIsWorkedOff() throws Exception {
+        String asks = mission("""
+                plan:
+                  tasks:
+                    - id: ask
+                      steps: [{name: sign-off, kind: approval, input: {question: Publish it?}}]
+                """);
+        String first = keelson("run", asks, "--json").json().at("/run/id").asString();
+        String item = keelson("inbox", "--run", first, "--json").json().at("/items/0/id").asString();
+        assertThat(item).startsWith("step_");
+        assertThat(keelson("inbox", "assign", item, "@me", "--due", "2h").out()).contains(item);
+        Result listed = keelson("inbox", "--mine", "--kind", "approval_step");
+        assertThat(listed.out()).contains(item, "Publish it?", "in 1h");
+        assertThat(listed.err()).contains("keelson inbox --review");
+        List<String> reviewed = new ArrayList<>(List.of("sh", "-c", "printf 's\\n' | \"$@\"", "sh"));
+        reviewed.addAll(Cmd.command("inbox", "--run", first, "--review"));
+        assertThat(Cmd.start(data(), NOTHING, reviewed).end().out()).contains("Publish it?", "accept: ", "skipped");
+        Result approved = keelson("approve", item, "--comment", "yes", "--watch");
+        assertThat(approved.code()).as(approved.err()).isZero();
+        assertThat(keelson("inbox", "--run", first).out()).contains("nothing waits for you");
     }
 
     @Test

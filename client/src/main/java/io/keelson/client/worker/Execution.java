@@ -209,6 +209,11 @@ final class Execution implements StepContext {
     }
 
     @Override
+    public void propose(String title, @Nullable String body, @Nullable Object data) {
+        extras.propose(title, body, data);
+    }
+
+    @Override
     public void usage(long tokens, BigDecimal cost) {
         extras.usage(tokens, cost);
     }

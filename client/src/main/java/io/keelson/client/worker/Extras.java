@@ -4,6 +4,7 @@ import io.keelson.client.Json;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.Base64;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What a result carries beside its output: artifacts and usage. */
@@ -34,6 +35,13 @@ final class Extras {
 
     synchronized void upload(String id) {
         body.withArrayProperty("uploads").addObject().put("upload_id", id);
+    }
+
+    synchronized void propose(String title, @Nullable String text, @Nullable Object data) {
+        ObjectNode proposal = body.withArrayProperty("proposals").addObject().put("title", title).put("body", text);
+        if (data != null) {
+            proposal.set("data", Json.of(data));
+        }
     }
 
     synchronized void usage(long tokens, BigDecimal cost) {

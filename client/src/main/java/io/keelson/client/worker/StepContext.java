@@ -91,6 +91,15 @@ public interface StepContext {
     void artifact(String name, String contentType, Path file);
 
     /**
+     * Puts something before people, with the step's completion and not otherwise. Nothing waits for their answer.
+     *
+     * @param title at most 200 characters
+     * @param body further text; null for none
+     * @param data what it is about, for programs; null for nothing
+     */
+    void propose(String title, @Nullable String body, @Nullable Object data);
+
+    /**
      * Says what the work used; the last call counts.
      *
      * @param cost in USD

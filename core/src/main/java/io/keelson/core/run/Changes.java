@@ -84,6 +84,17 @@ public final class Changes {
 
     public record Artifact(UUID id, UUID runId, UUID workspaceId, int attempt, UUID stepId, NewArtifact stored) {}
 
+    /** Something that a step proposes to people. */
+    public record Proposal(NewProposal made, UUID runId, UUID workspaceId, int attempt, UUID taskId, UUID stepId,
+            Instant createdAt, @Nullable Instant expiresAt) {}
+
+    /**
+     * A proposal that is pending no longer.
+     *
+     * @param state {@code accepted}, {@code rejected} or {@code withdrawn}
+     */
+    public record ProposalEnd(UUID id, String state, String by, @Nullable String comment, Instant at) {}
+
     /** A new version of a run's plan, as it is to be stored. */
     public record NewPlan(RunRow run, int version, String json) {}
 
@@ -127,6 +138,8 @@ public final class Changes {
     private final Map<UUID, Ticket> tickets = new LinkedHashMap<>();
     private final List<StepResult> results = new ArrayList<>();
     private final List<Artifact> artifacts = new ArrayList<>();
+    private final List<Proposal> proposals = new ArrayList<>();
+    private final List<ProposalEnd> proposalEnds = new ArrayList<>();
     private final Map<StepRow, RunRow> started = new LinkedHashMap<>();
     private final Set<StepRow> stopped = new LinkedHashSet<>();
     private final List<Evaluate> evaluations = new ArrayList<>();
@@ -266,6 +279,14 @@ public final class Changes {
         artifacts.add(artifact);
     }
 
+    void add(Proposal proposal) {
+        proposals.add(proposal);
+    }
+
+    void add(ProposalEnd end) {
+        proposalEnds.add(end);
+    }
+
     void started(RunRow run, StepRow step) {
         started.put(step, run);
     }
@@ -394,6 +415,15 @@ public final class Changes {
 
     public List<Artifact> artifacts() {
         return artifacts;
+    }
+
+    public List<Proposal> proposals() {
+        return proposals;
+    }
+
+    /** Of proposals that may have been made in the same batch. */
+    public List<ProposalEnd> proposalEnds() {
+        return proposalEnds;
     }
 
     /** Steps that run now under a lease given in this batch, each with its run. */

@@ -35,6 +35,25 @@ public sealed interface Command {
 
     record Reject(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
+    /**
+     * Decides what the run itself waits for, if that is what it waits for.
+     *
+     * @param hardLimit credits that all attempts may cost together, where its budget is approved; null leaves it as it is
+     */
+    record DecideGate(UUID runId, Gate gate, boolean approve, @Nullable BigDecimal hardLimit,
+            @Nullable String comment, Actor actor) implements Command {
+
+        /** What a run as a whole may wait for. */
+        public enum Gate {
+            /** {@code awaiting_approval}. */
+            PLAN,
+            /** All is done, and a human accepts it or not. */
+            RESULT,
+            /** {@code budget_exceeded}: it goes on where there is room again, or fails. */
+            BUDGET
+        }
+    }
+
     /** Decides one approval step. */
     record DecideStep(UUID runId, UUID stepId, boolean approve, @Nullable String comment, Actor actor)
             implements Command {}
@@ -54,6 +73,10 @@ public sealed interface Command {
             RETRY
         }
     }
+
+    /** Answers what a step has proposed, whatever state the run is in by now. */
+    record DecideProposal(UUID runId, UUID proposalId, boolean accept, @Nullable String comment, Actor actor)
+            implements Command {}
 
     /** Answers an escalation ticket. */
     record Resolve(UUID runId, UUID ticketId, Resolution resolution, @Nullable String comment, Actor actor)

@@ -85,8 +85,10 @@ public final class Decider {
             case Command.Admit c -> admit(d);
             case Command.Approve c -> Gates.decide(d, true, c.comment());
             case Command.Reject c -> Gates.decide(d, false, c.reason());
+            case Command.DecideGate c -> decideGate(d, c);
             case Command.DecideStep c -> Gates.decideStep(d, c);
             case Command.DecideTask c -> Verdicts.decide(d, c);
+            case Command.DecideProposal c -> Proposals.decide(d, c);
             case Command.Resolve c -> Tickets.resolve(d, c);
             case Command.FailRun c -> failRun(d, c);
             case Command.Replan c -> Replanning.ask(d, c);
@@ -171,6 +173,49 @@ public final class Decider {
         Endings.abandon(d, RunState.FAILED, Map.of("error_code", "FAILED_BY_HUMAN", "error_message",
                 d.run.errorMessage, "failed_by", String.valueOf(d.actor.id())));
         return Reply.CHANGED;
+    }
+
+    /** As {@link Command.Approve} and the like, but never about anything else that waits by now. */
+    private static Reply decideGate(Decision d, Command.DecideGate command) {
+        boolean waits = switch (command.gate()) {
+            case PLAN -> d.run.state == RunState.AWAITING_APPROVAL;
+            case RESULT -> d.run.state == RunState.RUNNING && d.run.gate == RunRow.Gate.ACCEPTANCE;
+            case BUDGET -> d.run.state == RunState.BUDGET_EXCEEDED;
+        };
+        if (!waits) {
+            return decidedGate(d, command);
+        }
+        if (command.gate() != Command.DecideGate.Gate.BUDGET) {
+            return Gates.decide(d, command.approve(), command.comment());
+        }
+        return command.approve() ? approveBudget(d, command)
+                : failRun(d, new Command.FailRun(d.run.id(), command.comment(), d.actor));
+    }
+
+    private static Reply approveBudget(Decision d, Command.DecideGate command) {
+        Reply reply = command.hardLimit() == null ? Credits.resume(d)
+                : Credits.raise(d, new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, d.actor));
+        if (reply.equals(Reply.CHANGED)) {
+            d.note(null, null, "run_budget_approved", Gates.said("approved_by", d.actor, command.comment()));
+        }
+        return reply;
+    }
+
+    /** The same decision again is no error. */
+    private static Reply decidedGate(Decision d, Command.DecideGate command) {
+        String no = switch (command.gate()) {
+            case PLAN -> "PLAN_REJECTED";
+            case RESULT -> "RESULT_REJECTED";
+            case BUDGET -> "FAILED_BY_HUMAN";
+        };
+        boolean rejected = d.run.state == RunState.FAILED && no.equals(d.run.errorCode);
+        boolean approved = !rejected && d.run.state != RunState.CANCELLED && switch (command.gate()) {
+            case PLAN -> d.run.startedAt != null;
+            case RESULT -> d.run.state == RunState.COMPLETED || d.run.state == RunState.SKIPPED;
+            case BUDGET -> true;
+        };
+        return (command.approve() ? approved : rejected) ? Reply.UNCHANGED
+                : forbidden(d.run.state, command.approve() ? "approve" : "reject");
     }
 
     private static Reply retry(Decision d, Command.Retry command) {

@@ -54,6 +54,7 @@ final class Endings {
     static void cancelRun(Decision d, @Nullable String reason) {
         d.run.errorCode = "RUN_CANCELLED";
         d.run.errorMessage = reason == null ? "cancelled" : reason;
+        Proposals.withdraw(d);
         abandon(d, RunState.CANCELLED, Map.of("cancelled_by", String.valueOf(d.actor.id()), "reason",
                 d.run.errorMessage, "tasks_remaining", d.view.tasksOpen));
     }

@@ -89,6 +89,9 @@ final class Planning {
 
     private static Map<String, UUID> renew(Decision d, boolean fromStart, Map<String, Object> why) {
         Map<String, UUID> carried = fromStart ? Map.of() : carried(d);
+        if (fromStart) {
+            Proposals.withdraw(d);
+        }
         d.run.attempt++;
         d.run.effectGeneration += fromStart ? 1 : 0;
         d.run.failing = false;

@@ -11,14 +11,23 @@ import org.jspecify.annotations.Nullable;
  * @param tokens model tokens used, ≥ 0
  * @param cost in USD, ≥ 0; null when the executor does not say, and prices decide
  * @param model that used the tokens; null when none is named
+ * @param proposals to people; recorded when the result is
  * @param verdict what the output says as a verdict, which counts of verifying steps only; null when it says none
  * @param turn what the output says as an agent's turn, which counts of turns only; null when it says nothing of the kind
  */
 public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
-        List<NewArtifact> artifacts, @Nullable Verdict verdict, @Nullable TurnAnswer turn) {
+        List<NewArtifact> artifacts, List<NewProposal> proposals, @Nullable Verdict verdict,
+        @Nullable TurnAnswer turn) {
 
     public Result {
         artifacts = List.copyOf(artifacts);
+        proposals = List.copyOf(proposals);
+    }
+
+    /** One that proposes nothing. */
+    public Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
+            List<NewArtifact> artifacts, @Nullable Verdict verdict, @Nullable TurnAnswer turn) {
+        this(output, tokens, cost, model, artifacts, List.of(), verdict, turn);
     }
 
     /** Of a step that is no agent's turn. */
@@ -29,7 +38,7 @@ public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nul
 
     /** The same with another output. */
     Result yielding(String json) {
-        return new Result(json, tokens, cost, model, artifacts, verdict, turn);
+        return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn);
     }
 
     /** Of a step that does not verify, and names no model. */

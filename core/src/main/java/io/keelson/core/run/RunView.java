@@ -36,6 +36,8 @@ public final class RunView {
     final Deque<AgentRow> waitingAgents = new ArrayDeque<>();
     /** Open tickets. */
     final Map<UUID, TicketRow> tickets = new LinkedHashMap<>();
+    /** Pending proposals, each with the time at which it expires, if it does. */
+    final Map<UUID, @Nullable Instant> proposals = new LinkedHashMap<>();
     final List<Outage> outages = new ArrayList<>();
     final CallWindow calls;
     /** The task that must complete before any other begins; null for none. */
@@ -104,6 +106,11 @@ public final class RunView {
     /** Adds an open ticket; for the loader of views. */
     public void add(TicketRow ticket) {
         tickets.put(ticket.id(), ticket);
+    }
+
+    /** Adds a pending proposal; for the loader of views. */
+    public void propose(UUID proposal, @Nullable Instant expires) {
+        proposals.put(proposal, expires);
     }
 
     /** Notes a time without any engine since the run was made; for the loader of views. */

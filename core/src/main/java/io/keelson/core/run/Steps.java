@@ -297,6 +297,7 @@ final class Steps {
                 d.changes.add(new Changes.Artifact(d.ids.next(), d.run.id(), d.run.workspaceId(), d.run.attempt,
                         step.id(), artifact));
             }
+            Proposals.made(d, step, result.proposals());
         }
         step.holder = null;
         step.queued = false;

@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.DecideGate;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.core.run.NewRun;
@@ -59,7 +60,7 @@ final class Humans {
             case CREATED -> ask(orCancel(rows, new Command.Start(run, ANN)), 1);
             case AWAITING_APPROVAL -> ask(orCancel(rows, sim.weather.calm() || sim.chance(80)
                     ? new Command.Approve(run, "fine", ANN)
-                    : new Command.Reject(run, null, ANN)), TRIES);
+                    : new DecideGate(run, DecideGate.Gate.PLAN, false, null, null, ANN)), TRIES);
             case PAUSED -> ask(orCancel(rows, new Command.Resume(run, ANN)), TRIES);
             case ESCALATED -> rows.openTickets().forEach(ticket -> ask(new Command.Resolve(run, ticket.id(),
                     sim.weather.calm() ? Resolution.RESUME : any(Resolution.values()), null, ANN), TRIES));
@@ -83,7 +84,7 @@ final class Humans {
             return new Command.RaiseBudget(rows.id(), BigDecimal.valueOf(1_000), null, ANN);
         }
         return switch (sim.random.nextInt(6)) {
-            case 0 -> new Command.FailRun(rows.id(), "too dear", ANN);
+            case 0 -> new DecideGate(rows.id(), DecideGate.Gate.BUDGET, false, null, "too dear", ANN);
             case 1 -> new Command.Cancel(rows.id(), "too dear", ANN);
             case 2 -> new Command.Resume(rows.id(), ANN);
             default -> raise(rows);

@@ -33,6 +33,11 @@ final class Promises {
                     || rows.run.attempt() > 1;
             case Command.Reject c -> !changed || rows.run.state() != RunState.AWAITING_APPROVAL
                     || rows.run.attempt() > 1;
+            case Command.DecideGate c -> !changed || rows.run.attempt() > 1 || switch (c.gate()) {
+                case PLAN -> rows.run.state() != RunState.AWAITING_APPROVAL;
+                case RESULT -> rows.run.state().terminal();
+                case BUDGET -> c.approve() || rows.run.state() == RunState.FAILED;
+            };
             case Command.DecideStep c -> !done || rows.steps.get(c.stepId()).state() == (c.approve()
                     ? StepState.COMPLETED
                     : StepState.FAILED);
@@ -41,6 +46,7 @@ final class Promises {
                 case REJECT -> rows.tasks.get(c.taskId()).state() == TaskState.FAILED;
                 case RETRY -> rows.tasks.get(c.taskId()).forgiven() > 0;
             };
+            case Command.DecideProposal c -> true;
             case Command.Resolve c -> !done || !rows.tickets.get(c.ticketId()).open();
             case Command.FailRun c -> !done || rows.run.state() == RunState.FAILED || rows.run.attempt() > 1;
             case Command.Replan c -> !changed || rows.run.replans() > 0 || rows.run.attempt() > 1;

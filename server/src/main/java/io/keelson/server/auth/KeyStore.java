@@ -65,10 +65,23 @@ public final class KeyStore {
     private static final String REVOKE = """
             update api_keys set revoked_at = clock_timestamp() where id = ? and revoked_at is null""";
 
+    private static final String KNOWN = "select from principals where workspace_id = ? and name = ?";
+
     private final Database database;
 
     public KeyStore(Database database) {
         this.database = database;
+    }
+
+    /** Whether the workspace has a principal of that name. */
+    public boolean knows(Connection c, UUID workspaceId, String principal) throws SQLException {
+        try (PreparedStatement select = c.prepareStatement(KNOWN)) {
+            select.setObject(1, workspaceId);
+            select.setString(2, principal);
+            try (ResultSet row = select.executeQuery()) {
+                return row.next();
+            }
+        }
     }
 
     /**

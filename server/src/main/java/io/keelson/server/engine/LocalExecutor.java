@@ -189,6 +189,7 @@ final class LocalExecutor {
                     a.retention() == null ? null : a.retention().toSeconds())).toList();
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
                     new Result(result.output().toString(), result.tokens(), result.cost(), null, artifacts,
+                            ProposalTexts.of(result.proposals()),
                             VerdictText.of(result.output()), TurnText.of(result.output(), runner::timeout)),
                     actor);
         }

@@ -3,6 +3,7 @@ package io.keelson.server.engine;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
 import io.keelson.server.run.KeyUse;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -32,11 +33,20 @@ final class Pending {
         return switch (command) {
             case Command.Create create -> (long) create.run().planJson().length() + create.run().configJson().length()
                     + create.run().inputsJson().length();
-            case Command.Complete complete -> complete.result().output().length();
-            case Command.Continue another -> another.result().output().length();
+            case Command.Complete complete -> text(complete.result());
+            case Command.Continue another -> text(another.result());
             case Command.Evaluated evaluated -> text(evaluated.evaluation());
             default -> 0;
         };
+    }
+
+    private static long text(Result result) {
+        return result.output().length() + result.proposals().stream().mapToLong(each -> each.title().length()
+                + length(each.body()) + length(each.data())).sum();
+    }
+
+    private static long length(@Nullable String text) {
+        return text == null ? 0 : text.length();
     }
 
     private static long text(Evaluation evaluation) {

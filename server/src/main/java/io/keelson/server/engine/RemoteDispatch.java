@@ -334,6 +334,7 @@ final class RemoteDispatch implements RemoteWork {
         }
         JsonNode output = struck.json(item.output());
         return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
+                ProposalTexts.of(item.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList()),
                 VerdictText.of(output), TurnText.of(output, toolTimeout));
     }
 

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import io.keelson.server.artifact.ArtifactRefusedException;
 import io.keelson.server.artifact.StoredArtifact;
+import io.keelson.server.tool.Proposed;
 import java.io.IOException;
 import java.io.InputStream;
 import java.math.BigDecimal;
@@ -49,9 +50,17 @@ public interface RemoteWork {
      * @param cost in USD; null when the worker does not say, and prices decide
      * @param model that used the tokens; null when none is named
      * @param uploads artifacts that were uploaded under the same lease
+     * @param proposals to people
      */
     record Completion(UUID stepId, int leaseEpoch, JsonNode output, long tokens, @Nullable BigDecimal cost,
-            @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads) {}
+            @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads, List<Proposed> proposals) {
+
+        /** One that proposes nothing. */
+        public Completion(UUID stepId, int leaseEpoch, JsonNode output, long tokens, @Nullable BigDecimal cost,
+                @Nullable String model, List<InlineArtifact> artifacts, List<UUID> uploads) {
+            this(stepId, leaseEpoch, output, tokens, cost, model, artifacts, uploads, List.of());
+        }
+    }
 
     /**
      * A file on its way to the store.

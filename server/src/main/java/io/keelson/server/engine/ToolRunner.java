@@ -55,7 +55,8 @@ final class ToolRunner {
         try {
             ToolResult result = catalog.execute(execution.tool(), call(execution, input));
             return struck.none() ? result
-                    : new ToolResult(struck.json(result.output()), result.tokens(), result.cost(), result.artifacts());
+                    : new ToolResult(struck.json(result.output()), result.tokens(), result.cost(), result.artifacts(),
+                            result.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList());
         } catch (ToolFailure e) {
             throw struck.none() ? e
                     : new ToolFailure(e.code(), e.errorClass(), struck.text(String.valueOf(e.getMessage())),

@@ -1,8 +1,10 @@
 package io.keelson.server.http;
 
+import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.engine.RemoteWork;
+import io.keelson.server.tool.Proposed;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -24,6 +26,7 @@ final class DispatchActions {
     private static final int MAX_EPOCH = Integer.MAX_VALUE;
     private static final int MAX_LOG_LINES = 1_000;
     private static final int MAX_ARTIFACTS = 100;
+    private static final int MAX_PROPOSALS = 20;
     private static final int MAX_ARTIFACT_BYTES = 1 << 20;
     private static final long MIN_LEASE_MILLIS = 1_000;
     private static final long MAX_LEASE_MILLIS = 3_600_000;
@@ -149,7 +152,19 @@ final class DispatchActions {
                 cost(item), model(item),
                 item.objects("artifacts", 0, MAX_ARTIFACTS).stream().map(DispatchActions::artifact).toList(),
                 item.objects("uploads", 0, MAX_ARTIFACTS).stream()
-                        .map(upload -> upload.id("upload_id", IdKind.ARTIFACT)).toList());
+                        .map(upload -> upload.id("upload_id", IdKind.ARTIFACT)).toList(),
+                item.objects("proposals", 0, MAX_PROPOSALS).stream().map(DispatchActions::proposal).toList());
+    }
+
+    private static Proposed proposal(Fields item) {
+        Long seconds = item.optionalInteger("expires_in_seconds", 1, Proposed.MAX_SECONDS);
+        JsonNode data = item.any("data");
+        if (data != null && data.toString().length() > Proposed.MAX_DATA) {
+            item.problem("TOO_LONG", "data", "at most " + Proposed.MAX_DATA + " characters of JSON");
+        }
+        return new Proposed(UuidCreator.getTimeOrderedEpoch(), item.text("title", Proposed.MAX_TITLE),
+                item.optionalText("body", Proposed.MAX_BODY), data == null || data.isNull() ? null : data,
+                seconds == null ? null : Duration.ofSeconds(seconds));
     }
 
     private static RemoteWork.InlineArtifact artifact(Fields item) {

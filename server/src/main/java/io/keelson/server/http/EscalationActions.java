@@ -67,13 +67,26 @@ final class EscalationActions {
         String comment = fields.optionalText("comment", MAX_COMMENT);
         fields.done();
         UUID id = call.id("id", IdKind.ESCALATION);
-        ObjectNode ticket = reads.escalation(call.workspace(), id);
-        if (!answered(ticket, answer)) {
-            UUID run = UUID.fromString(ticket.get("run_id").stringValue());
-            submission.submit(call, new Command.Resolve(run, id, Resolution.valueOf(answer.toUpperCase(Locale.ROOT)),
-                    comment, call.actor()));
-        }
+        answer(call, reads.escalation(call.workspace(), id), Resolution.valueOf(answer.toUpperCase(Locale.ROOT)),
+                comment);
         return Answer.ok(shown(reads.escalation(call.workspace(), id)));
+    }
+
+    /** Answers the ticket, unless it has this answer already. */
+    void answer(Call call, ObjectNode ticket, Resolution answer, @Nullable String comment)
+            throws InterruptedException {
+        if (answered(ticket, answer.wire())) {
+            return;
+        }
+        UUID id = UUID.fromString(ticket.get("id").stringValue());
+        UUID run = UUID.fromString(ticket.get("run_id").stringValue());
+        try {
+            submission.submit(call, new Command.Resolve(run, id, answer, comment, call.actor()));
+        } catch (Refusal e) {
+            if (!answered(reads.escalation(call.workspace(), id), answer.wire())) {
+                throw e;
+            }
+        }
     }
 
     /** Whether the ticket has this answer already; one that has another refuses it. */

@@ -106,7 +106,8 @@ final class EventTexts {
             data.set("step", event.get("step"));
         } else if (type.equals("proposal_created")) {
             data.put("type", "proposal.created").set("runId", event.get("run_id"));
-            data.set("proposalId", payload.path("proposal_id"));
+            data.put("proposalId",
+                    IdKind.PROPOSAL.prefixed(UUID.fromString(payload.get("proposal_id").stringValue())));
         } else {
             data.put("type", type).set("runId", event.get("run_id"));
         }

@@ -4,6 +4,9 @@ import io.keelson.core.plan.Problem;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.money.Amounts;
 import java.math.BigDecimal;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashSet;
@@ -26,6 +29,9 @@ final class Fields {
 
     private static final int MOST_PROBLEMS = 100;
     private static final int MAX_SCALE = 400;
+    private static final int MAX_TIME = 50;
+    private static final int FIRST_YEAR = 1970;
+    private static final int LAST_YEAR = 9999;
     private static final UUID NO_ID = new UUID(0, 0);
 
     private final ObjectNode object;
@@ -94,6 +100,24 @@ final class Fields {
             return null;
         }
         return checked(value.stringValue(), key, max);
+    }
+
+    /** A time (RFC 3339) of the years 1970 to 9999. */
+    @Nullable Instant optionalTime(String key) {
+        String text = optionalText(key, MAX_TIME);
+        if (text == null) {
+            return null;
+        }
+        try {
+            OffsetDateTime time = OffsetDateTime.parse(text);
+            if (time.getYear() >= FIRST_YEAR && time.getYear() <= LAST_YEAR) {
+                return time.toInstant();
+            }
+        } catch (DateTimeException e) {
+            // refused below, as what is out of range
+        }
+        problem("INVALID_VALUE", key, "'" + key + "' must be a time such as 2026-01-31T12:00:00Z");
+        return null;
     }
 
     private @Nullable String checked(String text, String place, int max) {

@@ -10,6 +10,7 @@ enum IdKind {
     TASK("task_", ErrorCode.TASK_NOT_FOUND, "task"),
     STEP("step_", ErrorCode.STEP_NOT_FOUND, "step"),
     ESCALATION("esc_", ErrorCode.ESCALATION_NOT_FOUND, "escalation"),
+    PROPOSAL("prop_", ErrorCode.PROPOSAL_NOT_FOUND, "proposal"),
     ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND, "artifact"),
     WORKSPACE("ws_", ErrorCode.WORKSPACE_NOT_FOUND, "workspace"),
     API_KEY("key_", ErrorCode.API_KEY_NOT_FOUND, "API key");
@@ -28,7 +29,11 @@ enum IdKind {
 
     /** Null when the text is no id. */
     @Nullable UUID parse(String text) {
-        String bare = text.startsWith(prefix) ? text.substring(prefix.length()) : text;
+        return uuid(text.startsWith(prefix) ? text.substring(prefix.length()) : text);
+    }
+
+    /** Null when the text is no UUID. */
+    static @Nullable UUID uuid(String bare) {
         return UUID_FORM.matcher(bare).matches() ? UUID.fromString(bare) : null;
     }
 

@@ -1,8 +1,10 @@
 package io.keelson.server.http;
 
 import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.db.TxFunction;
+import io.keelson.server.run.ProposalReader;
 import io.keelson.server.run.RunReader;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -12,6 +14,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Reads of one workspace's runs; what does not exist there is refused with the kind's own code. */
 final class Reads {
+
+    static final ProposalReader PROPOSALS = new ProposalReader(DbClock.DATABASE);
 
     private static final int PATIENCE_SECONDS = 2;
 
@@ -85,6 +89,14 @@ final class Reads {
 
     ObjectNode escalation(UUID workspace, UUID ticket) {
         return read((runs, c) -> found(runs.escalation(c, workspace, ticket), IdKind.ESCALATION, ticket));
+    }
+
+    ObjectNode proposal(UUID workspace, UUID id) {
+        return found(findProposal(workspace, id), IdKind.PROPOSAL, id);
+    }
+
+    Optional<ObjectNode> findProposal(UUID workspace, UUID id) {
+        return read((runs, c) -> PROPOSALS.proposal(c, workspace, id));
     }
 
     static <T> T found(Optional<T> row, IdKind kind, UUID id) {

@@ -12,6 +12,7 @@ import io.keelson.server.roster.Roster;
 import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.IdempotencyKeys;
+import io.keelson.server.run.Inbox;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
@@ -27,6 +28,7 @@ import java.util.function.Function;
  * @param ready whether runs can be taken at the moment
  */
 public record Rooms(Database database, Access access, Commands commands, RemoteWork remoteWork, RunReader runs,
-        Explainer explainer, Function<UUID, MissionReader> missions, ToolCatalog tools, ArtifactStore artifacts,
+        Explainer explainer, Inbox inbox, Function<UUID, MissionReader> missions, ToolCatalog tools,
+        ArtifactStore artifacts,
         ArtifactLife artifactLife, Money money, Roster roster, Ids ids, Secrets secrets, IdempotencyKeys keys,
         BooleanSupplier ready) {}

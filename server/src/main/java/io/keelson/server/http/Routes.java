@@ -26,7 +26,13 @@ final class Routes {
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
         new RosterActions(rooms.roster(), keyed).addTo(table);
-        new EscalationActions(reads, submission).addTo(table);
+        EscalationActions escalations = new EscalationActions(reads, submission);
+        escalations.addTo(table);
+        InboxItems items = new InboxItems(reads, rooms.database(), rooms.inbox());
+        new InboxActions(items, rooms.access().keys(), keyed).addTo(table);
+        ProposalActions proposals = new ProposalActions(reads, submission);
+        proposals.addTo(table);
+        new InboxDecisions(reads, submission, escalations, proposals).addTo(table);
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(rooms.remoteWork(), poll).addTo(table);
         new UploadActions(rooms.remoteWork(), reads, rooms.artifacts()).addTo(table);

@@ -24,7 +24,7 @@ final class StatusDocument {
         document.set("current_step", row.get("current_step"));
         document.set("steps_total", row.get("steps_total"));
         document.set("steps_completed", row.get("steps_completed"));
-        document.putArray("proposals_created");
+        document.set("proposals_created", row.get("proposals_created"));
         return document.put("error", error(row));
     }
 

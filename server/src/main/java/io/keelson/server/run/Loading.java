@@ -32,6 +32,8 @@ final class Loading {
     final Map<UUID, RunView> views = new LinkedHashMap<>();
     final Map<UUID, AgentRow> agents = new HashMap<>();
     final Map<UUID, TaskRow> tasks = new HashMap<>();
+    /** Runs with proposals that wait for an answer. */
+    final List<UUID> proposing = new ArrayList<>();
 
     RunView view(ResultSet row) throws SQLException {
         return Objects.requireNonNull(views.get(uuid(row, "run_id")));

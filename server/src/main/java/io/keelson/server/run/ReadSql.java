@@ -68,7 +68,9 @@ final class ReadSql {
                      where e.run_id = r.id and e.step_id is not null
                        and e.event_type not in ('step_cancelled', 'step_skipped')
                      order by e.seq desc limit 1)) as current_step,
-                r.steps_total, h.steps_completed, r.error_code, r.error_message
+                r.steps_total, h.steps_completed,
+                array(select 'prop_' || p.id from proposals p where p.run_id = r.id order by p.id)::text[]
+                    as proposals_created, r.error_code, r.error_message
               from orchestration_runs r join run_heads h on h.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 

@@ -152,7 +152,7 @@ public final class RunReader {
 
     /**
      * What the status document is made of: {@code run_id, agent_slug, state, trigger, started_at, finished_at,
-     * current_step, steps_total, steps_completed, error_code, error_message}. The current step is the one that something
+     * current_step, steps_total, steps_completed, proposals_created, error_code, error_message}. The current step is the one that something
      * was last heard of.
      */
     public Optional<ObjectNode> status(Connection c, UUID workspaceId, UUID runId) throws SQLException {

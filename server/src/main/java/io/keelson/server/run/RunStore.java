@@ -118,6 +118,7 @@ public final class RunStore {
             QueueTable.load(c, found, loading);
             TimersTable.load(c, found, loading);
             TicketsTable.load(c, loading);
+            ProposalsTable.load(c, loading);
             ResultsTable.loadRecent(c, loading, clock);
             loading.views.values().forEach(RunView::restoreSlots);
         }

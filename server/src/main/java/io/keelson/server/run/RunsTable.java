@@ -174,6 +174,7 @@ final class RunsTable {
                 h.credits_reserved, h.credits_charged, credits_charged_before, credits_refunded, credits_uncollected,
                 hard_limit_usd, soft_limit_usd, budget_warned, started_at, completed_at, error_code, error_message, plan_version, replans, gate, state_since, active_ms,
                 active_since, quiet_since,
+                exists (select from proposals p where p.run_id = r.id and p.state = 'pending') as proposing,
                 case when state in ('created', 'pending', 'planning', 'awaiting_approval', 'retrying', 'failed')
                     or policy -> 'failures' ->> 'run' = 'RETRY'
                     then plan end as plan,
@@ -244,6 +245,9 @@ final class RunsTable {
             RunView view = new RunView(run, plan == null ? null : plans.apply(plan));
             loading.views.put(run.id(), view);
             outages(row).forEach(view::add);
+            if (row.getBoolean("proposing")) {
+                loading.proposing.add(run.id());
+            }
         });
     }
 

@@ -13,11 +13,14 @@ import java.util.Collection;
 import java.util.Objects;
 import java.util.UUID;
 
-/** {@code timers} as commits write them. */
+/** {@code timers} as commits write them. Those by which people are waited for name their workspace, which asks for them. */
 final class TimersTable {
     static final SetStatement<Timer> ARM = new SetStatement<>("keelson_timer", """
-            insert into timers (kind, subject, run_id, due_at) select kind, subject, run_id, due_at from {rows}
-            on conflict (kind, subject) do update set due_at = excluded.due_at""",
+            insert into timers (kind, subject, run_id, due_at, workspace_id)
+            select kind, subject, run_id, due_at, case when kind = 'human' then
+                (select r.workspace_id from orchestration_runs r where r.id = u.run_id) end
+              from {rows}
+            on conflict (kind, subject) do update set due_at = excluded.due_at, workspace_id = excluded.workspace_id""",
             word("kind", t -> t.key().kind().wire()), uuid("subject", t -> t.key().subject()),
             uuid("run_id", Timer::runId), time("due_at", Timer::dueAt));
 

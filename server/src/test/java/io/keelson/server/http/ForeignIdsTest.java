@@ -49,7 +49,8 @@ class ForeignIdsTest {
         stranger = api.stranger();
         String run = api.create("""
                 {"name": "theirs", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
-                  {"id": "note", "steps": [{"tool": "artifact.write", "input": {"name": "n.txt", "content": "x"}}]},
+                  {"id": "note", "steps": [{"tool": "artifact.write", "input": {"name": "n.txt", "content": "x"}},
+                    {"tool": "proposal.create", "input": {"title": "x"}}]},
                   {"id": "fails", "depends_on": ["note"], "steps": [{"name": "try", "tool": "fail", "input": {"times": 9},
                     "retry": {"max_attempts": 1}}]}]}}""");
         api.awaitState(run, "escalated");
@@ -60,6 +61,7 @@ class ForeignIdsTest {
         theirs.put("escalation", first("/escalations?run_id=" + run));
         theirs.put("agent", api.post("/api/v1/agents", "{\"slug\": \"" + UUID.randomUUID() + "\"}").json().get("slug")
                 .stringValue());
+        theirs.put("proposal", first("/proposals?run_id=" + run));
         theirs.put("key", first("/api-keys"));
         theirs.put("workspace", api.run(run).get("workspace_id").stringValue());
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"their-worker\", \"tools\": [\"their.tool\"]}");

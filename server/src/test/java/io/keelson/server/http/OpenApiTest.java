@@ -20,6 +20,7 @@ import io.keelson.server.roster.Roster;
 import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.IdempotencyKeys;
+import io.keelson.server.run.Inbox;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.secret.SealingKey;
@@ -87,6 +88,7 @@ class OpenApiTest {
             HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
                     Access.of(database, new KeyUses(database)), engine, engine.remoteWork(), new RunReader(),
                     new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read), tool -> false),
+                    new Inbox(DbClock.DATABASE),
                     workspace -> new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
                     new ArtifactLife(DbClock.DATABASE), new Money(database, DbClock.DATABASE), new Roster(database),
                     UUID::randomUUID,

@@ -53,7 +53,8 @@ class TenantFenceTest {
 
     private static final String MISSION = """
             {"name": "fenced", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
-              {"id": "note", "steps": [{"tool": "artifact.write", "input": {"name": "n.txt", "content": "x"}}]},
+              {"id": "note", "steps": [{"tool": "artifact.write", "input": {"name": "n.txt", "content": "x"}},
+               {"tool": "proposal.create", "input": {"title": "x"}}]},
               {"id": "waits", "steps": [{"name": "wait", "tool": "wait", "input": {"seconds": 3000}}]},
               {"id": "fails", "depends_on": ["note"], "steps": [{"name": "try", "tool": "fail", "input": {"times": 9},
                 "retry": {"max_attempts": 1}}]}]}}""";
@@ -101,6 +102,11 @@ class TenantFenceTest {
             String made = call("POST", "/runs", MISSION, keyed.toArray(String[]::new)).get("id").stringValue();
             Awaitility.await().until(() -> call("GET", "/runs/" + made, null, headers).get("state")
                     .stringValue().equals("escalated"));
+            call("POST",
+                    call("GET", "/inbox?kind=escalation&run_id=" + made, null, headers).at("/items/0/links/assign")
+                            .stringValue()
+                            .substring("/api/v1".length()),
+                    "{}", headers);
             return made;
         }
 

@@ -36,6 +36,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Whatever runs often goes by index, however much history and however long a queue there is: the plans of all statements
@@ -93,7 +94,13 @@ class HotPlansTest {
                     insert into timers (kind, subject, run_id, due_at)
                     select 'step_retry', gen_random_uuid(), gen_random_uuid(), '2030-01-01'::timestamptz
                       from generate_series(1, 20000)""");
+            RunFixtures.execute(c, """
+                    insert into timers (kind, subject, run_id, due_at, workspace_id)
+                    select 'human', gen_random_uuid(), gen_random_uuid(), '2030-01-01'::timestamptz, gen_random_uuid()
+                      from generate_series(1, 20000)""");
         }
+        world.send(new Command.Create(run(UUID.randomUUID(), world.workspace, RunPolicy.DEFAULT.withApprovePlan(true),
+                task("a", List.of(), step("one"))), true, TESTER));
         committer.take();
         pool.take();
     }
@@ -247,8 +254,23 @@ class HotPlansTest {
         readEverything(c, run, held);
     }
 
+    private void readInbox(Connection c) throws SQLException {
+        Inbox inbox = new Inbox(() -> world.now);
+        List<ObjectNode> items = inbox.items(c, world.workspace, Inbox.Filter.ALL, null, 50);
+        assertThat(items).as("somebody is waited for").isNotEmpty();
+        ObjectNode first = items.getFirst();
+        inbox.items(c, world.workspace, Inbox.Filter.ALL, Inbox.Place.of(first), 50);
+        inbox.stats(c, world.workspace);
+        String kind = first.get("kind").stringValue();
+        UUID subject = UUID.fromString(first.get("subject").stringValue());
+        assertThat(inbox.item(c, world.workspace, kind, subject)).contains(first);
+        assertThat(inbox.assign(c, world.workspace, kind, subject, new Inbox.Assignment(null, null, "tester")))
+                .isTrue();
+    }
+
     private void readEverything(Connection c, UUID run, StepRow held) throws SQLException {
         UUID workspace = world.workspace;
+        readInbox(c);
         RunReader reader = new RunReader();
         reader.run(c, workspace, run);
         reader.byExternalId(c, workspace, "nothing");

@@ -27,6 +27,7 @@ public final class BuiltinTools {
                 new Noop(),
                 new PlanFallback(),
                 new ProcessRun(policy, folders, clock),
+                new ProposalCreate(),
                 new TextTemplate(),
                 new VerifyJq(expressions),
                 new VerifyRegex(),

@@ -1,0 +1,65 @@
+package io.keelson.client;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What waits for people in the workspace. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Inbox {
+
+    private final Api api;
+
+    Inbox(Api api) {
+        this.api = api;
+    }
+
+    public Page<InboxItem> list(InboxQuery query) {
+        Route route = Route.of("/inbox").with("kind", query.kind()).with("run_id", query.runId())
+                .with("assignee", query.assignee()).with("overdue", query.overdue() ? "true" : null)
+                .with("cursor", query.cursor()).with("limit", query.limit());
+        return Page.of(api.get(route.toString()), InboxItem.class);
+    }
+
+    /** Cheap enough to be asked every few seconds. */
+    public InboxStats stats() {
+        return Json.document(api.get("/inbox/stats"), InboxStats.class);
+    }
+
+    /** Says yes: the item's {@code onAccept} happens. The same answer again changes nothing. */
+    public InboxDecision accept(String id, @Nullable String comment) {
+        return decide(id, "/accept", Json.object().put("comment", comment));
+    }
+
+    /** Says no: the item's {@code onReject} happens. The same answer again changes nothing. */
+    public InboxDecision reject(String id, @Nullable String comment) {
+        return decide(id, "/reject", Json.object().put("comment", comment));
+    }
+
+    /** A {@code task_review}: the task is done again, with the comment as feedback. */
+    public InboxDecision again(String id, @Nullable String comment) {
+        return decide(id, "/reject", Json.object().put("comment", comment).put("retry", true));
+    }
+
+    /** A {@code budget}: the run goes on, and may cost so much in all. */
+    public InboxDecision accept(String id, BigDecimal hardLimitUsd, @Nullable String comment) {
+        return decide(id, "/accept", Json.object().put("comment", comment).put("hard_limit_usd", hardLimitUsd));
+    }
+
+    /**
+     * Says who is to look after it and until when.
+     *
+     * @param assignee a principal of the workspace, {@code @me} for the caller; null for nobody
+     * @param dueAt null for what the run's own rule says
+     */
+    public InboxItem assign(String id, @Nullable String assignee, @Nullable Instant dueAt) {
+        Call call = Call.post(Route.of("/inbox/", id, "/assign"), Json.object().put("assignee", assignee)
+                .put("due_at", dueAt == null ? null : dueAt.toString())).repeatable();
+        return Json.document(api.send(call).body(), InboxItem.class);
+    }
+
+    private InboxDecision decide(String id, String answer, ObjectNode body) {
+        return Json.document(api.send(Call.post(Route.of("/inbox/", id, answer), body).repeatable()).body(),
+                InboxDecision.class);
+    }
+}

@@ -1,0 +1,33 @@
+package io.keelson.client;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Something that waits for a person.
+ *
+ * @param id of this question; once it is answered, it stands for no other
+ * @param kind {@code plan_approval}, {@code result_acceptance}, {@code approval_step}, {@code task_review},
+ *     {@code escalation}, {@code budget} or {@code proposal}
+ * @param taskKey the id in the plan of the task that it is about; null when the whole run is
+ * @param onAccept what will happen then
+ * @param onReject what will happen then
+ * @param dueAt when an answer is due; null for never
+ * @param reminderAt when the engine reminds of it next, or answers itself where the run says so
+ * @param assignee a principal of the workspace; null for nobody
+ * @param severity of a ticket
+ * @param feedback what a verifier said of an output
+ * @param gate the task attempt whose output is meant
+ * @param hardLimitUsd what a run may cost that its budget has stopped; null where nothing limits it
+ * @param body further text of a proposal
+ * @param data an approval's input, or what a proposal is about; null for everything else
+ */
+public record InboxItem(String id, String kind, String runId, String runName, String runState,
+        @Nullable String taskId, @Nullable String taskKey, @Nullable String taskTitle, @Nullable String stepId,
+        @Nullable String stepName, String question, String onAccept, String onReject, Instant createdAt,
+        @Nullable Instant dueAt, boolean overdue, @Nullable Instant reminderAt, @Nullable String assignee,
+        @Nullable String severity, @Nullable String errorCode, @Nullable String feedback, @Nullable Integer gate,
+        @Nullable BigDecimal hardLimitUsd, @Nullable String body,
+        @Nullable JsonNode data) {}

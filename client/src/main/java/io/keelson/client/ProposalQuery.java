@@ -1,0 +1,36 @@
+package io.keelson.client;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which proposals to list, newest first.
+ *
+ * @param state only those in this state; null for all
+ * @param runId only those of this run; null for all
+ * @param cursor where to go on, from {@link Page#nextCursor()}; null for the beginning
+ * @param limit at most so many; null for the server's default
+ */
+public record ProposalQuery(@Nullable String state, @Nullable String runId, @Nullable String cursor,
+        @Nullable Integer limit) {
+
+    public static ProposalQuery all() {
+        return new ProposalQuery(null, null, null, null);
+    }
+
+    /** Those that wait for an answer. */
+    public static ProposalQuery pending() {
+        return new ProposalQuery("pending", null, null, null);
+    }
+
+    public ProposalQuery run(@Nullable String value) {
+        return new ProposalQuery(state, value, cursor, limit);
+    }
+
+    public ProposalQuery from(@Nullable String value) {
+        return new ProposalQuery(state, runId, value, limit);
+    }
+
+    public ProposalQuery limit(int value) {
+        return new ProposalQuery(state, runId, cursor, value);
+    }
+}

@@ -1,0 +1,38 @@
+package io.keelson.client;
+
+import org.jspecify.annotations.Nullable;
+
+/** What steps propose to people. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Proposals {
+
+    private final Api api;
+
+    Proposals(Api api) {
+        this.api = api;
+    }
+
+    public Page<Proposal> list(ProposalQuery query) {
+        Route route = Route.of("/proposals").with("state", query.state()).with("run_id", query.runId())
+                .with("cursor", query.cursor()).with("limit", query.limit());
+        return Page.of(api.get(route.toString()), Proposal.class);
+    }
+
+    public Proposal get(String id) {
+        return Json.document(api.get(Route.of("/proposals/", id).toString()), Proposal.class);
+    }
+
+    /** The same answer again changes nothing. */
+    public Proposal accept(String id, @Nullable String comment) {
+        return decide(id, "/accept", comment);
+    }
+
+    /** The same answer again changes nothing. */
+    public Proposal reject(String id, @Nullable String comment) {
+        return decide(id, "/reject", comment);
+    }
+
+    private Proposal decide(String id, String answer, @Nullable String comment) {
+        Call call = Call.post(Route.of("/proposals/", id, answer), Json.object().put("comment", comment)).repeatable();
+        return Json.document(api.send(call).body(), Proposal.class);
+    }
+}

@@ -1,0 +1,120 @@
+package io.keelson.server.http;
+
+import io.keelson.server.auth.KeyStore;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.run.Inbox.Assignment;
+import io.keelson.server.run.Inbox.Filter;
+import io.keelson.server.run.Inbox.Place;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What waits for people in a workspace, how much of it, and whose it is. */
+final class InboxActions {
+
+    /** In place of a name, which begins with neither. */
+    private static final String CALLER = "@me";
+    private static final String NOBODY = "@none";
+    private static final int MAX_NAME = 100;
+    private static final List<String> YES_NO = List.of("true", "false");
+
+    private final InboxItems items;
+    private final KeyStore keys;
+    private final KeyedTransaction transaction;
+
+    InboxActions(InboxItems items, KeyStore keys, KeyedTransaction transaction) {
+        this.items = items;
+        this.keys = keys;
+        this.transaction = transaction;
+    }
+
+    void addTo(Route.Table table) {
+        table.getAlso(Scope.RUNS_READ, "/inbox", this::list);
+        table.getAlso(Scope.RUNS_READ, "/inbox/stats", this::stats);
+        table.post(Scope.APPROVE, "/inbox/{id}/assign", this::assign);
+    }
+
+    private Answer list(Call call) {
+        Query query = call.query();
+        String kind = query.word("kind", InboxKind.words());
+        String run = query.text("run_id");
+        String assignee = query.text("assignee");
+        boolean overdue = "true".equals(query.word("overdue", YES_NO));
+        Cursor cursor = new Cursor("inbox");
+        Place after = cursor.read(query, InboxActions::place);
+        int limit = query.limit();
+        query.done();
+        UUID runId = run == null ? null : IdKind.RUN.parse(run);
+        if (run != null && runId == null) {
+            throw Query.invalid("run_id", "must be a run's id");
+        }
+        Filter filter = new Filter(kind, runId, NOBODY.equals(assignee) ? null : named(call, assignee),
+                NOBODY.equals(assignee), overdue);
+        List<ObjectNode> found = items.rows(call.workspace(), filter, after, limit + 1);
+        List<ObjectNode> page = found.stream().limit(limit).toList();
+        String next = found.size() <= limit ? null : cursor.write(text(Place.of(page.getLast())));
+        return Answer.ok(Lists.page(page.stream().map(InboxItems::shown).toList(), next));
+    }
+
+    private static @Nullable String named(Call call, @Nullable String assignee) {
+        return CALLER.equals(assignee) ? call.actor().id() : assignee;
+    }
+
+    private static String text(Place place) {
+        return place.due() + "/" + place.since() + "/" + place.subject();
+    }
+
+    private static Place place(String text) {
+        String[] parts = text.split("/", -1);
+        return new Place(Long.parseLong(parts[0]), Long.parseLong(parts[1]), UUID.fromString(parts[2]));
+    }
+
+    /** Times and counts, no durations: as long as nothing changes, the answer does not. */
+    private Answer stats(Call call) {
+        call.query().done();
+        List<ObjectNode> rows = items.stats(call.workspace());
+        ObjectNode stats = Json.object();
+        for (String count : List.of("count", "overdue", "unassigned")) {
+            stats.put(count.equals("count") ? "total" : count, rows.stream().mapToInt(row -> row.get(count).asInt())
+                    .sum());
+        }
+        for (String time : List.of("oldest_at", "next_due_at")) {
+            stats.put(time, rows.stream().map(row -> row.get(time)).filter(each -> !each.isNull())
+                    .map(each -> each.stringValue()).min(String::compareTo).orElse(null));
+        }
+        ObjectNode kinds = stats.putObject("by_kind");
+        InboxKind.words().forEach(kind -> kinds.put(kind, rows.stream()
+                .filter(row -> row.get("kind").stringValue().equals(kind)).mapToInt(row -> row.get("count").asInt())
+                .sum()));
+        return Answer.resource(stats);
+    }
+
+    /** What is left out is nobody, and the due time of the run's own rule. */
+    private Answer assign(Call call) throws IOException {
+        call.query().done();
+        InboxItems.Id id = InboxItems.id(call);
+        Fields fields = call.fields();
+        String assignee = named(call, fields.optionalText("assignee", MAX_NAME));
+        Instant due = fields.optionalTime("due_at");
+        fields.done();
+        return transaction.answer(call, c -> {
+            if (items.item(c, call.workspace(), id).isEmpty()) {
+                throw InboxItems.notFound(id.text());
+            }
+            if (assignee != null && !keys.knows(c, call.workspace(), assignee)) {
+                fields.problem("UNKNOWN_PRINCIPAL", "assignee",
+                        "the workspace has no principal '" + Shown.piece(assignee) + "'");
+                fields.done();
+            }
+            if (!items.inbox().assign(c, call.workspace(), id.kind().wire(), id.subject(),
+                    new Assignment(assignee, due, call.actor().id()))) {
+                throw InboxItems.notFound(id.text());
+            }
+            return Answer.ok(items.item(c, call.workspace(), id)
+                    .orElseThrow(() -> InboxItems.notFound(id.text())));
+        });
+    }
+}

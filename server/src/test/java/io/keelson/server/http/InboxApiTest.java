@@ -1,0 +1,332 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.ApiServer.Answer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.StreamSupport;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.JsonNode;
+
+/** Whatever waits for a person stands in the inbox for as long as it waits, and is decided there. */
+class InboxApiTest {
+
+    private static final String INBOX = "/api/v1/inbox";
+
+    /** A run that comes to wait, by what it waits with; and how it ends by either answer. */
+    enum Waits {
+        PLAN_APPROVAL("awaiting_approval", "completed", "failed", """
+                {"name": "plan", "start": true, "config": {"autonomy": {"level": "approve"}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "say", "tool": "noop"}]}]}}"""),
+        RESULT_ACCEPTANCE("running", "completed", "failed", """
+                {"name": "result", "start": true, "config": {"acceptance": "human"}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "say", "tool": "noop"}]}]}}"""),
+        APPROVAL_STEP("running", "completed", "failed", """
+                {"name": "step", "start": true, "config": {"human_timeout_seconds": 7200}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "sign-off", "kind": "approval",
+                   "input": {"question": "Go on?", "file": "x"}}]}]}}"""),
+        TASK_REVIEW("running", "completed", "failed", """
+                {"name": "task", "start": true, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "say", "tool": "noop"}], "verify": [{"kind": "human"}]}]}}"""),
+        ESCALATION("escalated", "completed", "failed", """
+                {"name": "ticket", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "try", "tool": "fail", "input": {"times": 1},
+                   "retry": {"max_attempts": 1}}]}]}}"""),
+        BUDGET("budget_exceeded", "completed", "failed", """
+                {"name": "budget", "start": true, "config": {"budget": {"hard_limit_usd": 1}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "say", "tool": "noop", "input": {"cost": 1}}]},
+                  {"id": "b", "depends_on": ["a"], "steps": [{"name": "say", "tool": "noop", "input": {"cost": 1}}]}
+                ]}}""");
+
+        private final String state;
+        private final String accepted;
+        private final String rejected;
+        private final String mission;
+
+        Waits(String state, String accepted, String rejected, String mission) {
+            this.state = state;
+            this.accepted = accepted;
+            this.rejected = rejected;
+            this.mission = mission;
+        }
+
+        String kind() {
+            return InboxKind.valueOf(name()).wire();
+        }
+
+        String yes() {
+            return this == BUDGET ? "{\"comment\": \"yes\", \"hard_limit_usd\": 9}" : "{\"comment\": \"yes\"}";
+        }
+    }
+
+    private static ApiServer api;
+
+    private final List<String> open = new ArrayList<>();
+
+    @BeforeAll
+    static void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+    }
+
+    @AfterAll
+    static void stop() {
+        api.close();
+    }
+
+    @AfterEach
+    void cancel() {
+        open.forEach(run -> api.post("/api/v1/runs/" + run + "/cancel", ""));
+        assertThat(items("")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void itWaitsUntilItIsAccepted(Waits waits) {
+        String run = waiting(waits);
+        JsonNode item = items("?run_id=" + run).getFirst();
+        String id = item.get("id").stringValue();
+
+        assertThat(item.get("kind").stringValue()).isEqualTo(waits.kind());
+        assertThat(item.get("run_name").stringValue()).isEqualTo(api.run(run).get("name").stringValue());
+        assertThat(item.get("run_state").stringValue()).isEqualTo(waits.state);
+        assertThat(item.get("question").stringValue()).isNotBlank();
+        assertThat(item.get("created_at").isString()).isTrue();
+        assertThat(item.get("due_at").isNull()).isEqualTo(waits == Waits.BUDGET);
+        assertThat(item.get("overdue").booleanValue()).isFalse();
+        assertThat(api.get(item.get("links").get("subject").stringValue()).status()).isEqualTo(200);
+        assertThat(api.get(item.get("links").get("run").stringValue()).status()).isEqualTo(200);
+        assertThat(items("?kind=" + waits.kind())).containsExactly(item);
+
+        JsonNode answer = post(item.get("links").get("accept").stringValue(), waits.yes(), 200);
+        assertThat(answer.get("decision").stringValue()).isEqualTo("accepted");
+        assertThat(answer.get("id").stringValue()).isEqualTo(id);
+        api.awaitState(run, waits.accepted);
+        assertThat(items("")).isEmpty();
+        assertThat(stats().get("total").asInt()).isZero();
+
+        post(INBOX + "/" + id + "/accept", waits.yes(), 200);
+        post(INBOX + "/" + id + "/reject", "{}", 409);
+        assertThat(api.run(run).get("state").stringValue()).isEqualTo(waits.accepted);
+        post(INBOX + "/" + id + "/assign", "{}", 404);
+        assertThat(events(run)).contains("\"comment\":\"yes\"").contains("\"actor_type\":\"human\"");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void orUntilItIsRejected(Waits waits) {
+        String run = waiting(waits);
+        String id = items("?run_id=" + run).getFirst().get("id").stringValue();
+
+        post(INBOX + "/" + id + "/reject", "{\"comment\": \"not like this\"}", 200);
+        api.awaitState(run, waits.rejected);
+        assertThat(items("")).isEmpty();
+        assertThat(events(run)).contains("not like this");
+
+        post(INBOX + "/" + id + "/reject", "{\"comment\": \"not like this\"}", 200);
+        post(INBOX + "/" + id + "/accept", "{}", 409);
+        assertThat(api.run(run).get("state").stringValue()).isEqualTo(waits.rejected);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void orUntilItsRunIsCancelled(Waits waits) {
+        String run = waiting(waits);
+        assertThat(items("")).hasSize(1);
+
+        api.post("/api/v1/runs/" + run + "/cancel", "");
+
+        assertThat(items("")).isEmpty();
+    }
+
+    @Test
+    void anAnswerIsNeverTakenForAnother() {
+        String run = open(api.create("""
+                {"name": "two gates", "start": true, "config": {"autonomy": {"level": "approve"}}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"name": "sign-off", "kind": "approval", "input": {}}]}]}}"""));
+        String plan = awaitItem(run, "plan_approval").get("id").stringValue();
+        post(INBOX + "/" + plan + "/accept", "{}", 200);
+        JsonNode step = awaitItem(run, "approval_step");
+
+        post(INBOX + "/" + plan + "/accept", "{}", 200);
+        post(INBOX + "/" + plan + "/reject", "{}", 409);
+
+        assertThat(items("")).as("the step still waits").containsExactly(step);
+        assertThat(step.get("question").stringValue()).isEqualTo("Approve 'sign-off'?");
+    }
+
+    @Test
+    void anOutputMayBeAskedForAgain() {
+        String run = waiting(Waits.TASK_REVIEW);
+        JsonNode item = items("").getFirst();
+        assertThat(item.get("gate").asInt()).isEqualTo(1);
+        String id = item.get("id").stringValue();
+
+        post(INBOX + "/" + id + "/reject", "{\"gate\": 1, \"retry\": true, \"comment\": \"shorter\"}", 200);
+        Awaitility.await().until(() -> !items("").isEmpty());
+
+        assertThat(items("").getFirst().get("gate").asInt()).isEqualTo(2);
+        assertThat(post(INBOX + "/" + id + "/accept", "{\"gate\": 1}", 409).get("code").stringValue())
+                .isEqualTo("GATE_CHANGED");
+        assertThat(api.run(run).get("state").stringValue()).isEqualTo("running");
+    }
+
+    @Test
+    void aStepAsksItsOwnQuestionAndIsDueByItsRunsRule() {
+        waiting(Waits.APPROVAL_STEP);
+        JsonNode item = items("").getFirst();
+
+        assertThat(item.get("question").stringValue()).isEqualTo("Go on?");
+        assertThat(item.get("data").get("file").stringValue()).isEqualTo("x");
+        assertThat(item.get("task_key").stringValue()).isEqualTo("a");
+        assertThat(item.get("step_name").stringValue()).isEqualTo("sign-off");
+        assertThat(Duration.between(time(item, "created_at"), time(item, "due_at"))).hasHours(2);
+    }
+
+    @Test
+    void itIsAssignedToSomebodyUntilItIsDecided() {
+        String colleague = api.bearer(Bootstrap.DEFAULT_WORKSPACE, Scope.all(false));
+        String run = waiting(Waits.APPROVAL_STEP);
+        waiting(Waits.TASK_REVIEW);
+        JsonNode item = items("?run_id=" + run).getFirst();
+        String assign = item.get("links").get("assign").stringValue();
+        assertThat(stats().get("unassigned").asInt()).isEqualTo(2);
+
+        JsonNode assigned = post(assign, "{\"assignee\": \"tester\", \"due_at\": \"2020-01-01T00:00:00Z\"}", 200);
+
+        assertThat(assigned.get("assignee").stringValue()).isEqualTo("tester");
+        assertThat(assigned.get("due_at").stringValue()).isEqualTo("2020-01-01T00:00:00.000Z");
+        assertThat(assigned.get("overdue").booleanValue()).isTrue();
+        assertThat(items("?assignee=tester")).containsExactly(assigned);
+        assertThat(items("?overdue=true")).containsExactly(assigned);
+        assertThat(api.get(INBOX + "?assignee=@me", "Authorization", colleague).json().get("items")).hasSize(1);
+        assertThat(items("?assignee=@none")).hasSize(1).doesNotContain(assigned);
+        assertThat(stats().get("overdue").asInt()).isEqualTo(1);
+        assertThat(stats().get("next_due_at").stringValue()).isEqualTo("2020-01-01T00:00:00.000Z");
+
+        JsonNode problem = post(assign, "{\"assignee\": \"nobody\"}", 422).get("problems").get(0);
+        assertThat(problem.get("code").stringValue()).isEqualTo("UNKNOWN_PRINCIPAL");
+        assertThat(problem.get("pointer").stringValue()).isEqualTo("/assignee");
+        post(assign, "{\"due_at\": \"tomorrow\"}", 422);
+        assertThat(items("?assignee=tester")).as("a refusal changes nothing").containsExactly(assigned);
+
+        assertThat(post(assign, "{}", 200)).isEqualTo(item);
+    }
+
+    @Test
+    void pagesAreStableAndStatsEqualARecount() {
+        List<String> runs = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            for (Waits waits : Waits.values()) {
+                runs.add(waiting(waits));
+            }
+        }
+        List<JsonNode> all = items("?limit=100");
+        assertThat(all).hasSize(runs.size());
+        post(all.getLast().get("links").get("assign").stringValue(), "{\"due_at\": \"2020-01-01T00:00:00Z\"}", 200);
+        all = items("?limit=100");
+
+        List<JsonNode> paged = new ArrayList<>();
+        String cursor = null;
+        do {
+            JsonNode page = api.get(INBOX + "?limit=5" + (cursor == null ? "" : "&cursor=" + cursor)).json();
+            page.get("items").forEach(paged::add);
+            cursor = page.get("next_cursor").asString(null);
+            if (cursor != null) {
+                // Somebody decides what was shown already: nothing that was not is passed over.
+                post(page.get("items").get(0).get("links").get("accept").stringValue(), "{}", -1);
+            }
+        } while (cursor != null);
+        assertThat(paged).extracting(each -> each.get("id")).containsExactlyElementsOf(
+                all.stream().map(each -> each.get("id")).toList());
+        assertThat(paged.getFirst().get("overdue").booleanValue()).isTrue();
+        assertThat(paged.getLast().get("due_at").isNull()).isTrue();
+
+        List<JsonNode> left = items("?limit=100");
+        Answer stats = api.get(INBOX + "/stats");
+        assertThat(stats.json().get("total").asInt()).isEqualTo(left.size());
+        for (String kind : InboxKind.words()) {
+            assertThat(stats.json().get("by_kind").get(kind).asLong()).as(kind)
+                    .isEqualTo(left.stream().filter(each -> each.get("kind").stringValue().equals(kind)).count());
+        }
+        assertThat(stats.json().get("oldest_at").stringValue()).isEqualTo(left.stream()
+                .map(each -> each.get("created_at").stringValue()).min(String::compareTo).orElseThrow());
+        assertThat(api.get("/inbox/stats", "If-None-Match", stats.header("ETag")).status()).isEqualTo(304);
+        assertThat(api.get(INBOX + "?cursor=bm8").json().get("code").stringValue()).isEqualTo("INVALID_CURSOR");
+    }
+
+    @Test
+    void othersHaveInboxesOfTheirOwn() {
+        waiting(Waits.ESCALATION);
+        String id = items("").getFirst().get("id").stringValue();
+        String stranger = api.stranger();
+
+        assertThat(api.get(INBOX, "Authorization", stranger).json().get("items")).isEmpty();
+        assertThat(api.get(INBOX + "/stats", "Authorization", stranger).json().get("total").asInt()).isZero();
+        for (String action : List.of("accept", "reject", "assign")) {
+            Answer theirs = api.post(INBOX + "/" + id + "/" + action, "{}", "Authorization", stranger);
+            String none = "esc_" + UUID.randomUUID();
+            Answer nothing = api.post(INBOX + "/" + none + "/" + action, "{}", "Authorization", stranger);
+            assertThat(theirs.status()).isEqualTo(404);
+            assertThat(theirs.text().replace(id, none)).isEqualTo(nothing.text());
+        }
+        assertThat(items("")).hasSize(1);
+    }
+
+    private String waiting(Waits waits) {
+        String run = open(api.create(waits.mission));
+        awaitItem(run, waits.kind());
+        return run;
+    }
+
+    private String open(String run) {
+        open.add(run);
+        return run;
+    }
+
+    private static JsonNode awaitItem(String run, String kind) {
+        String query = "?run_id=" + run + "&kind=" + kind;
+        Awaitility.await().until(() -> !items(query).isEmpty());
+        return items(query).getFirst();
+    }
+
+    private static List<JsonNode> items(String query) {
+        Answer answer = api.get(INBOX + query);
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+        return StreamSupport.stream(answer.json().get("items").spliterator(), false).toList();
+    }
+
+    private static JsonNode stats() {
+        return api.get(INBOX + "/stats").json();
+    }
+
+    /** @param status negative for whichever */
+    private static JsonNode post(String path, String body, int status) {
+        Answer answer = api.post(path, body);
+        if (status >= 0) {
+            assertThat(answer.status()).as(path + ": " + answer.text()).isEqualTo(status);
+        }
+        return answer.json();
+    }
+
+    private static String events(String run) {
+        return api.get("/api/v1/runs/" + run + "/events?limit=500").text();
+    }
+
+    private static Instant time(JsonNode item, String member) {
+        return Instant.parse(item.get(member).stringValue());
+    }
+}
