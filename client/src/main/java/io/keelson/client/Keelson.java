@@ -3,6 +3,7 @@ package io.keelson.client;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -115,6 +116,18 @@ public final class Keelson {
     public Page<AuditEntry> audit(@Nullable String workspace, @Nullable String cursor, int limit) {
         return Page.of(api.get(Route.of("/audit").with("workspace_id", workspace).with("cursor", cursor)
                 .with("limit", limit).toString()), AuditEntry.class);
+    }
+
+    /**
+     * What happens in the workspace, each event once; to be closed.
+     *
+     * @param types only these, as {@code type} or {@code event_type} names them; empty for all
+     * @param follow whether to wait for more where there is no further event
+     * @param after the id behind which to begin; 0 for the first event, null for what happens from now on
+     */
+    public EventStream eventStream(Set<String> types, boolean follow, @Nullable Long after) {
+        return new EventStream(api, Route.of("/events/stream")
+                .with("types", types.isEmpty() ? null : String.join(",", types)).toString(), types, follow, after);
     }
 
     /** Workers that the server has heard of. */

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -224,5 +225,16 @@ public final class Runs {
 
     private <T> List<T> all(String id, String what, Class<T> type) {
         return Page.all(cursor -> page(Route.of("/runs/", id, what).with("cursor", cursor), type));
+    }
+
+    /**
+     * What happens to a run, each event once; to be closed. Its ids are the events' numbers within the run.
+     *
+     * @param types only these, as {@code type} or {@code event_type} names them; empty for all
+     * @param follow whether to wait for more until the run has ended
+     * @param after the number behind which to begin; 0 for the first event
+     */
+    public EventStream eventStream(String id, Set<String> types, boolean follow, long after) {
+        return new EventStream(api, Route.of("/runs/", id, "/events/stream").toString(), types, follow, after);
     }
 }

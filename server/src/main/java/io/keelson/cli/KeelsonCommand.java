@@ -9,6 +9,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "keelson", versionProvider = Version.class, synopsisSubcommandLabel = "COMMAND",
         description = "Durable runs of AI agents: plans of tasks that survive crashes, restarts and waiting for people.",
         subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, StatesCommand.class,
+                EventsCommand.class,
                 ArtifactsCommand.class,
                 ExplainCommand.class, InboxCommand.class, ProposalsCommand.class,
                 ApproveCommand.class,

@@ -6,9 +6,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Events as they happen (server-sent events, the HTML standard). A stream goes on where the last one broke off, by the
@@ -16,14 +14,11 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class EventStreams {
 
-    /** How many streams a key may hold open on one server. */
-    static final int MOST_STREAMS = 2_000;
-
     /** How often a stream without events looks whether its key is still good, and how often its client hears of it. */
     private static final Duration BEAT = Duration.ofSeconds(5);
     private static final byte[] ALIVE = ":\n\n".getBytes(StandardCharsets.UTF_8);
     /** When a client whose stream broke off comes again. */
-    private static final byte[] RETRY = "retry: 1000\n\n".getBytes(StandardCharsets.UTF_8);
+    static final byte[] RETRY = "retry: 1000\n\n".getBytes(StandardCharsets.UTF_8);
     private static final long LONGEST_MILLIS = Duration.ofDays(365).toMillis();
     /** To a client that comes again after the end: it does not come once more. */
     private static final int NO_CONTENT = 204;
@@ -32,15 +27,16 @@ final class EventStreams {
     private final RunNews news;
     private final Door door;
     private final Stopping stopping;
+    private final StreamPlaces places;
     private final StreamReads patient;
     private final EventTexts texts = new EventTexts();
-    private final Map<UUID, Integer> open = new ConcurrentHashMap<>();
 
-    EventStreams(Reads reads, Door door, Stopping stopping) {
+    EventStreams(Reads reads, Door door, Stopping stopping, StreamPlaces places, StreamReads patient) {
         this.reads = reads;
         this.door = door;
         this.stopping = stopping;
-        this.patient = new StreamReads(stopping);
+        this.places = places;
+        this.patient = patient;
         this.news = new RunNews(runs -> reads.read((reader, c) -> reader.progress(c, runs)), stopping);
     }
 
@@ -54,40 +50,34 @@ final class EventStreams {
         long after = query.integer("after", 0, Long.MAX_VALUE, 0);
         long wait = query.integer("wait_ms", 0, Long.MAX_VALUE, Long.MAX_VALUE);
         query.done();
-        long seen = Math.max(after, lastSeen(call));
+        long seen = Math.max(after, lastSeen(call, 0));
         Progress known = patient.once(() -> reads.read((reader, c) -> Reads.found(
                 reader.progress(c, call.workspace(), run), IdKind.RUN, run)));
         if (known.ended() && known.lastSeq() <= seen) {
             return Answer.empty(NO_CONTENT);
         }
-        if (open.getOrDefault(call.keyId(), 0) >= MOST_STREAMS) {
-            throw Refusal.of(ErrorCode.STREAM_LIMIT_REACHED,
-                    "a key may hold " + MOST_STREAMS + " streams open on a server").header("Retry-After", "1");
-        }
+        places.requireRoom(call);
         return Answer.live("text/event-stream", out -> send(new Reader(call, run, out, seen), known, wait))
                 .header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
     }
 
     /** What a client says that goes on. */
-    private static long lastSeen(Call call) {
+    static long lastSeen(Call call, long absent) {
         String id = call.header("Last-Event-ID");
         if (id == null || id.isEmpty()) {
-            return 0;
+            return absent;
         }
         if (!id.matches("\\d{1,18}")) {
             throw Refusal.of(ErrorCode.INVALID_PARAMETER,
-                    "Last-Event-ID is the number of an event of this run, not " + Shown.piece(id));
+                    "Last-Event-ID is the number of an event of this stream, not " + Shown.piece(id));
         }
         return Long.parseLong(id);
     }
 
     private void send(Reader reader, Progress known, long wait) throws IOException, InterruptedException {
-        open.merge(reader.call.keyId(), 1, Integer::sum);
-        try (RunNews.Watch watch = news.watch(reader.run, known)) {
+        try (StreamPlaces.Place _ = places.take(reader.call); RunNews.Watch watch = news.watch(reader.run, known)) {
             reader.write(RETRY);
             follow(reader, known, watch, Duration.ofMillis(Math.min(wait, LONGEST_MILLIS)));
-        } finally {
-            open.computeIfPresent(reader.call.keyId(), (key, streams) -> streams == 1 ? null : streams - 1);
         }
     }
 

@@ -18,7 +18,10 @@ final class Routes {
         CreditDoor credits = new CreditDoor(rooms.money(), reads);
         new RunCreation(rooms.missions(), rooms.ids(), reads, admission, credits, submission).addTo(table);
         new RunViews(reads, poll, rooms.commands()).addTo(table);
-        new EventStreams(reads, door, stopping).addTo(table);
+        StreamPlaces places = new StreamPlaces();
+        StreamReads patient = new StreamReads(stopping);
+        new EventStreams(reads, door, stopping, places, patient).addTo(table);
+        new FeedStreams(reads, door, stopping, places, patient).addTo(table);
         new RunActions(reads, admission, credits, submission).addTo(table);
         new ArtifactActions(reads, rooms.artifacts(), rooms.database(), rooms.artifactLife()).addTo(table);
         new ExplainActions(reads, rooms.database(), rooms.explainer()).addTo(table);

@@ -68,7 +68,8 @@ class ScopesTest {
     }
 
     private static ApiServer.Answer call(ApiServer api, Operation operation, String key) {
-        String target = operation.path.replaceAll("\\{\\w+}", NOBODY);
+        String target = operation.path.replaceAll("\\{\\w+}", NOBODY)
+                + (operation.path.endsWith("/stream") ? "?wait_ms=0" : "");
         byte[] body = operation.method.equals("GET") ? null : new byte[] {'{', '"', 'x', '"', ':', '1', '}'};
         return api.send(operation.method, target, body, "Authorization", key, "Content-Type",
                 body == null ? "" : "application/json");

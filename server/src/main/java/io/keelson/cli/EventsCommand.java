@@ -1,0 +1,67 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Cells;
+import io.keelson.client.EventStream;
+import io.keelson.client.Keelson;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+
+@Command(name = "events", description = "Prints what has happened to a run, or in the workspace, and what happens.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson events latest",
+                "  keelson events --follow --types run.status.changed",
+                "  keelson events latest --json | jq -r .event_type"})
+final class EventsCommand extends CliCommand {
+
+    @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's id, or latest; all runs when not given.")
+    @Nullable String run;
+
+    @Option(names = "--follow", description = "Go on with what happens from then on: of a run until it ends, of the"
+            + " workspace until interrupted, and without what has happened.")
+    boolean follow;
+
+    @Option(names = "--types", paramLabel = "TYPE", split = ",",
+            description = "Only events of these types, such as run.status.changed or task_completed.")
+    Set<String> types = new LinkedHashSet<>();
+
+    @Option(names = "--after", paramLabel = "ID",
+            description = "Begin behind this event: the number that stands before each.")
+    @Nullable Long after;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news); EventStream events = open(link.keelson())) {
+            for (EventStream.Live event = events.next(); event != null && !link.interrupted(); event = events.next()) {
+                out().println(json ? event.data().toString() : line(event));
+                out().flush();
+            }
+            return link.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
+        }
+    }
+
+    private EventStream open(Keelson keelson) {
+        if (run != null) {
+            return keelson.runs().eventStream(RunDocuments.id(keelson, run), types, follow, after == null ? 0 : after);
+        }
+        return keelson.eventStream(types, follow, after != null ? after : follow ? null : Long.valueOf(0));
+    }
+
+    private String line(EventStream.Live event) {
+        JsonNode data = event.data();
+        JsonNode payload = data.path("payload");
+        String subject = data.path("step_id").isString() ? "step " + data.path("step_id").stringValue()
+                : data.path("task_id").isString() ? "task " + data.path("task_id").stringValue() : "";
+        String change = payload.path("to").isString()
+                ? payload.path("from").asString("") + " → " + payload.path("to").stringValue()
+                : "";
+        return Cells.clean(String.join("  ", String.valueOf(event.id()), data.path("created_at").asString(""),
+                run == null ? data.path("run_id").asString("") : "", data.path("event_type").asString(""), subject,
+                change, payload.path("reason").asString("")).replaceAll(" {3,}", "  ").strip());
+    }
+}

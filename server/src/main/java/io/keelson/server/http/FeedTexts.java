@@ -1,0 +1,78 @@
+package io.keelson.server.http;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Stretches of workspaces' feeds as they were read: all who follow one workspace are sent the same text, read once. */
+final class FeedTexts {
+
+    /** In ids, those of other workspaces and of nobody included. */
+    static final int STRETCH = 2_048;
+    private static final int MOST_KEPT = 32;
+
+    /** Events with ids after one up to and with another. */
+    private record Key(UUID workspace, long after, long to) {}
+
+    /**
+     * One event.
+     *
+     * @param type as the stream names it
+     * @param eventType as the list names it
+     */
+    record Piece(long id, String type, String eventType, UUID run, byte[] text) {}
+
+    private static final class Stretch {
+        private final ReentrantLock reading = new ReentrantLock();
+        private @Nullable List<Piece> pieces;
+    }
+
+    /** Reads events in order. */
+    interface Source {
+        List<ObjectNode> read() throws InterruptedException;
+    }
+
+    private final Map<Key, Stretch> kept = new LinkedHashMap<>(MOST_KEPT, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Key, Stretch> eldest) {
+            return size() > MOST_KEPT;
+        }
+    };
+
+    /** Where the stretch ends that begins after that id: all end at the same ids but for the last. */
+    static long end(long after, long settled) {
+        return Math.min(settled, (after / STRETCH + 1) * STRETCH);
+    }
+
+    List<Piece> of(UUID workspace, long after, long to, Source source) throws InterruptedException {
+        Key key = new Key(workspace, after, to);
+        Stretch stretch;
+        synchronized (kept) {
+            stretch = kept.computeIfAbsent(key, missing -> new Stretch());
+        }
+        stretch.reading.lockInterruptibly();
+        try {
+            List<Piece> pieces = stretch.pieces;
+            if (pieces == null) {
+                pieces = source.read().stream().map(FeedTexts::piece).toList();
+                stretch.pieces = pieces;
+            }
+            return pieces;
+        } finally {
+            stretch.reading.unlock();
+        }
+    }
+
+    private static Piece piece(ObjectNode event) {
+        ObjectNode data = EventTexts.named(event);
+        String id = event.get("id").asString();
+        return new Piece(Long.parseLong(id), data.get("type").stringValue(), event.get("event_type").stringValue(),
+                UUID.fromString(event.get("run_id").asString()), EventTexts.text(id, data));
+    }
+}
