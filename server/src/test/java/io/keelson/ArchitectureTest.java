@@ -37,6 +37,7 @@ class ArchitectureTest {
             "core.money      | nothing",
             "core.plan       | core.money core.policy",
             "core.run        | core.lifecycle core.money core.plan core.policy",
+            "core.schedule   | nothing",
             "client          | nothing",
             "server.json     | nothing",
             "server.db       | nothing",
@@ -50,9 +51,12 @@ class ArchitectureTest {
             "server.money    | core.money core.run server.db",
             "server.secret   | server.auth server.db",
             "server.roster   | server.auth server.db",
+            "server.recipe   | nothing",
+            "server.schedule | core.run core.schedule server.db",
             "server.engine   | core server.run server.db server.expr server.tool server.artifact server.secret server.json",
             "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
-                    + " server.money server.secret server.roster server.db server.expr server.json",
+                    + " server.money server.secret server.recipe server.schedule"
+                    + " server.roster server.db server.expr server.json",
             "cli             | client core.lifecycle core.plan server.plan server.tool server.db",
     })
     void aRoomKnowsOnlyTheRoomsBelowIt(String room, String known) {

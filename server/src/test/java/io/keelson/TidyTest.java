@@ -66,7 +66,9 @@ class TidyTest {
         Map<String, String> owners = Map.of("workspaces|api_keys|principals|workspace_limits|operator_audit", "auth",
                 "orchestration_\\w+|run_attempts|run_agents|work_results|artifacts|artifact_uploads|work_queue|timers|step_logs"
                         + "|step_progress|engine_nodes|engine_outages|escalation_tickets|workers|inbox_assignments|proposals",
-                "run", "billing_ledger|credit_balances|prices", "(money|run)");
+                "run", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",
+                "billing_ledger|credit_balances|prices",
+                "(money|run)");
         // The claim goes by what workspaces may have at work at a time, and who explains a wait counts it likewise. The
         // audit compares the books with the runs' own figures, all in one snapshot.
         Set<String> exempt = Set.of("server/src/main/java/io/keelson/server/run/WorkLimits.java workspace_limits",

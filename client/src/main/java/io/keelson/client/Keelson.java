@@ -45,6 +45,16 @@ public final class Keelson {
         return new Runs(api);
     }
 
+    /** Missions that are kept to be run again. */
+    public Recipes recipes() {
+        return new Recipes(api);
+    }
+
+    /** Runs that are made at times. */
+    public Schedules schedules() {
+        return new Schedules(api);
+    }
+
     public Steps steps() {
         return new Steps(api);
     }

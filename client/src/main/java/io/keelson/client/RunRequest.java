@@ -1,5 +1,6 @@
 package io.keelson.client;
 
+import java.time.Instant;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -28,6 +29,11 @@ public record RunRequest(JsonNode mission, @Nullable String idempotencyKey) {
     /** Starts it at once, instead of leaving it {@code created}. */
     public RunRequest start() {
         return new RunRequest(body().put("start", true), idempotencyKey);
+    }
+
+    /** Starts it by itself at that time; one that is past starts it at once. */
+    public RunRequest startAt(Instant when) {
+        return new RunRequest(body().put("start_at", when.toString()), idempotencyKey);
     }
 
     public RunRequest idempotencyKey(String key) {

@@ -16,6 +16,7 @@ import picocli.CommandLine.Spec;
                 RejectCommand.class, EscalationsCommand.class, ResolveCommand.class, TaskCommand.class,
                 PauseCommand.class, ResumeCommand.class, CancelCommand.class, FailCommand.class, RetryCommand.class,
                 ReplanCommand.class, ForkCommand.class, BudgetCommand.class,
+                RecipesCommand.class, SchedulesCommand.class,
                 CreditsCommand.class, LedgerCommand.class, UsageCommand.class, PricesCommand.class,
                 AgentsCommand.class,
                 WorkspacesCommand.class, KeysCommand.class, AuditCommand.class,

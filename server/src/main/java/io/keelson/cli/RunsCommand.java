@@ -57,6 +57,10 @@ final class RunsCommand extends CliCommand {
     }
 
     private static String state(Run run, Style style) {
+        Instant start = run.startAt();
+        if (start != null && run.state().equals("created")) {
+            return style.state(run.state()) + ", starts at " + start;
+        }
         return style.state(run.state()) + (run.waitsForHumans() == 0 ? "" : style.yellow(", waits for a human"));
     }
 }

@@ -23,6 +23,7 @@ import io.keelson.server.http.HttpOptions;
 import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.HttpStartException;
 import io.keelson.server.http.Rooms;
+import io.keelson.server.http.ScheduledRuns;
 import io.keelson.server.money.Money;
 import io.keelson.server.money.PriceKind;
 import io.keelson.server.outbound.OutboundClient;
@@ -31,6 +32,7 @@ import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ModelPrices;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.recipe.Recipes;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Explainer;
@@ -39,6 +41,10 @@ import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.Inbox;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.run.RunStore;
+import io.keelson.server.schedule.ScheduleRoom;
+import io.keelson.server.schedule.Schedules;
+import io.keelson.server.schedule.Ticker;
+import io.keelson.server.schedule.Ticks;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
@@ -51,8 +57,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -128,16 +136,25 @@ public final class Server implements AutoCloseable {
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
                             settings.artifacts().retention())));
             MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
+            Function<UUID, MissionReader> missionsOf = workspace -> missions
+                    .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
+                    .staffed(() -> agents.of(workspace));
+            Recipes recipes = new Recipes();
+            Schedules schedules = new Schedules(DbClock.DATABASE);
+            Ticks ticks = new Ticks(UuidCreator::getTimeOrderedEpoch);
+            Ticker ticker = closing(new Ticker(database, schedules, ticks, new ScheduledRuns(database, engine,
+                    missionsOf, recipes, access.workspaces(), new RunReader())));
+            engine.onSchedules(ticker::nudge);
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
                     new Rooms(database, access, engine, engine.remoteWork(), new RunReader(),
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
                                     tool -> tools.find(tool).isPresent()),
-                            new Inbox(DbClock.DATABASE),
-                            workspace -> missions.knowing(new CatalogToolKnowledge(tools, expressions,
-                                    () -> served.in(workspace))).staffed(() -> agents.of(workspace)),
+                            new Inbox(DbClock.DATABASE), missionsOf,
                             tools, artifacts, new ArtifactLife(DbClock.DATABASE), money, roster,
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
+                            recipes,
+                            new ScheduleRoom(schedules, ticks, ticker),
                             () -> answers(database))));
             http.start();
             baseUrl = http.url();

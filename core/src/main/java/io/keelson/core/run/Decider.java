@@ -39,13 +39,18 @@ public final class Decider {
             Funds funds) {
         RunView view = Planning.created(command.run());
         Decision d = new Decision(view, changes, now, ids, offer, funds, command.actor());
-        boolean begins = command.start() || command.run().fork() != null;
+        Instant later = Starts.later(command.run(), now);
+        boolean begins = later == null
+                && (command.start() || command.run().fork() != null || command.run().startAt() != null);
         Reply.Rejected refusal = begins ? Credits.reserve(d, 1) : null;
         if (refusal != null) {
             return new Created(refusal, null);
         }
         changes.insert(command.run());
-        d.note(null, null, "run_created", Map.of("name", command.run().name(), "trigger", command.run().trigger()));
+        d.note(null, null, "run_created", Starts.told(command.run(), later));
+        if (later != null) {
+            Starts.at(d, later);
+        }
         NewRun.Fork fork = command.run().fork();
         if (begins) {
             Planning.begin(d, false, fork == null ? Map.of() : fork.carried());
@@ -81,7 +86,7 @@ public final class Decider {
     private static Reply decide(Decision d, Command command) {
         return switch (command) {
             case Command.Create c -> throw new IllegalArgumentException("a view exists already: " + c.runId());
-            case Command.Start c -> start(d);
+            case Command.Start c -> Starts.now(d);
             case Command.Admit c -> admit(d);
             case Command.Approve c -> Gates.decide(d, true, c.comment());
             case Command.Reject c -> Gates.decide(d, false, c.reason());
@@ -111,18 +116,6 @@ public final class Decider {
             case Command.TimerDue c -> timer(d, c);
             case Command.Evaluated c -> Gates.evaluated(d, c);
         };
-    }
-
-    private static Reply start(Decision d) {
-        if (d.run.state == RunState.CREATED) {
-            Reply.Rejected refusal = Credits.reserve(d, d.run.attempt);
-            if (refusal != null) {
-                return refusal;
-            }
-            Planning.begin(d, false, Map.of());
-            return Reply.CHANGED;
-        }
-        return d.run.state.terminal() ? forbidden(d.run.state, "start") : Reply.UNCHANGED;
     }
 
     private static Reply admit(Decision d) {
@@ -249,6 +242,7 @@ public final class Decider {
             case WATCH -> Watch.look(d);
             case HEARTBEAT -> Watch.heartbeatDue(d);
             case RUN_RETRY -> Levels.runDue(d);
+            case START -> Starts.due(d);
             case HUMAN -> Patience.over(d, subject);
             case AGENT_RETRY -> d.view.agents.stream().filter(agent -> agent.id().equals(subject)).findFirst()
                     .ifPresentOrElse(agent -> Levels.agentDue(d, agent), () -> d.disarm(command.kind(), subject));

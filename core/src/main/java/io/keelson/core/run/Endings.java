@@ -322,6 +322,7 @@ final class Endings {
         d.move(state, told);
         d.changes.clear(d.run.id());
         d.view.watchDue = null;
+        d.view.startDue = null;
         d.view.evaluatingOutput = false;
         d.view.evaluatingPlan = false;
         if (begun) {

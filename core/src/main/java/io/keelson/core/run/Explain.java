@@ -79,7 +79,7 @@ public final class Explain {
     private boolean held() {
         RunRow run = view.run;
         switch (run.state) {
-            case CREATED -> add("NOT_STARTED", "the run was accepted and waits to be started", null);
+            case CREATED -> notStarted(run);
             case PENDING -> turn(run);
             case PLANNING, RESUMING -> add("STARTING", "the run is being set up", null);
             case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a human has to approve the plan",
@@ -96,6 +96,15 @@ public final class Explain {
                     + (run.errorCode == null ? "" : ": " + run.errorCode), null);
         }
         return true;
+    }
+
+    private void notStarted(RunRow run) {
+        if (view.startDue == null) {
+            add("NOT_STARTED", "the run was accepted and waits to be started", null);
+        } else {
+            add("STARTS_LATER", "the run starts by itself at its time, or as soon as its workspace can pay for it then",
+                    view.startDue);
+        }
     }
 
     private void turn(RunRow run) {

@@ -153,7 +153,8 @@ final class Gates {
             case EVALUATE_TASK_OUTPUT -> taskOutput(d, d.view.tasks.get(command.subject()), command.evaluation());
             case EVALUATE_RUN_OUTPUT -> runOutput(d, command.evaluation());
             case EVALUATE_PLAN -> planned(d, command.evaluation());
-            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT, WATCH ->
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
+                    WATCH ->
                 throw new IllegalArgumentException(command.toString());
         };
     }
@@ -290,7 +291,8 @@ final class Gates {
             case EVALUATE_STEP -> step != null && step.evaluating;
             case EVALUATE_RUN_OUTPUT -> d.view.evaluatingOutput;
             case EVALUATE_PLAN -> d.view.evaluatingPlan;
-            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT, WATCH ->
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
+                    WATCH ->
                 throw new IllegalArgumentException(kind.toString());
         };
         if (wanted) {

@@ -2,6 +2,7 @@ package io.keelson.core.run;
 
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
+import java.time.Instant;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -18,12 +19,14 @@ import org.jspecify.annotations.Nullable;
  * @param priority lower is dispatched first
  * @param takesExternalIdOver true when a run that has ended gives the external id up to this one
  * @param fork what it takes over from another run; null for a run of its own
+ * @param startAt when it starts by itself; null for when it is told to
+ * @param origin what stands beside it for readers; nothing is decided by it
  */
 public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String description, String goal, Plan plan,
         String planJson, String configJson, RunPolicy policy, String inputsJson, String tagsJson,
         @Nullable String outputTemplate, int priority, String trigger, @Nullable String agentSlug,
         @Nullable String externalId, boolean takesExternalIdOver, String createdBy,
-        @Nullable Fork fork) {
+        @Nullable Fork fork, @Nullable Instant startAt, Origin origin) {
 
     /**
      * What a run takes over from another one; such a run begins when it is made.
@@ -35,6 +38,34 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
         public Fork {
             carried = Map.copyOf(carried);
         }
+    }
+
+    /**
+     * Where a run comes from.
+     *
+     * @param declarationsJson the inputs that its mission declares, JSON object text; null for none
+     * @param originJson the recipe or schedule that it was made of, JSON object text; null for neither
+     */
+    public record Origin(@Nullable String declarationsJson, @Nullable String originJson) {
+        public static final Origin NONE = new Origin(null, null);
+    }
+
+    /** A run that starts when it is told to. */
+    public NewRun(UUID id, UUID workspaceId, String name, @Nullable String description, String goal, Plan plan,
+            String planJson, String configJson, RunPolicy policy, String inputsJson, String tagsJson,
+            @Nullable String outputTemplate, int priority, String trigger, @Nullable String agentSlug,
+            @Nullable String externalId, boolean takesExternalIdOver, String createdBy, @Nullable Fork fork) {
+        this(id, workspaceId, name, description, goal, plan, planJson, configJson, policy, inputsJson, tagsJson,
+                outputTemplate, priority, trigger, agentSlug, externalId, takesExternalIdOver, createdBy, fork, null,
+                Origin.NONE);
+    }
+
+    /** The same, to start by itself then. */
+    public NewRun startingAt(Instant when) {
+        return new NewRun(id, workspaceId, name, description, goal, plan, planJson, configJson, policy, inputsJson,
+                tagsJson, outputTemplate, priority, trigger, agentSlug, externalId, takesExternalIdOver, createdBy,
+                fork,
+                when, origin);
     }
 
     /** A run of its own. */

@@ -48,6 +48,8 @@ public final class RunView {
     boolean evaluatingPlan;
     /** When the timer over all timeouts is due; null when it is not known to be armed. */
     @Nullable Instant watchDue;
+    /** When it starts by itself; null when it has started or waits to be told. */
+    @Nullable Instant startDue;
     /** Tasks, groups aside, that have begun and not ended; of these, those that only a human can move. */
     int tasksBegun;
     int tasksAtHuman;
@@ -317,6 +319,11 @@ public final class RunView {
         watchDue = due;
     }
 
+    /** Notes when it starts by itself. */
+    public void restoreStart(Instant due) {
+        startDue = due;
+    }
+
     /** Notes an armed evaluation timer. */
     public void restoreEvaluation(TimerKind kind, UUID subject) {
         switch (kind) {
@@ -324,8 +331,10 @@ public final class RunView {
             case EVALUATE_STEP -> Objects.requireNonNull(steps.get(subject)).evaluating = true;
             case EVALUATE_RUN_OUTPUT -> evaluatingOutput = true;
             case EVALUATE_PLAN -> evaluatingPlan = true;
-            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT, WATCH -> {
-            }
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
+                    WATCH ->
+                {
+                }
         }
     }
 

@@ -16,6 +16,8 @@ public enum TimerKind {
     AGENT_RETRY,
     /** A run's next attempt may begin. */
     RUN_RETRY,
+    /** A run that was made to start later may start. */
+    START,
     /** Nobody has answered a gate or a ticket. */
     HUMAN,
     /** The workers of a run have all been silent. */

@@ -23,7 +23,7 @@ class ExplainTest {
 
     private @Nullable String full;
 
-    private final Explain.Surroundings around = new Explain.Surroundings() {
+    final Explain.Surroundings around = new Explain.Surroundings() {
         @Override
         public boolean served(String tool) {
             return !tool.equals("noop");

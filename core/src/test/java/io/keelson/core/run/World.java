@@ -88,6 +88,14 @@ final class World {
         return world;
     }
 
+    /** A run that is to start by itself so much later. */
+    static World startingIn(Bank bank, Duration delay, Plan plan) {
+        World world = new World(bank, 0);
+        world.create(new NewRun(new UUID(0, 0), WORKSPACE, "r", null, "goal", plan, "{}", "{}", RunPolicy.DEFAULT, "{}",
+                "[]", null, 100, "manual", null, null, "ann").startingAt(world.now.plus(delay)), false);
+        return world;
+    }
+
     private void create(NewRun run, boolean start) {
         Changes changes = new Changes();
         view = Decider.create(new Command.Create(run, start, WHO), changes, now, this::nextId, Offer.none(), funds())

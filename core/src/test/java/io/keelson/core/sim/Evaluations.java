@@ -23,7 +23,7 @@ final class Evaluations {
             case EVALUATE_STEP -> new Evaluation.Opened("{}", Duration.ofMillis(dice * 700L), null);
             case EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT -> new Evaluation.Output("1");
             case EVALUATE_PLAN -> RandomPlans.another(rows);
-            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN,
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN,
                     HEARTBEAT, WATCH ->
                 throw new IllegalArgumentException(asked.toString());
         };

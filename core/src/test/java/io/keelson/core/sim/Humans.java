@@ -3,12 +3,14 @@ package io.keelson.core.sim;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Actor;
+import io.keelson.core.run.Changes.TimerKey;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideGate;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.RunRow.Gate;
+import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,7 +59,11 @@ final class Humans {
             return;
         }
         switch (rows.run.state()) {
-            case CREATED -> ask(orCancel(rows, new Command.Start(run, ANN)), 1);
+            case CREATED -> {
+                if (!rows.timers.containsKey(new TimerKey(TimerKind.START, run)) || sim.chance(20)) {
+                    ask(orCancel(rows, new Command.Start(run, ANN)), 1);
+                }
+            }
             case AWAITING_APPROVAL -> ask(orCancel(rows, sim.weather.calm() || sim.chance(80)
                     ? new Command.Approve(run, "fine", ANN)
                     : new DecideGate(run, DecideGate.Gate.PLAN, false, null, null, ANN)), TRIES);

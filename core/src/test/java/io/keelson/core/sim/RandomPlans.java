@@ -62,9 +62,12 @@ final class RandomPlans {
         for (int i = random.nextInt(7); i > 0; i--) {
             tasks.add(task("t" + tasks.size(), tasks.size()));
         }
-        return new NewRun(id, workspace, "r", null, "goal", new Plan(1, tasks), name(id), "{}", policy,
+        NewRun run = new NewRun(id, workspace, "r", null, "goal", new Plan(1, tasks), name(id), "{}", policy,
                 "{}", "[]",
                 chance(30) ? "{}" : null, random.nextInt(3), "manual", null, null, "ann");
+        return id.getLeastSignificantBits() % 4 == 3
+                ? run.startingAt(Simulation.START.plusSeconds(id.getLeastSignificantBits() * 7 % 90))
+                : run;
     }
 
     private Budget budget() {

@@ -181,6 +181,8 @@ final class RunRows {
         timers.values().forEach(timer -> {
             if (timer.key().kind() == TimerKind.WATCH) {
                 view.restoreWatch(timer.dueAt());
+            } else if (timer.key().kind() == TimerKind.START) {
+                view.restoreStart(timer.dueAt());
             } else {
                 view.restoreEvaluation(timer.key().kind(), timer.key().subject());
             }

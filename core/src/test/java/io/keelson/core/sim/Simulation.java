@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
 public final class Simulation {
     static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration TICK = Duration.ofSeconds(1);
-    private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+    static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
     /** Once nothing goes wrong any more: poison takes some leases, a retry some backoffs. */
     private static final int TICKS_TO_END = 1_500;
 

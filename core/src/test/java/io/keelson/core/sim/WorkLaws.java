@@ -79,6 +79,7 @@ final class WorkLaws {
             case TASK_RETRY -> rows.tasks.get(subject).state() == TaskState.AWAITING_RETRY;
             case AGENT_RETRY -> rows.agents.get(subject).nextRunAt() != null;
             case RUN_RETRY -> state == RunState.RETRYING;
+            case START -> state == RunState.CREATED;
             case HUMAN -> asked(subject);
             case EVALUATE_RUN_OUTPUT, EVALUATE_PLAN, HEARTBEAT, WATCH -> !state.terminal();
         };

@@ -23,7 +23,9 @@ public final class Details {
         if (run.goal() != null && !run.goal().equals(run.name())) {
             lines.add(Cells.clean(run.goal()));
         }
-        lines.add("created " + run.createdAt() + (run.startedAt() == null ? "" : ", started " + run.startedAt())
+        boolean later = run.startAt() != null && run.state().equals("created");
+        lines.add("created " + run.createdAt() + (later ? ", starts at " + run.startAt() : "")
+                + (run.startedAt() == null ? "" : ", started " + run.startedAt())
                 + (run.completedAt() == null ? "" : ", ended " + run.completedAt()) + ", attempt "
                 + run.attemptNumber() + " of " + run.maxAttempts()
                 + (run.planVersion() > 1 ? ", plan version " + run.planVersion() : "")

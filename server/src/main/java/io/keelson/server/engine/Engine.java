@@ -45,6 +45,7 @@ public final class Engine implements Commands, AutoCloseable {
     private final NodeWork work;
     private final Claimer claimer;
     private final Thread claiming;
+    private final Lookout lookout;
     private final Upkeep upkeep;
     private final Timeouts timeouts = new Timeouts();
     private final RemoteWork remote;
@@ -76,8 +77,8 @@ public final class Engine implements Commands, AutoCloseable {
         Claims claims = new Claims(database, store.runs(), store.limits(), wakeUps, this::own);
         claimer = new Claimer(claims, work, wakeUps, tools, node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own);
-        upkeep = new Upkeep(database, store, reconciler,
-                new Lookout(database, store.runs(), reconciler, wakeUps, admissions), executor, ends, prices,
+        lookout = new Lookout(database, store.runs(), reconciler, wakeUps, admissions);
+        upkeep = new Upkeep(database, store, reconciler, lookout, executor, ends, prices,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock),
                 secrets,
                 node, options);
@@ -104,6 +105,11 @@ public final class Engine implements Commands, AutoCloseable {
 
     private CompletableFuture<Reply> own(Command command) {
         return committer.submitOwn(command);
+    }
+
+    /** Has this called when a schedule is due, from the engine's own look at the database; it returns at once. */
+    public void onSchedules(Runnable act) {
+        lookout.onSchedules(act);
     }
 
     /** The way in for workers in other processes. */

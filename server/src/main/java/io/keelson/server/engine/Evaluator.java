@@ -83,7 +83,7 @@ final class Evaluator {
                 case EVALUATE_TASK_OUTPUT -> new Evaluation.Output(taskOutput(request).toString());
                 case EVALUATE_RUN_OUTPUT -> new Evaluation.Output(runOutput(request).toString());
                 case EVALUATE_PLAN -> replanner.judge(database.withConnection(c -> reader.replan(c, request.runId())));
-                case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, HUMAN, HEARTBEAT,
+                case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
                         WATCH ->
                     throw new IllegalArgumentException(request.toString());
             };

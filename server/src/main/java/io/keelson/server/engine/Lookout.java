@@ -27,6 +27,8 @@ final class Lookout implements AutoCloseable {
     private final WakeUps wakeUps;
     private final Admissions admissions;
     private @Nullable Connection connection;
+    private volatile Runnable schedules = () -> {
+    };
 
     Lookout(Database database, RunStore store, Reconciler reconciler, WakeUps wakeUps, Admissions admissions) {
         this.database = database;
@@ -34,6 +36,11 @@ final class Lookout implements AutoCloseable {
         this.reconciler = reconciler;
         this.wakeUps = wakeUps;
         this.admissions = admissions;
+    }
+
+    /** @param act what is done when a schedule is due; returns at once */
+    void onSchedules(Runnable act) {
+        schedules = act;
     }
 
     /**
@@ -49,6 +56,9 @@ final class Lookout implements AutoCloseable {
         }
         if (due.turns()) {
             admissions.nudge();
+        }
+        if (due.schedules()) {
+            schedules.run();
         }
         if (due.timers()) {
             reconciler.dueTimers();

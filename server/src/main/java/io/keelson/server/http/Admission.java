@@ -49,7 +49,8 @@ final class Admission {
         return free ? FREE : admit(call.workspace(), call.limits());
     }
 
-    private Ticket admit(UUID workspace, Limits limits) {
+    /** The same for whoever makes runs without a call. */
+    Ticket admit(UUID workspace, Limits limits) {
         int others = comingIn.merge(workspace, 1, Integer::sum) - 1;
         Ticket ticket = () -> comingIn.computeIfPresent(workspace, (w, n) -> n == 1 ? null : n - 1);
         try {

@@ -11,6 +11,8 @@ enum IdKind {
     STEP("step_", ErrorCode.STEP_NOT_FOUND, "step"),
     ESCALATION("esc_", ErrorCode.ESCALATION_NOT_FOUND, "escalation"),
     PROPOSAL("prop_", ErrorCode.PROPOSAL_NOT_FOUND, "proposal"),
+    RECIPE("rec_", ErrorCode.RECIPE_NOT_FOUND, "recipe"),
+    SCHEDULE("sch_", ErrorCode.SCHEDULE_NOT_FOUND, "schedule"),
     ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND, "artifact"),
     WORKSPACE("ws_", ErrorCode.WORKSPACE_NOT_FOUND, "workspace"),
     API_KEY("key_", ErrorCode.API_KEY_NOT_FOUND, "API key");

@@ -8,12 +8,14 @@ import io.keelson.server.engine.Commands;
 import io.keelson.server.engine.RemoteWork;
 import io.keelson.server.money.Money;
 import io.keelson.server.plan.MissionReader;
+import io.keelson.server.recipe.Recipes;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.Inbox;
 import io.keelson.server.run.RunReader;
+import io.keelson.server.schedule.ScheduleRoom;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
 import java.util.UUID;
@@ -31,4 +33,5 @@ public record Rooms(Database database, Access access, Commands commands, RemoteW
         Explainer explainer, Inbox inbox, Function<UUID, MissionReader> missions, ToolCatalog tools,
         ArtifactStore artifacts,
         ArtifactLife artifactLife, Money money, Roster roster, Ids ids, Secrets secrets, IdempotencyKeys keys,
+        Recipes recipes, ScheduleRoom schedules,
         BooleanSupplier ready) {}

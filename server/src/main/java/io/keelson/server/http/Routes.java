@@ -16,7 +16,13 @@ final class Routes {
         Route.Table table = new Route.Table();
         Admission admission = new Admission(reads);
         CreditDoor credits = new CreditDoor(rooms.money(), reads);
-        new RunCreation(rooms.missions(), rooms.ids(), reads, admission, credits, submission).addTo(table);
+        RecipeMissions missions = new RecipeMissions(rooms.database(), rooms.recipes(), rooms.missions());
+        RunCreation creation = new RunCreation(missions, rooms.ids(), reads, admission, credits, submission);
+        creation.addTo(table);
+        new RecipeActions(rooms.recipes(), rooms.database(), rooms.missions(), missions, creation, reads, rooms.ids(),
+                new KeyedTransaction(rooms.database(), rooms.keys())).addTo(table);
+        new ScheduleActions(rooms.schedules(), rooms.database(), missions, rooms.ids(),
+                new KeyedTransaction(rooms.database(), rooms.keys())).addTo(table);
         new RunViews(reads, poll, rooms.commands()).addTo(table);
         StreamPlaces places = new StreamPlaces();
         StreamReads patient = new StreamReads(stopping);

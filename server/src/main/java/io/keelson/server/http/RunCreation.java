@@ -5,10 +5,10 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.NewRun;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.plan.Documents;
 import io.keelson.server.plan.ExternalIdPolicy;
 import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
-import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.Reading;
 import java.io.IOException;
 import java.sql.SQLException;
@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code POST /runs}: a mission becomes a run. */
@@ -27,14 +27,14 @@ final class RunCreation {
     private static final String YAML = "application/yaml";
     private static final String UNIQUE_VIOLATION = "23505";
 
-    private final Function<UUID, MissionReader> missions;
+    private final RecipeMissions missions;
     private final Ids ids;
     private final Reads reads;
     private final Admission admission;
     private final CreditDoor credits;
     private final Submission submission;
 
-    RunCreation(Function<UUID, MissionReader> missions, Ids ids, Reads reads, Admission admission, CreditDoor credits,
+    RunCreation(RecipeMissions missions, Ids ids, Reads reads, Admission admission, CreditDoor credits,
             Submission submission) {
         this.missions = missions;
         this.ids = ids;
@@ -51,54 +51,59 @@ final class RunCreation {
 
     private Answer create(Call call) throws IOException, InterruptedException {
         call.query().done();
-        Made made = make(call, mission(call));
+        return answer(call, make(call, missions.read(call.workspace(), document(call.body()))));
+    }
+
+    private Answer answer(Call call, Made made) {
         ObjectNode run = reads.run(call.workspace(), made.run);
         return made.anew ? Answer.created("/api/v1/runs/" + made.run, run) : Answer.ok(run);
+    }
+
+    /** One run of a recipe. */
+    Answer run(Call call, RecipeMissions.Drawn drawn) throws InterruptedException {
+        return answer(call, make(call, drawn));
     }
 
     /** One task for one agent, begun at once; its life has the states of that contract. */
     private Answer runAgent(Call call) throws IOException, InterruptedException {
         call.query().done();
-        Mission mission = read(missions.apply(call.workspace()).read(AgentRun.mission(call.fields())));
-        Made made = make(call, mission);
-        ObjectNode answer = AgentRun.document(made.run, mission, reads.run(call.workspace(), made.run));
+        RecipeMissions.Drawn drawn = missions.read(call.workspace(), AgentRun.mission(call.fields()));
+        Made made = make(call, drawn);
+        ObjectNode answer = AgentRun.document(made.run, drawn.mission(), reads.run(call.workspace(), made.run));
         return made.anew ? Answer.created("/api/v1/runs/" + made.run, answer) : Answer.ok(answer);
     }
 
     /** @param anew false for one that bears the external id and was there */
     private record Made(UUID run, boolean anew) {}
 
-    private Made make(Call call, Mission mission) throws InterruptedException {
+    private Made make(Call call, RecipeMissions.Drawn drawn) throws InterruptedException {
+        Mission mission = drawn.mission();
         UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         UUID existing = existing(call.workspace(), id, mission);
         if (existing == null) {
-            if (mission.start()) {
+            if (mission.start() && mission.startAt() == null) {
                 credits.begin(call, id, mission.policy().budget());
             }
             try (Admission.Ticket _ = admission.admit(call, id)) {
-                existing = submit(call, id, mission);
+                existing = submit(call, id, drawn);
             }
         }
         return existing == null ? new Made(id, true) : new Made(existing, false);
     }
 
-    private Mission mission(Call call) throws IOException {
-        Body body = call.body();
+    /** A body in JSON or YAML. */
+    static JsonNode document(Body body) throws IOException {
         body.requireType(JSON, YAML);
-        Format format = body.type().equals(YAML) ? Format.YAML : Format.JSON;
-        return read(missions.apply(call.workspace()).read(body.bytes(), format));
-    }
-
-    private static Mission read(Reading<Mission> reading) {
-        return switch (reading) {
-            case Reading.Done<Mission>(Mission mission) -> mission;
-            case Reading.Refused<Mission>(List<Problem> problems) -> throw Refusal.of(problems);
+        return switch (Documents.read(body.bytes(), body.type().equals(YAML) ? Format.YAML : Format.JSON)) {
+            case Reading.Done<JsonNode>(JsonNode document) -> document;
+            case Reading.Refused<JsonNode>(List<Problem> problems) -> throw Refusal.of(problems);
         };
     }
 
     /** @return the run that is there in its place; null when it was made */
-    private @Nullable UUID submit(Call call, UUID id, Mission mission) throws InterruptedException {
-        NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()));
+    private @Nullable UUID submit(Call call, UUID id, RecipeMissions.Drawn drawn) throws InterruptedException {
+        Mission mission = drawn.mission();
+        NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()), null, drawn.origin());
         Command.Create create = new Command.Create(run, mission.start(), call.actor());
         try {
             submission.submit(call, create);

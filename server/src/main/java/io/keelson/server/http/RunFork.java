@@ -23,7 +23,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * {@code POST /runs/{id}/fork}: a run of the same plan with other inputs, in which what completed before a task is taken
- * over. A run keeps no declarations of its inputs, so their names are checked and their types are not.
+ * over.
  */
 final class RunFork {
 
@@ -69,7 +69,7 @@ final class RunFork {
         Map<String, UUID> completed = reads.read((runs, c) -> runs.completed(c, call.workspace(), source));
         UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()),
-                new NewRun.Fork(source, task, carried(mission.plan(), task, completed)));
+                new NewRun.Fork(source, task, carried(mission.plan(), task, completed)), null);
         credits.begin(call, id, run.policy().budget());
         try (Admission.Ticket _ = admission.admit(call, id)) {
             submission.submit(call, new Command.Create(run, true, call.actor()));
@@ -78,13 +78,7 @@ final class RunFork {
     }
 
     private Mission mission(UUID workspace, UUID source, @Nullable String name, @Nullable JsonNode inputs) {
-        ObjectNode document = reads.read((runs, c) -> Reads.found(runs.mission(c, workspace, source), IdKind.RUN,
-                source));
-        document.properties().removeIf(member -> member.getValue().isNull());
-        ObjectNode declared = Json.object();
-        document.path("inputs").properties()
-                .forEach(each -> declared.putObject(each.getKey()).set("default", each.getValue()));
-        document.set("inputs", declared);
+        ObjectNode document = RunMission.of(reads, workspace, source);
         document.set("input", inputs == null ? Json.object() : inputs);
         document.put("trigger", "fork");
         if (name != null) {

@@ -13,10 +13,13 @@ final class InputValues {
     private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_-]{0,99}");
 
     private final ObjectNode declarations;
+    private final boolean required;
     private final Problems problems;
 
-    InputValues(ObjectNode declarations, Problems problems) {
+    /** @param required whether each input must have a value; else those without one stay open */
+    InputValues(ObjectNode declarations, boolean required, Problems problems) {
         this.declarations = declarations;
+        this.required = required;
         this.problems = problems;
     }
 
@@ -48,7 +51,7 @@ final class InputValues {
         } else if (declaration.has("default")) {
             check(schema, declaration.path("default"), declared + "/default");
             resolved.set(name, declaration.path("default"));
-        } else {
+        } else if (required) {
             problems.add("INPUT_MISSING", Pointers.of("/input", name), "input '" + Pointers.shown(name)
                     + "' has no default and was not given");
         }

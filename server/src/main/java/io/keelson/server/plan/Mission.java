@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.NewRun;
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -29,12 +30,14 @@ import tools.jackson.databind.node.ObjectNode;
  * @param externalId the caller's own id; null when none was given
  * @param externalIdPolicy what becomes of it when another run bears that id
  * @param start whether the run starts at once, instead of being only created
+ * @param startAt when it starts by itself; null when the caller did not say
  * @param output JSON text with expressions that makes the run's output; null for none
  */
 public record Mission(String name, String goal, @Nullable String description, Plan plan, ObjectNode planJson,
         ObjectNode config, RunPolicy policy, ObjectNode declarations, ObjectNode input, int priority,
         @Nullable String agentSlug, @Nullable String trigger, List<String> tags, @Nullable String externalId,
-        ExternalIdPolicy externalIdPolicy, boolean start, @Nullable String output) {
+        ExternalIdPolicy externalIdPolicy, boolean start, @Nullable Instant startAt,
+        @Nullable String output) {
 
     public Mission {
         tags = List.copyOf(tags);
@@ -46,16 +49,21 @@ public record Mission(String name, String goal, @Nullable String description, Pl
      * @param createdBy who asks
      */
     public NewRun newRun(UUID id, UUID workspaceId, String createdBy) {
-        return newRun(id, workspaceId, createdBy, null);
+        return newRun(id, workspaceId, createdBy, null, null);
     }
 
-    /** @param fork what it takes over from another run; null for nothing */
-    public NewRun newRun(UUID id, UUID workspaceId, String createdBy, NewRun.@Nullable Fork fork) {
+    /**
+     * @param fork what it takes over from another run; null for nothing
+     * @param origin the recipe or schedule that it was made of; null for neither
+     */
+    public NewRun newRun(UUID id, UUID workspaceId, String createdBy, NewRun.@Nullable Fork fork,
+            @Nullable ObjectNode origin) {
         ArrayNode tagged = JsonNodeFactory.instance.arrayNode();
         tags.forEach(tagged::add);
         return new NewRun(id, workspaceId, name, description, goal, plan, planJson.toString(), config.toString(),
-                policy,
-                input.toString(), tagged.toString(), output, priority, trigger == null ? "api" : trigger, agentSlug,
-                externalId, externalIdPolicy == ExternalIdPolicy.AFTER_END, createdBy, fork);
+                policy, input.toString(), tagged.toString(), output, priority, trigger == null ? "api" : trigger,
+                agentSlug, externalId, externalIdPolicy == ExternalIdPolicy.AFTER_END, createdBy, fork, startAt,
+                new NewRun.Origin(declarations.isEmpty() ? null : declarations.toString(),
+                        origin == null ? null : origin.toString()));
     }
 }

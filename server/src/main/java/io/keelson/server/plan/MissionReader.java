@@ -8,6 +8,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -15,6 +16,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -28,6 +30,9 @@ public final class MissionReader {
     private static final int NAME_LENGTH = 200;
     private static final int PRIORITY = 100;
     private static final Supplier<List<RosterAgent>> NOBODY = List::of;
+    private static final List<String> OF_A_RUN =
+            List.of("recipe", "input", "external_id", "external_id_policy", "start",
+                    "start_at", "trigger");
     private static final Pattern VERIFIER = Pattern.compile("(/plan/tasks/\\d+/verify/\\d+)(/.*)?");
 
     private final SchemaCheck shape;
@@ -79,6 +84,20 @@ public final class MissionReader {
 
     /** @param document as {@link Documents} gives it; not changed */
     public Reading<Mission> read(JsonNode document) {
+        return read(document, true);
+    }
+
+    /**
+     * A mission that is kept to be run again. It is judged as any, but inputs without a default may stay open, and what
+     * belongs to a single run may not stand in it.
+     *
+     * @param document as {@link Documents} gives it; not changed
+     */
+    public Reading<Mission> readRecipe(JsonNode document) {
+        return read(document, false);
+    }
+
+    private Reading<Mission> read(JsonNode document, boolean run) {
         Problems problems = new Problems();
         problems.addAll(shape.check(document));
         if (!document.isObject()) {
@@ -87,14 +106,21 @@ public final class MissionReader {
         String agent = Nodes.text(document, "agent_slug");
         boolean alone = agent != null && !document.has("plan") && !document.has("recipe");
         if (alone && agent != null) {
-            return hires(agent) ? read(AgentMissions.planned(document, agent))
+            return hires(agent) ? read(AgentMissions.planned(document, agent), run)
                     : new Reading.Refused<>(List.of(new Problem("UNKNOWN_REFERENCE", "/agent_slug",
                             "the roster has no agent '" + Pointers.shown(agent) + "'")));
         }
-        if (!document.has("plan") && !document.has("recipe")) {
-            problems.add("PLAN_REQUIRED", "/plan", "this release has no planner: give a plan, or the agent_slug of an "
-                    + "agent that is to reach the goal");
+        if (!run) {
+            OF_A_RUN.stream().filter(document::has).forEach(key -> problems.add("UNKNOWN_KEY", "/" + key,
+                    "a recipe has no '" + key + "': it belongs to a single run"));
         }
+        if (run && document.has("recipe")) {
+            problems.add("RECIPE_UNRESOLVED", "/recipe", "only a server knows its recipes: here the plan is wanted");
+        } else if (!document.has("plan")) {
+            problems.add("PLAN_REQUIRED", "/plan", "this release has no planner: give a plan, a recipe, or the "
+                    + "agent_slug of an agent that is to reach the goal");
+        }
+        Instant startAt = StartTime.read(document, problems);
         ObjectNode config = Nodes.object(document, "config");
         Configs.checkAmounts(config.path("budget"), problems);
         StepReader steps = new StepReader(toolTimeout, problems);
@@ -104,7 +130,7 @@ public final class MissionReader {
         RunPolicy policy = Configs.policy(config, document.path("plan"), steps);
         String name = name(document, problems);
         ObjectNode declarations = Nodes.object(document, "inputs");
-        ObjectNode input = new InputValues(declarations, problems).resolve(Nodes.object(document, "input"));
+        ObjectNode input = new InputValues(declarations, run, problems).resolve(Nodes.object(document, "input"));
         Set<String> inputs = Set.copyOf(declarations.propertyNames());
         List<Problem> followUps = new ArrayList<>();
         PlanCheck.check(plan, tools, inputs).forEach(problem -> followUps.add(asWritten(document, problem)));
@@ -113,7 +139,7 @@ public final class MissionReader {
         followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);
         return problems.isEmpty()
-                ? new Reading.Done<>(mission(document, name, plan, policy, taskReader, declarations, input))
+                ? new Reading.Done<>(mission(document, name, plan, policy, taskReader, declarations, input, startAt))
                 : new Reading.Refused<>(problems.all());
     }
 
@@ -129,7 +155,7 @@ public final class MissionReader {
     }
 
     private static Mission mission(JsonNode document, String name, Plan plan, RunPolicy policy, TaskReader tasks,
-            ObjectNode declarations, ObjectNode input) {
+            ObjectNode declarations, ObjectNode input, @Nullable Instant startAt) {
         return new Mission(name, Nodes.text(document, "goal", Nodes.text(document, "task", name)),
                 Nodes.text(document, "description"), plan, normal(document.path("plan"), plan, tasks),
                 Nodes.object(document, "config"), policy, declarations, input,
@@ -138,7 +164,7 @@ public final class MissionReader {
                 document.path("tags").values().stream().map(JsonNode::asString).toList(),
                 Nodes.text(document, "external_id"),
                 ExternalIdPolicy.of(Nodes.text(document, "external_id_policy", "reject")),
-                document.path("start").asBoolean(false),
+                document.path("start").asBoolean(false), startAt,
                 Nodes.json(document, "output"));
     }
 

@@ -9,7 +9,9 @@ final class ReadSql {
     private static final String RUN_COLUMNS = """
             r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
                 r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
-                r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
+                r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task, r.start_at,
+                r.origin ->> 'recipe_id' as recipe_id, (r.origin ->> 'recipe_version')::int as recipe_version,
+                r.origin ->> 'schedule_id' as schedule_id, r.origin ->> 'scheduled_for' as scheduled_for,
                 (select count(*) from escalation_tickets e
                   where e.run_id = r.id and e.resolution is null)::int as open_escalations,
                 (select count(*) from timers w where w.run_id = r.id and w.kind = 'human')::int as waits_for_humans,
@@ -289,7 +291,7 @@ final class ReadSql {
     /** A run as it was submitted; its plan as it stands. */
     static final String MISSION = """
             select r.title as name, r.description, r.goal, r.plan, r.config, r.inputs, r.tags,
-                r.output_template::jsonb as output, r.priority, r.agent_slug
+                r.output_template::jsonb as output, r.priority, r.agent_slug, r.input_declarations, r.origin, r.state
               from orchestration_runs r
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 

@@ -280,7 +280,7 @@ public final class RunReader {
 
     /**
      * What a run was made of, for another one like it: {@code name, description, goal, plan, config, inputs} (their
-     * values), {@code tags, output, priority, agent_slug}. The plan is the one that it works on now.
+     * values), {@code tags, output, priority, agent_slug}; and {@code input_declarations, origin, state}. The plan is the one that it works on now.
      */
     public Optional<ObjectNode> mission(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.MISSION, ids(workspaceId, runId));

@@ -80,9 +80,10 @@ public final class RunStore {
      * @param lapsed a lease ran out, or an execution is past its deadline and the grace
      * @param timers a timer is due
      * @param turns a run waits under its concurrency key
+     * @param schedules a schedule wants to be looked at
      * @param nextLease how long until the next lease ends; null where there is none
      */
-    public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns,
+    public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns, boolean schedules,
             @Nullable Duration nextLease) {}
 
     private final DbClock clock;

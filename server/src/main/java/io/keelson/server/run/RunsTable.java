@@ -52,17 +52,19 @@ final class RunsTable {
             money("credits_uncollected", RunRow::uncollected), money("hard_limit_usd", RunRow::hardLimit),
             money("soft_limit_usd", RunRow::softLimit), flag("budget_warned", RunRow::budgetWarned));
 
-    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new_v3", """
+    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new_v4", """
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
                 tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts,
-                forked_from, fork_task, state, state_type, attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed,
+                forked_from, fork_task, start_at, origin, input_declarations, state, state_type, attempt_number,
+                effect_generation, failing, agent_count, task_count, tasks_completed,
                 tasks_failed, tasks_skipped, steps_total, total_tokens, total_cost, started_at,
                 completed_at, duration_ms, error_code, error_message, output, version_id, plan_version,
                 replans, gate, state_since, active_ms, active_since, quiet_since, credits_charged_before,
                 credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd, budget_warned, created_at,
                 updated_at)
             select id, workspace_id, title, description, goal, plan, config, policy, inputs, tags, output_template,
-                priority, trigger, agent_slug, external_id, created_by, max_attempts, forked_from, fork_task, state, state_type,
+                priority, trigger, agent_slug, external_id, created_by, max_attempts, forked_from, fork_task, start_at,
+                origin, input_declarations, state, state_type,
                 attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed, tasks_failed,
                 tasks_skipped, steps_total, total_tokens, total_cost, started_at, completed_at,
                 keelson_duration_ms(started_at, completed_at), error_code, error_message, output, version_id,
@@ -81,6 +83,8 @@ final class RunsTable {
             integer("max_attempts", a -> a.run.policy().maxAttempts()),
             uuid("forked_from", a -> a.run.fork() == null ? null : a.run.fork().run()),
             text("fork_task", 220, a -> a.run.fork() == null ? null : a.run.fork().task()),
+            time("start_at", a -> a.run.startAt()), json("origin", a -> a.run.origin().originJson()),
+            json("input_declarations", a -> a.run.origin().declarationsJson()),
             word("state", a -> a.row.state().wire()), word("state_type", a -> a.row.state().type().wire()),
             integer("attempt_number", a -> a.row.attempt()),
             integer("effect_generation", a -> a.row.effectGeneration()), flag("failing", a -> a.row.failing()),

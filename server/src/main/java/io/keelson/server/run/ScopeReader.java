@@ -65,7 +65,9 @@ public final class ScopeReader {
 
     private static final String RUN =
             """
-            select id, title as name, goal, inputs, attempt_number as attempt, tags from orchestration_runs where id = ?""";
+            select id, title as name, goal, inputs, attempt_number as attempt, tags,
+                origin ->> 'scheduled_for' as scheduled_for
+              from orchestration_runs where id = ?""";
 
     private static final String TASKS = """
             select t.key, t.state, %s as output

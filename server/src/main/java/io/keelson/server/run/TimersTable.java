@@ -40,6 +40,8 @@ final class TimersTable {
             TimerKind kind = TimerKind.of(row.getString("kind"));
             if (kind == TimerKind.WATCH) {
                 loading.view(row).restoreWatch(Objects.requireNonNull(Loading.time(row, "due_at")));
+            } else if (kind == TimerKind.START) {
+                loading.view(row).restoreStart(Objects.requireNonNull(Loading.time(row, "due_at")));
             } else {
                 loading.view(row).restoreEvaluation(kind, Loading.uuid(row, "subject"));
             }

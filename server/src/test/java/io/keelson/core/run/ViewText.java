@@ -59,7 +59,8 @@ public final class ViewText {
         line(" outages", view.outages);
         line(" artifacts", new TreeMap<>(view.artifacts));
         if (live) {
-            line(" open", view.tasksOpen, view.evaluatingOutput, view.evaluatingPlan, view.watchDue);
+            line(" open", view.tasksOpen, view.evaluatingOutput, view.evaluatingPlan, view.watchDue,
+                    view.startDue);
             line(" begun", view.tasksBegun, view.tasksAtHuman, key(view.beforeHook), key(view.afterHook));
             if (view.run.policy().failures().escalation().enabled()) {
                 line(" calls", view.calls.calls(now), view.calls.errors(now));

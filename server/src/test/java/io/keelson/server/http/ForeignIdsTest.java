@@ -29,6 +29,7 @@ class ForeignIdsTest {
     /** What makes a route look for what it is asked about; the others take an empty object. */
     private static final Map<String, String> BODIES = Map.of(
             "POST /runs/{id}/fork", "{\"task\": \"ask\"}",
+            "PUT /recipes/{id}", "{\"name\": \"ours\", \"plan\": {\"tasks\": []}}",
             "POST /runs/{id}/budget", "{\"hard_limit_usd\": 5}",
             "POST /escalations/{id}/resolve", "{\"resolution\": \"resume\"}");
 
@@ -62,6 +63,11 @@ class ForeignIdsTest {
         theirs.put("agent", api.post("/api/v1/agents", "{\"slug\": \"" + UUID.randomUUID() + "\"}").json().get("slug")
                 .stringValue());
         theirs.put("proposal", first("/proposals?run_id=" + run));
+        api.post("/api/v1/recipes", "{\"name\": \"theirs\", \"plan\": {\"tasks\": []}}");
+        theirs.put("recipe", first("/recipes"));
+        api.post("/api/v1/schedules",
+                "{\"name\": \"theirs\", \"cron\": \"@yearly\", \"mission\": {\"name\": \"m\", \"plan\": {\"tasks\": []}}}");
+        theirs.put("schedule", first("/schedules"));
         theirs.put("key", first("/api-keys"));
         theirs.put("workspace", api.run(run).get("workspace_id").stringValue());
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"their-worker\", \"tools\": [\"their.tool\"]}");

@@ -16,6 +16,7 @@ import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.recipe.Recipes;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Explainer;
@@ -23,13 +24,22 @@ import io.keelson.server.run.IdempotencyKeys;
 import io.keelson.server.run.Inbox;
 import io.keelson.server.run.RunReader;
 import io.keelson.server.run.RunStore;
+import io.keelson.server.schedule.RunMaker;
+import io.keelson.server.schedule.Schedule;
+import io.keelson.server.schedule.ScheduleRoom;
+import io.keelson.server.schedule.Schedules;
+import io.keelson.server.schedule.Tick;
+import io.keelson.server.schedule.Ticker;
+import io.keelson.server.schedule.Ticks;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -93,9 +103,31 @@ class OpenApiTest {
                     new ArtifactLife(DbClock.DATABASE), new Money(database, DbClock.DATABASE), new Roster(database),
                     UUID::randomUUID,
                     secrets,
-                    new IdempotencyKeys(DbClock.DATABASE), () -> true));
+                    new IdempotencyKeys(DbClock.DATABASE), new Recipes(), schedules(database), () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());
+        }
+    }
+
+    private static ScheduleRoom schedules(Database database) {
+        Schedules schedules = new Schedules(DbClock.DATABASE);
+        Ticks ticks = new Ticks(UUID::randomUUID);
+        return new ScheduleRoom(schedules, ticks, new Ticker(database, schedules, ticks, new NoRuns()));
+    }
+
+    /** Nothing is made here. */
+    private static final class NoRuns implements RunMaker {
+        @Override
+        public Outcome make(Schedule schedule, Tick tick) {
+            return new Outcome.Refused("NONE", "none");
+        }
+
+        @Override
+        public void cancel(UUID run, String reason) {}
+
+        @Override
+        public Set<UUID> ended(Connection c, Collection<UUID> runs) {
+            return Set.of();
         }
     }
 

@@ -48,7 +48,7 @@ class TenantFenceTest {
     private static final Set<String> NOBODYS =
             Set.of("engine_nodes", "engine_outages", "flyway_schema_history", "prices");
     /** Nothing writes them yet. */
-    private static final Set<String> UNUSED = Set.of("agents", "agent_reports", "board_tasks", "workflow_recipes",
+    private static final Set<String> UNUSED = Set.of("agents", "agent_reports", "board_tasks",
             "orchestration_events_archive");
 
     private static final String MISSION = """
@@ -84,6 +84,11 @@ class TenantFenceTest {
             String[] headers = bearer.isEmpty() ? new String[0] : new String[] {"Authorization", bearer};
             call("PUT", "/secrets/token", "{\"value\": \"0123456789\"}", headers);
             call("PUT", "/secrets/token", "{\"value\": \"9876543210\"}", headers);
+            call("POST", "/recipes", "{\"name\": \"r\", \"plan\": {\"tasks\": []}}", headers);
+            String schedule = call("POST", "/schedules", """
+                    {"name": "s", "cron": "@yearly", "mission": {"name": "m", "plan": {"tasks": []}}}""", headers)
+                    .get("id").stringValue();
+            call("POST", "/schedules/" + schedule + "/trigger", "{}", headers);
             call("POST", "/dispatch/claim", """
                     {"worker_id": "w", "tools": ["test.remote"], "max": 1}""", headers);
             call("POST", "/runs", ApiServer.REMOTE, headers);

@@ -65,7 +65,9 @@ class SchemaTest {
         parent.set(key, example(schema));
         Reading<Mission> reading = Missions.read(document.toString(), Format.JSON);
 
-        if (description.startsWith("Not in this release")) {
+        if (key.equals("recipe")) {
+            assertThat(Missions.problems(reading)).extracting(Problem::code).containsExactly("RECIPE_UNRESOLVED");
+        } else if (description.startsWith("Not in this release")) {
             assertThat(Missions.problems(reading)).extracting(Problem::code, Problem::pointer)
                     .containsExactly(org.assertj.core.groups.Tuple.tuple("NOT_SUPPORTED_YET", at + "/" + key));
         } else {

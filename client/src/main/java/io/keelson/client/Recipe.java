@@ -1,0 +1,30 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A mission that is kept to be run again. JSON components are never Java null: what is absent is a JSON null.
+ *
+ * @param description the goal of its mission
+ * @param version from 1; rises when its mission changes
+ * @param inputs its parameters by name, each a JSON Schema
+ * @param templateId of one that was saved from a run; null for another
+ * @param originatedFrom the run that it was saved from; null for none
+ * @param mission the shape of a mission file; absent in lists
+ * @param steps its tasks as a line; absent in lists and in old versions
+ */
+public record Recipe(String id, String workspaceId, String name, @Nullable String description, int version,
+        JsonNode inputs, JsonNode tags, @Nullable String templateId, @Nullable String originatedFrom,
+        @Nullable String createdBy, Instant createdAt, @Nullable String updatedBy, Instant updatedAt, JsonNode mission,
+        JsonNode steps, JsonNode executionConfig) {
+
+    public Recipe {
+        inputs = Json.orNull(inputs);
+        tags = Json.orNull(tags);
+        mission = Json.orNull(mission);
+        steps = Json.orNull(steps);
+        executionConfig = Json.orNull(executionConfig);
+    }
+}

@@ -1,0 +1,94 @@
+package io.keelson.client;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Missions that are kept to be run again. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Recipes {
+
+    private final Api api;
+
+    Recipes(Api api) {
+        this.api = api;
+    }
+
+    /** All of them, by name, without their missions. */
+    public List<Recipe> list() {
+        return Page
+                .all(cursor -> Page.of(api.get(Route.of("/recipes").with("cursor", cursor).toString()), Recipe.class));
+    }
+
+    public Recipe get(String id) {
+        return recipe(Call.get(Route.of("/recipes/", id)));
+    }
+
+    /** As it was in that version. */
+    public Recipe get(String id, int version) {
+        return recipe(Call.get(Route.of("/recipes/", id).with("version", version)));
+    }
+
+    /** Without its mission; empty when there is none of that name. */
+    public Optional<Recipe> byName(String name) {
+        return Page.of(api.get(Route.of("/recipes").with("name", name).toString()), Recipe.class).items().stream()
+                .findFirst();
+    }
+
+    /** @param mission the shape of a mission file; all that is wrong with it is said at once */
+    public Recipe create(JsonNode mission) {
+        return recipe(Call.post("/recipes", mission));
+    }
+
+    /** A new version, unless the mission is the one that it has. */
+    public Recipe replace(String id, JsonNode mission) {
+        return recipe(Call.put(Route.of("/recipes/", id), mission));
+    }
+
+    /**
+     * Saves a completed run: its plan without its results, its inputs as parameters with its values as defaults.
+     *
+     * @param name null for the run's; saving a run again under the same name gives the same recipe
+     */
+    public Recipe save(String run, @Nullable String name) {
+        ObjectNode body = Json.object();
+        if (name != null) {
+            body.put("name", name);
+        }
+        return recipe(Call.post(Route.of("/runs/", run, "/save-as-recipe"), body).repeatable());
+    }
+
+    /**
+     * Starts a run of it.
+     *
+     * @param inputs values by name: any that Jackson can write
+     */
+    public Run run(String id, Map<String, ?> inputs) {
+        ObjectNode body = Json.object();
+        body.set("inputs", Json.of(inputs));
+        return run(id, body, null);
+    }
+
+    /**
+     * Makes a run of it.
+     *
+     * @param body {@code inputs} and what else is particular to the run, such as {@code name} or {@code start_at}
+     * @param idempotencyKey the same key never makes a second run; null for none
+     */
+    public Run run(String id, JsonNode body, @Nullable String idempotencyKey) {
+        Call call = Call.post(Route.of("/recipes/", id, "/run"), body);
+        Call keyed = idempotencyKey == null ? call : call.header("Idempotency-Key", idempotencyKey).repeatable();
+        return Json.document(api.send(keyed).body(), Run.class);
+    }
+
+    /** Runs that were made of it stay. */
+    public void delete(String id) {
+        api.send(Call.of("DELETE", Route.of("/recipes/", id), null));
+    }
+
+    private Recipe recipe(Call call) {
+        return Json.document(api.send(call).body(), Recipe.class);
+    }
+}

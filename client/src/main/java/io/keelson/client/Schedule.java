@@ -1,0 +1,27 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Runs that are made at times. JSON components are never Java null: what is absent is a JSON null.
+ *
+ * @param recipeId what it makes runs of; null where it has a mission of its own
+ * @param overlap {@code allow}, {@code skip}, {@code queue} or {@code cancel_running}
+ * @param catchUp {@code skip}, {@code latest} or {@code all}
+ * @param nextRunAt null when it is paused or over
+ * @param runsMade for times of its own
+ * @param timesMissed within the window, that made no run
+ */
+public record Schedule(String id, String workspaceId, String name, @Nullable String recipeId, JsonNode inputs,
+        JsonNode mission, String cron, String timeZone, String overlap, String catchUp, long catchUpWindowSeconds,
+        long jitterSeconds, @Nullable Instant endAt, @Nullable Integer maxRuns, boolean paused,
+        @Nullable Instant nextRunAt, int runsMade, int timesMissed, int version, @Nullable String createdBy,
+        Instant createdAt, Instant updatedAt) {
+
+    public Schedule {
+        inputs = Json.orNull(inputs);
+        mission = Json.orNull(mission);
+    }
+}

@@ -1,0 +1,89 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+
+/** Runs that are made at times. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Schedules {
+
+    private final Api api;
+
+    Schedules(Api api) {
+        this.api = api;
+    }
+
+    /** All of them, by name. */
+    public List<Schedule> list() {
+        return Page.all(
+                cursor -> Page.of(api.get(Route.of("/schedules").with("cursor", cursor).toString()), Schedule.class));
+    }
+
+    public Schedule get(String id) {
+        return schedule(Call.get(Route.of("/schedules/", id)));
+    }
+
+    /** Empty when there is none of that name. */
+    public Optional<Schedule> byName(String name) {
+        return Page.of(api.get(Route.of("/schedules").with("name", name).toString()), Schedule.class).items().stream()
+                .findFirst();
+    }
+
+    /** @param body {@code name}, {@code cron}, a {@code recipe} or a {@code mission}, and what else is wanted */
+    public Schedule create(JsonNode body) {
+        return schedule(Call.post("/schedules", body));
+    }
+
+    public Schedule replace(String id, JsonNode body) {
+        return schedule(Call.put(Route.of("/schedules/", id), body));
+    }
+
+    /** No more times come. */
+    public Schedule pause(String id) {
+        return schedule(Call.post(Route.of("/schedules/", id, "/pause"), Json.object()).repeatable());
+    }
+
+    /** Goes on with the next time from now. */
+    public Schedule resume(String id) {
+        return schedule(Call.post(Route.of("/schedules/", id, "/resume"), Json.object()).repeatable());
+    }
+
+    /** Makes a run now, whatever its policies say. */
+    public ScheduledTime trigger(String id) {
+        return Json.document(api.send(Call.post(Route.of("/schedules/", id, "/trigger"), Json.object())).body(),
+                ScheduledTime.class);
+    }
+
+    /**
+     * Makes runs for the times of a period, both ends included; a time that was backfilled before is left out.
+     *
+     * @return how many times there are
+     */
+    public int backfill(String id, Instant from, Instant to) {
+        JsonNode body = Json.object().put("from", from.toString()).put("to", to.toString());
+        return api.send(Call.post(Route.of("/schedules/", id, "/backfill"), body).repeatable()).body().path("times")
+                .asInt();
+    }
+
+    /** What became of its times, the latest first; at most so many. */
+    public List<ScheduledTime> runs(String id, int limit) {
+        return Page.of(api.get(Route.of("/schedules/", id, "/runs").with("limit", limit).toString()),
+                ScheduledTime.class).items();
+    }
+
+    /** Its next times, as if it were not paused. */
+    public List<Instant> next(String id, int count) {
+        return api.get(Route.of("/schedules/", id, "/next").with("count", count).toString()).path("items")
+                .valueStream().map(time -> Instant.parse(time.asString())).toList();
+    }
+
+    /** Its runs stay. */
+    public void delete(String id) {
+        api.send(Call.of("DELETE", Route.of("/schedules/", id), null));
+    }
+
+    private Schedule schedule(Call call) {
+        return Json.document(api.send(call).body(), Schedule.class);
+    }
+}

@@ -1,0 +1,71 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.RunState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** How runs start that were only accepted: when they are told to, or by themselves at their time. */
+final class Starts {
+    /** So soon a run is tried again whose workspace could not pay for it at its time. */
+    static final Duration AGAIN = Duration.ofMinutes(1);
+
+    private Starts() {}
+
+    /** When a new run is to start by itself; null where that is not later than now. */
+    static @Nullable Instant later(NewRun run, Instant now) {
+        Instant at = run.startAt();
+        return at != null && at.isAfter(now) ? at : null;
+    }
+
+    /** What the event of its making says. */
+    static Map<String, Object> told(NewRun run, @Nullable Instant later) {
+        Map<String, Object> detail = new LinkedHashMap<>(Map.of("name", run.name(), "trigger", run.trigger()));
+        if (later != null) {
+            detail.put("start_at", later.toString());
+        }
+        return detail;
+    }
+
+    static void at(Decision d, Instant when) {
+        d.view.startDue = when;
+        d.arm(TimerKind.START, d.run.id(), when);
+    }
+
+    /** Somebody says so; one that would have started by itself does so no more. */
+    static Reply now(Decision d) {
+        if (d.run.state == RunState.CREATED) {
+            Reply.Rejected refusal = Credits.reserve(d, d.run.attempt);
+            if (refusal != null) {
+                return refusal;
+            }
+            begin(d);
+            return Reply.CHANGED;
+        }
+        return d.run.state.terminal() ? Decider.forbidden(d.run.state, "start") : Reply.UNCHANGED;
+    }
+
+    /** Its time may have come. A run that cannot be paid for waits until it can. */
+    static void due(Decision d) {
+        Instant due = d.view.startDue;
+        if (d.run.state != RunState.CREATED || due == null) {
+            d.disarm(TimerKind.START, d.run.id());
+        } else if (!due.isAfter(d.now)) {
+            if (Credits.reserve(d, d.run.attempt) == null) {
+                begin(d);
+            } else {
+                at(d, d.now.plus(AGAIN));
+            }
+        }
+    }
+
+    private static void begin(Decision d) {
+        if (d.view.startDue != null) {
+            d.view.startDue = null;
+            d.disarm(TimerKind.START, d.run.id());
+        }
+        Planning.begin(d, false, Map.of());
+    }
+}

@@ -1,0 +1,27 @@
+package io.keelson.cli;
+
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+
+/** Times as they are written on a command line. */
+final class Times {
+
+    private Times() {}
+
+    /** RFC 3339 with an offset, or without one: then by the clock on this machine's wall. */
+    static Instant of(String text) {
+        try {
+            return OffsetDateTime.parse(text).toInstant();
+        } catch (DateTimeException e) {
+            try {
+                return LocalDateTime.parse(text).atZone(ZoneId.systemDefault()).toInstant();
+            } catch (DateTimeException none) {
+                throw CliException.usage("INVALID_TIME", "'" + text
+                        + "' is not a time such as 2026-12-01T06:00:00Z, or 2026-12-01T06:00 by this machine's clock");
+            }
+        }
+    }
+}

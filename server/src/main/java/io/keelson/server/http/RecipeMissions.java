@@ -1,0 +1,159 @@
+package io.keelson.server.http;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.server.db.Database;
+import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.Reading;
+import io.keelson.server.recipe.Recipe;
+import io.keelson.server.recipe.Recipes;
+import io.keelson.server.schedule.ScheduleSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** A recipe, and what a request says of one run of it, made into a mission. */
+final class RecipeMissions {
+    /** What a run of a recipe cannot have otherwise. */
+    private static final Set<String> THE_RECIPES = Set.of("plan", "inputs", "output");
+
+    private final Database database;
+    private final Recipes recipes;
+    private final Function<UUID, MissionReader> missions;
+
+    RecipeMissions(Database database, Recipes recipes, Function<UUID, MissionReader> missions) {
+        this.database = database;
+        this.recipes = recipes;
+        this.missions = missions;
+    }
+
+    /**
+     * A mission that is to become a run.
+     *
+     * @param origin what it was made of; null for nothing that is kept
+     */
+    record Drawn(Mission mission, @Nullable ObjectNode origin) {}
+
+    Optional<Recipe> find(UUID workspace, String idOrName) {
+        UUID id = IdKind.RECIPE.parse(idOrName);
+        return database.withConnection(c -> id == null ? recipes.byName(c, workspace, idOrName)
+                : recipes.find(c, workspace, id));
+    }
+
+    /**
+     * What is asked for in the shape of a mission, which may name a recipe in the place of a plan.
+     *
+     * @param document not changed
+     * @throws Refusal listing all that is wrong
+     */
+    Drawn read(UUID workspace, JsonNode document) {
+        if (!document.path("recipe").isString()) {
+            return new Drawn(value(missions.apply(workspace).read(document)), null);
+        }
+        String named = document.path("recipe").stringValue();
+        Recipe recipe = find(workspace, named).orElseThrow(() -> Refusal.of(List.of(new Problem("UNKNOWN_REFERENCE",
+                "/recipe", "the workspace has no recipe '" + Shown.piece(named) + "'"))));
+        return draw(recipe, recipe.version(), recipe.mission(), (ObjectNode) document, "/input");
+    }
+
+    /**
+     * One run of a recipe.
+     *
+     * @param mission the recipe's, as it was in that version
+     * @param request what is particular to the run, in the members of a mission; not changed
+     * @param input where the request has the values of inputs
+     * @throws Refusal listing all that is wrong; what the recipe itself says is pointed at as {@code /recipe}
+     */
+    Drawn draw(Recipe recipe, int version, ObjectNode mission, ObjectNode request, String input) {
+        List<Problem> problems = new ArrayList<>();
+        ObjectNode document = merged(mission, request, problems);
+        Reading<Mission> reading = missions.apply(recipe.workspaceId()).read(document);
+        if (reading instanceof Reading.Refused<Mission>(List<Problem> found)) {
+            found.forEach(each -> problems.add(placed(each, recipe, version, request, input)));
+        }
+        if (!problems.isEmpty()) {
+            throw Refusal.of(problems);
+        }
+        return new Drawn(value(reading), Json.object().put("recipe_id", recipe.id().toString())
+                .put("recipe_version", version));
+    }
+
+    /**
+     * What a schedule makes runs of.
+     *
+     * @param trigger what its run says that it was caused by
+     * @throws Refusal listing all that is wrong, in the places of the schedule's document
+     */
+    Drawn draw(UUID workspace, ScheduleSpec spec, String trigger) {
+        ObjectNode run = Json.object().put("trigger", trigger);
+        run.set("input", spec.inputs());
+        UUID recipe = spec.recipe();
+        if (recipe != null) {
+            Recipe found = database.withConnection(c -> recipes.find(c, workspace, recipe))
+                    .orElseThrow(() -> IdKind.RECIPE.notFound(recipe));
+            return draw(found, found.version(), found.mission(), run, "/inputs");
+        }
+        ObjectNode mission = Objects.requireNonNull(spec.mission());
+        List<Problem> problems = new ArrayList<>();
+        if (missions.apply(workspace).readRecipe(mission) instanceof Reading.Refused<Mission>(List<Problem> found)) {
+            problems.addAll(found);
+        } else if (missions.apply(workspace).read(
+                mission.deepCopy().setAll(run)) instanceof Reading.Refused<Mission>(List<Problem> found)) {
+            problems.addAll(found);
+        }
+        if (!problems.isEmpty()) {
+            throw Refusal.of(problems.stream().map(each -> new Problem(each.code(), each.pointer().startsWith("/input/")
+                    ? "/inputs" + each.pointer().substring("/input".length())
+                    : "/mission" + each.pointer(), each.message())).toList());
+        }
+        return new Drawn(value(missions.apply(workspace).read(mission.deepCopy().setAll(run))), null);
+    }
+
+    private static ObjectNode merged(ObjectNode mission, ObjectNode request, List<Problem> problems) {
+        ObjectNode document = mission.deepCopy();
+        request.properties().forEach(member -> {
+            String key = member.getKey();
+            if (THE_RECIPES.contains(key)) {
+                problems.add(new Problem("INVALID_VALUE", "/" + key, "this is the recipe's: change the recipe"));
+            } else if (key.equals("config") && member.getValue().isObject() && document.path(key).isObject()) {
+                ((ObjectNode) document.get(key)).setAll((ObjectNode) member.getValue());
+            } else if (!key.equals("recipe")) {
+                document.set(key, member.getValue());
+            }
+        });
+        if (request.has("goal")) {
+            document.remove(request.has("task") ? "" : "task");
+        } else if (request.has("task")) {
+            document.remove("goal");
+        }
+        return document;
+    }
+
+    private static Problem placed(Problem problem, Recipe recipe, int version, ObjectNode request,
+            String input) {
+        String[] path = problem.pointer().split("/", 4);
+        if (path.length > 1 && path[1].equals("input")) {
+            return new Problem(problem.code(), input + problem.pointer().substring("/input".length()),
+                    problem.message());
+        }
+        boolean asked = path.length < 2 || request.has(path[1])
+                && (!path[1].equals("config") || path.length < 3 || request.path("config").has(path[2]));
+        return asked ? problem
+                : new Problem(problem.code(), "/recipe", "version " + version + " of recipe '"
+                        + Shown.piece(recipe.name()) + "' at " + problem.pointer() + ": " + problem.message());
+    }
+
+    private static Mission value(Reading<Mission> reading) {
+        return switch (reading) {
+            case Reading.Done<Mission>(Mission mission) -> mission;
+            case Reading.Refused<Mission>(List<Problem> problems) -> throw Refusal.of(problems);
+        };
+    }
+}

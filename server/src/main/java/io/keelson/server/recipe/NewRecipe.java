@@ -1,0 +1,23 @@
+package io.keelson.server.recipe;
+
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A recipe to be kept, its mission already checked.
+ *
+ * @param mission the shape of a mission file, with its name
+ * @param originatedFrom the run that it was saved from; null for none
+ */
+public record NewRecipe(UUID id, UUID workspaceId, ObjectNode mission, @Nullable UUID originatedFrom,
+        String createdBy) {
+
+    String name() {
+        return mission.path("name").asString("");
+    }
+
+    @Nullable String description() {
+        return mission.path("goal").asString(mission.path("task").asString(mission.path("description").asString(null)));
+    }
+}
