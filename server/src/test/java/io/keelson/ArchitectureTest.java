@@ -57,6 +57,7 @@ class ArchitectureTest {
             "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
                     + " server.money server.secret server.recipe server.schedule"
                     + " server.roster server.db server.expr server.json",
+            "server.metrics  | core server.engine server.http server.run server.db",
             "cli             | client core.lifecycle core.plan server.plan server.tool server.db",
     })
     void aRoomKnowsOnlyTheRoomsBelowIt(String room, String known) {

@@ -14,6 +14,7 @@ import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Migrations;
 import io.keelson.server.db.SqlFailure;
+import io.keelson.server.db.Tenancy;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
 import io.keelson.server.engine.Engine;
@@ -22,8 +23,10 @@ import io.keelson.server.expr.Expressions;
 import io.keelson.server.http.HttpOptions;
 import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.HttpStartException;
+import io.keelson.server.http.Observed;
 import io.keelson.server.http.Rooms;
 import io.keelson.server.http.ScheduledRuns;
+import io.keelson.server.metrics.Metrics;
 import io.keelson.server.money.Money;
 import io.keelson.server.money.PriceKind;
 import io.keelson.server.outbound.OutboundClient;
@@ -35,6 +38,7 @@ import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.recipe.Recipes;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.ArtifactLife;
+import io.keelson.server.run.Backlog;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.Fleet;
 import io.keelson.server.run.IdempotencyKeys;
@@ -112,6 +116,9 @@ public final class Server implements AutoCloseable {
                         + " may not make the role keelson_request; see docs/tenants.md");
             }
             Clock clock = Clock.systemUTC();
+            Metrics metrics = new Metrics(
+                    () -> Tenancy.everywhere(() -> database.withConnection(c -> Backlog.read(c, DbClock.DATABASE))),
+                    System::nanoTime, KeelsonVersion.current().toString());
             Expressions expressions = new Expressions();
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));
             ToolCatalog tools = new ToolCatalog(BuiltinTools.all(new ToolPolicy(settings.allowedFolders(),
@@ -134,7 +141,9 @@ public final class Server implements AutoCloseable {
                     expressions, secrets,
                     new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of)), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
-                            settings.artifacts().retention())));
+                            settings.artifacts().retention(), metrics.engine())));
+            metrics.executors(engine::busy, settings.executors());
+            metrics.pools(database);
             MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
             Function<UUID, MissionReader> missionsOf = workspace -> missions
                     .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
@@ -155,7 +164,8 @@ public final class Server implements AutoCloseable {
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             recipes,
                             new ScheduleRoom(schedules, ticks, ticker),
-                            () -> answers(database))));
+                            () -> answers(database)),
+                    new Observed(metrics.http(), metrics::page, settings.metrics())));
             http.start();
             baseUrl = http.url();
             files.writeUrl(baseUrl);

@@ -30,6 +30,9 @@ public enum Setting {
             "key that secrets are sealed under, 32 bytes in Base64 (`openssl rand -base64 32`), the same for all "
                     + "servers of one database; empty: the one in the data folder, made at the first start"),
     KEELSON_SECRET_KEYS_OLD("", "former keys, separated by commas; at start, what is sealed under them is sealed anew"),
+    KEELSON_METRICS("loopback",
+            "who reads `/metrics` without a key: `loopback` (programs on this machine), `open` (everybody) or "
+                    + "`key` (nobody; a key with the scope `operator` does in any case)"),
     KEELSON_LOG_FORMAT("text", "`text` or `json`, one line per entry, on standard error"),
     KEELSON_LOG_LEVEL("info", "`error`, `warn`, `info` or `debug`");
 

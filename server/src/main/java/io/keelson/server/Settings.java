@@ -1,5 +1,6 @@
 package io.keelson.server;
 
+import io.keelson.server.http.Observed;
 import io.keelson.server.secret.SealingKey;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -23,11 +24,12 @@ import org.jspecify.annotations.Nullable;
  * @param firstGrant credits that the default workspace is given at the first start; 0 for none
  * @param executors steps that run here at a time; 0 for none
  * @param secretKeys what secrets are sealed under, the present key first; empty for the one of the data folder
+ * @param metrics who is shown them without a key
  */
 public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable String databaseUrl, @Nullable String url,
         @Nullable String apiKey, List<Path> allowedFolders, Set<String> allowedCommands, boolean allowPrivateAddresses,
         int executors, Duration lease, Artifacts artifacts, BigDecimal firstGrant,
-        List<SealingKey> secretKeys, LogFormat logFormat, LogLevel logLevel) {
+        List<SealingKey> secretKeys, Observed.MetricsDoor metrics, LogFormat logFormat, LogLevel logLevel) {
 
     /**
      * Of files that steps leave behind.
@@ -73,25 +75,27 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
         return new Settings(dataDir, host, port, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, logFormat, logLevel);
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, logFormat,
+                logLevel);
     }
 
     /** The same with another number of steps at a time; 0 for none. */
     public Settings withExecutors(int count) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, count, lease, artifacts, firstGrant, secretKeys, logFormat, logLevel);
+                allowPrivateAddresses, count, lease, artifacts, firstGrant, secretKeys, metrics, logFormat, logLevel);
     }
 
     /** The same with other folders; at least one. */
     public Settings withAllowedFolders(List<Path> folders) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, logFormat, logLevel);
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, logFormat,
+                logLevel);
     }
 
     /** The same with another least grave level of log entries. */
     public Settings withLogLevel(LogLevel level) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, logFormat, level);
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, logFormat, level);
     }
 
     @Override

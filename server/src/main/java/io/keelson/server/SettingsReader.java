@@ -1,6 +1,7 @@
 package io.keelson.server;
 
 import io.keelson.core.plan.Problem;
+import io.keelson.server.http.Observed;
 import io.keelson.server.money.Amounts;
 import io.keelson.server.secret.SealingKey;
 import java.io.File;
@@ -72,6 +73,7 @@ final class SettingsReader {
                 credits(Setting.KEELSON_FIRST_GRANT),
                 Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_OLD))
                         .toList(),
+                choice(Setting.KEELSON_METRICS, Observed.MetricsDoor.values(), Observed.MetricsDoor::valueOf),
                 choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
                 choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf));
         if (!problems.isEmpty()) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.keelson.core.plan.Problem;
+import io.keelson.server.http.Observed;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;
@@ -57,6 +58,7 @@ class SettingsTest {
                 new Row("KEELSON_EXECUTORS", "0", Settings::executors, 0),
                 new Row("KEELSON_LEASE_SECONDS", "5", Settings::lease, Duration.ofSeconds(5)),
                 new Row("KEELSON_FIRST_GRANT", "0.5", Settings::firstGrant, new BigDecimal("0.5")),
+                new Row("KEELSON_METRICS", "key", Settings::metrics, Observed.MetricsDoor.KEY),
                 new Row("KEELSON_LOG_FORMAT", "json", Settings::logFormat, Settings.LogFormat.JSON),
                 new Row("KEELSON_LOG_LEVEL", "", Settings::logLevel, Settings.LogLevel.INFO));
     }
@@ -81,7 +83,8 @@ class SettingsTest {
     @CsvSource({"KEELSON_HTTP_PORT, -1", "KEELSON_HTTP_PORT, 65536", "KEELSON_HTTP_PORT, many",
             "KEELSON_LEASE_SECONDS, 0", "KEELSON_FIRST_GRANT, -1", "KEELSON_FIRST_GRANT, 0.0000001",
             "KEELSON_FIRST_GRANT, some", "KEELSON_EXECUTORS, -1", "KEELSON_ALLOW_PRIVATE_ADDRESSES, perhaps",
-            "KEELSON_LOG_FORMAT, xml", "KEELSON_LOG_LEVEL, loud", "KEELSON_DATABASE_URL, mysql://h/d",
+            "KEELSON_LOG_FORMAT, xml", "KEELSON_METRICS, all", "KEELSON_LOG_LEVEL, loud",
+            "KEELSON_DATABASE_URL, mysql://h/d",
             "KEELSON_URL, 127.0.0.1:7331", "KEELSON_URL, 'http:// x'"})
     void aBadValueIsNamed(String name, String value) {
         Problem problem = problems(Map.of(name, value)).getFirst();

@@ -2,6 +2,7 @@ package io.keelson.server.db;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import io.keelson.server.db.DatabaseException.Code;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -48,6 +49,27 @@ public final class Database implements AutoCloseable {
         this.options = options;
         requireUsable();
         this.pool = new HikariDataSource(poolConfig());
+    }
+
+    /** How a pool is used at the moment; all in connections, waiting in callers. */
+    public record PoolUse(String pool, int active, int idle, int waiting, int most) {
+
+        static PoolUse of(String name, @Nullable HikariPoolMXBean pool, int most) {
+            return pool == null ? new PoolUse(name, 0, 0, 0, most)
+                    : new PoolUse(name, pool.getActiveConnections(), pool.getIdleConnections(),
+                            pool.getThreadsAwaitingConnection(), most);
+        }
+    }
+
+    /** Of the engine's own connections. */
+    public PoolUse engineUse() {
+        return PoolUse.of("engine", pool.getHikariPoolMXBean(), options.poolSize());
+    }
+
+    /** Of the connections behind the fence between workspaces. */
+    public PoolUse requestUse() {
+        RequestPool open = requests;
+        return PoolUse.of("requests", open == null ? null : open.use(), options.poolSize());
     }
 
     /** The same with {@link DatabaseOptions#DEFAULTS} on a URL as {@link DatabaseUrl#parse} takes it. */

@@ -2,6 +2,7 @@ package io.keelson.server.db;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -51,6 +52,10 @@ final class RequestPool implements AutoCloseable {
             }
             throw e;
         }
+    }
+
+    @Nullable HikariPoolMXBean use() {
+        return pool.getHikariPoolMXBean();
     }
 
     Connection connection(UUID workspace) throws SQLException {

@@ -22,13 +22,15 @@ final class Committer implements AutoCloseable {
 
     private final List<CommitLoop> loops = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
+    private final Observer observer;
 
     Committer(Database database, RunStore store, Ids ids, Aftermath node, int loopCount,
-            Supplier<Prices> prices) {
+            Supplier<Prices> prices, Observer observer) {
+        this.observer = observer;
         for (int i = 0; i < loopCount; i++) {
             CommitLoop loop = new CommitLoop(database,
                     new Flush(store, new ViewCache(VIEW_ROWS / loopCount), ids, node,
-                            new DatabaseTime(System::nanoTime), prices));
+                            new DatabaseTime(System::nanoTime), prices, observer));
             loops.add(loop);
             threads.add(Thread.ofPlatform().name("committer-" + i).start(loop));
         }
@@ -38,7 +40,11 @@ final class Committer implements AutoCloseable {
     CompletableFuture<Reply> submit(Command command, @Nullable KeyUse key) {
         Pending pending = new Pending(command, key);
         boolean room = loopOf(command).offer(pending, MAX_WAITING / loops.size(), MAX_WAITING_TEXT / loops.size());
-        return room ? pending.answer : CompletableFuture.failedFuture(new Commands.Overloaded());
+        if (!room) {
+            observer.overloaded();
+            return CompletableFuture.failedFuture(new Commands.Overloaded());
+        }
+        return pending.answer;
     }
 
     /** For the engine's own commands, whose number is bounded by the work that is out: never refused. */

@@ -30,11 +30,12 @@ public final class Engine implements Commands, AutoCloseable {
      * @param maxLanes executions at a time on this node
      * @param lease how long work stays with a node or worker that is not heard of
      */
-    public record Options(int maxLanes, Duration lease, String version, Duration artifactRetention) {
+    public record Options(int maxLanes, Duration lease, String version, Duration artifactRetention,
+            Observer observer) {
 
         /** Artifacts are kept for 30 days. */
         public Options(int maxLanes, Duration lease, String version) {
-            this(maxLanes, lease, version, Duration.ofDays(30));
+            this(maxLanes, lease, version, Duration.ofDays(30), Observer.NONE);
         }
     }
 
@@ -71,12 +72,12 @@ public final class Engine implements Commands, AutoCloseable {
         prices = new PriceList(store.runs());
         database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS,
-                prices::inForce);
+                prices::inForce, options.observer());
         List<String> tools = catalog.all().stream().filter(tool -> !tool.spec().engineOwned())
                 .map(tool -> tool.spec().name()).toList();
         Claims claims = new Claims(database, store.runs(), store.limits(), wakeUps, this::own);
         claimer = new Claimer(claims, work, wakeUps, tools, node, options.lease());
-        Reconciler reconciler = new Reconciler(database, store.runs(), this::own);
+        Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observer());
         lookout = new Lookout(database, store.runs(), reconciler, wakeUps, admissions);
         upkeep = new Upkeep(database, store, reconciler, lookout, executor, ends, prices,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock),
@@ -115,6 +116,11 @@ public final class Engine implements Commands, AutoCloseable {
     /** The way in for workers in other processes. */
     public RemoteWork remoteWork() {
         return remote;
+    }
+
+    /** Steps that run on this node at the moment, those whose outcome is being reported included. */
+    public int busy() {
+        return executor.size();
     }
 
     /** This node's name as leases record it. */

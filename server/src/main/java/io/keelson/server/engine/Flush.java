@@ -46,6 +46,7 @@ final class Flush {
     private final Aftermath node;
     private final DatabaseTime time;
     private final Supplier<Prices> prices;
+    private final Observer observer;
 
     /** What became of a try; where it was undone nothing is left of it. */
     private enum Outcome {
@@ -65,13 +66,15 @@ final class Flush {
      */
     private record Ground(Instant now, Set<UUID> existing, Set<KeyUse.Id> used, Funds funds, boolean locked) {}
 
-    Flush(RunStore store, ViewCache views, Ids ids, Aftermath node, DatabaseTime time, Supplier<Prices> prices) {
+    Flush(RunStore store, ViewCache views, Ids ids, Aftermath node, DatabaseTime time, Supplier<Prices> prices,
+            Observer observer) {
         this.store = store;
         this.views = views;
         this.ids = ids;
         this.node = node;
         this.time = time;
         this.prices = prices;
+        this.observer = observer;
     }
 
     /**
@@ -81,17 +84,31 @@ final class Flush {
      *             outcome is unknown. The views concerned have been dropped
      */
     void run(Connection connection, List<Pending> batch) throws SQLException {
+        long begun = System.nanoTime();
+        Observer.Way way = Observer.Way.REFUSED;
+        try {
+            way = way(connection, batch);
+        } finally {
+            observer.flushed(way, batch.size(), System.nanoTime() - begun);
+        }
+    }
+
+    private Observer.Way way(Connection connection, List<Pending> batch) throws SQLException {
+        Observer.Way way = Observer.Way.AT_HAND;
         Set<UUID> runs = new TreeSet<>();
         batch.forEach(pending -> runs.add(pending.command.runId()));
         Instant now = time.now();
         Outcome outcome = now == null || !atHand(batch) ? Outcome.STALE : onViewsAtHand(connection, batch, runs, now);
         if (outcome == Outcome.STALE) {
+            way = Observer.Way.STALE;
             outcome = locked(connection, batch, runs, false);
         }
         if (outcome == Outcome.POOR) {
+            way = Observer.Way.POOR;
             locked(connection, batch, runs, true);
         }
         views.trim();
+        return way;
     }
 
     /**
@@ -211,6 +228,7 @@ final class Flush {
             }
             committed = true;
             node.committed(changes, ground.now);
+            observer.committed(changes, ground.now);
         } finally {
             node.settled(offer);
             if (!committed) {

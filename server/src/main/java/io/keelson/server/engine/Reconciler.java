@@ -23,9 +23,12 @@ final class Reconciler {
     private final Database database;
     private final RunStore store;
     private final Function<Command, CompletableFuture<Reply>> commands;
+    private final Observer observer;
     private volatile RunStore.Place sweptTo = RunStore.Place.FIRST;
 
-    Reconciler(Database database, RunStore store, Function<Command, CompletableFuture<Reply>> commands) {
+    Reconciler(Database database, RunStore store, Function<Command, CompletableFuture<Reply>> commands,
+            Observer observer) {
+        this.observer = observer;
         this.database = database;
         this.store = store;
         this.commands = commands;
@@ -33,7 +36,7 @@ final class Reconciler {
 
     /** Work whose holder was not heard of in time goes back to the queue, under a new epoch for the next holder. */
     int expiredLeases() {
-        return act(database.withConnection(c -> store.expired(c, MOST_AT_ONCE)).stream()
+        return act(Observer.Duty.LEASES, database.withConnection(c -> store.expired(c, MOST_AT_ONCE)).stream()
                 .map(Reconciler::lapsed)
                 .toList());
     }
@@ -50,7 +53,7 @@ final class Reconciler {
 
     /** Timers that came due while no node had them in memory. */
     int dueTimers() {
-        return act(database.withConnection(c -> store.dueTimers(c, MOST_AT_ONCE)).stream()
+        return act(Observer.Duty.TIMERS, database.withConnection(c -> store.dueTimers(c, MOST_AT_ONCE)).stream()
                 .<Command>map(t -> new Command.TimerDue(t.runId(), t.kind(), t.subject(), Actor.RECONCILER)).toList());
     }
 
@@ -58,12 +61,14 @@ final class Reconciler {
     int stuckJoins() {
         RunStore.Sweep sweep = database.withConnection(c -> store.stuckJoins(c, sweptTo, OPEN_RUNS_AT_ONCE));
         sweptTo = sweep.next();
-        return act(sweep.stuck().stream().<Command>map(run -> new Command.Settle(run, Actor.RECONCILER)).toList());
+        return act(Observer.Duty.JOINS,
+                sweep.stuck().stream().<Command>map(run -> new Command.Settle(run, Actor.RECONCILER)).toList());
     }
 
-    private int act(List<Command> found) {
+    private int act(Observer.Duty duty, List<Command> found) {
         List<CompletableFuture<Reply>> answers = found.stream().map(commands).toList();
         answers.forEach(CompletableFuture::join);
+        observer.mended(duty, found.size());
         return found.size();
     }
 }

@@ -77,7 +77,9 @@ final class Upkeep implements AutoCloseable {
             Duration next = TICK;
             try {
                 next = lookout.look();
+                options.observer().database(true);
             } catch (RuntimeException e) {
+                options.observer().database(false);
                 LOG.warn("looking for what is due failed and is tried again", e);
             }
             if (!ticker.isShutdown()) {

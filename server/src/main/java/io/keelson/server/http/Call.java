@@ -9,11 +9,16 @@ import io.keelson.server.auth.Principal;
 import io.keelson.server.auth.Scope;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** One request to a route, its caller known. */
 final class Call {
+
+    /** What proxies say that they pass on. */
+    private static final List<String> FORWARDED = List.of("Forwarded", "X-Forwarded-For", "Via");
 
     private final Context context;
     private final @Nullable Caller caller;
@@ -53,6 +58,12 @@ final class Call {
     /** The caller, as the audit log records it. */
     Origin origin() {
         return new Origin(caller(), context.req().getRemoteAddr());
+    }
+
+    /** True when a program on this machine asks, and not on behalf of one elsewhere. */
+    boolean fromThisMachine() {
+        return InetAddress.ofLiteral(context.req().getRemoteAddr()).isLoopbackAddress()
+                && FORWARDED.stream().allMatch(name -> context.header(name) == null);
     }
 
     /** Refuses what the caller may not do. */

@@ -39,6 +39,11 @@ final class Door {
         var _ = holder(call.header("Authorization"));
     }
 
+    /** Refuses a call to an open route that bears no key with the scope. */
+    void requireHolder(Call call, Scope scope) {
+        require(holder(call.header("Authorization")), scope);
+    }
+
     /** Whether the key of a call that has been let in is still good. */
     boolean stillOpenTo(Call call) {
         try {

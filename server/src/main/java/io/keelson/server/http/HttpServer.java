@@ -40,17 +40,23 @@ public final class HttpServer implements AutoCloseable {
     private final Door door;
     private final BodyRoom room;
     private final Idempotency idempotency;
+    private final Exchanges exchanges;
     private final List<Route> routes;
     private final Javalin javalin;
 
     public HttpServer(HttpOptions options, Rooms rooms) {
+        this(options, rooms, Observed.NOTHING);
+    }
+
+    public HttpServer(HttpOptions options, Rooms rooms, Observed observed) {
+        this.exchanges = observed.exchanges();
         this.options = options;
         this.room = new BodyRoom((long) LARGEST_BODIES * options.maxBodyBytes());
         this.idempotency = new Idempotency(rooms.database(), rooms.keys());
         this.door = new Door(rooms.access().holders(), new RequestRate(System::nanoTime));
         ObjectNode document = OpenApi.document();
         this.routes = Routes.of(rooms, new LongPoll(options.longestPoll(), stopping, door), door, stopping,
-                document);
+                observed, document);
         OpenApi.addScopes(document, routes);
         this.javalin = Javalin.create(this::configure);
     }
@@ -101,9 +107,9 @@ public final class HttpServer implements AutoCloseable {
         config.jetty.modifyServletContextHandler(context -> context.setErrorHandler(new ErrorPages()));
         config.jetty.addConnector(this::connector);
         for (Route route : routes) {
-            config.routes.addHttpHandler(route.method(), route.path(), context -> serve(context, route));
+            config.routes.addHttpHandler(route.method(), route.path(), context -> observe(context, route));
             if (route.method() == HandlerType.GET) {
-                config.routes.addHttpHandler(HandlerType.HEAD, route.path(), context -> serve(context, route));
+                config.routes.addHttpHandler(HandlerType.HEAD, route.path(), context -> observe(context, route));
             }
         }
         config.routes.exception(HttpResponseException.class, this::refuse);
@@ -126,6 +132,15 @@ public final class HttpServer implements AutoCloseable {
         connector.addBean(new SlowHeads(connector, options.patience(), System::nanoTime));
         connector.addBean(new NetworkConnectionLimit(options.connections(), connector));
         return connector;
+    }
+
+    private void observe(Context context, Route route) throws IOException {
+        long begun = System.nanoTime();
+        try {
+            serve(context, route);
+        } finally {
+            exchanges.answered(route.method().name(), route.path(), context.statusCode(), System.nanoTime() - begun);
+        }
     }
 
     private void serve(Context context, Route route) throws IOException {
@@ -166,8 +181,10 @@ public final class HttpServer implements AutoCloseable {
         return new Arriving(context.req().getInputStream(), options.patience(), System::nanoTime);
     }
 
-    private static Answer refused(Throwable failure, Route route) {
-        return Failures.refusal(failure, route.method() + " " + route.path()).answer();
+    private Answer refused(Throwable failure, Route route) {
+        Refusal refusal = Failures.refusal(failure, route.method() + " " + route.path());
+        exchanges.refused(refusal.code());
+        return refusal.answer();
     }
 
     private Answer answer(Route route, Call call) throws IOException, InterruptedException {
@@ -180,6 +197,8 @@ public final class HttpServer implements AutoCloseable {
         if (refused.getStatus() == ErrorCode.METHOD_NOT_ALLOWED.status()) {
             refusal.header("Allow", String.join(", ", methodsOf(context.path())));
         }
+        exchanges.refused(refusal.code());
+        exchanges.answered(context.method().name(), "unmatched", refused.getStatus(), 0);
         try {
             Sender.send(context, refusal.answer(), arriving(context));
         } catch (IOException e) {

@@ -57,6 +57,11 @@ final class Refusal extends RuntimeException {
         };
     }
 
+    /** What clients search for. */
+    String code() {
+        return document.get("code").stringValue();
+    }
+
     /** With a further member of the document. */
     Refusal with(String member, String value) {
         document.put(member, SafeText.clean(value));

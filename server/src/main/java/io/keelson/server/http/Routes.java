@@ -9,7 +9,8 @@ final class Routes {
     private Routes() {}
 
     /** @param openApi the document about them, which is served as it is when it is asked for */
-    static List<Route> of(Rooms rooms, LongPoll poll, Door door, Stopping stopping, ObjectNode openApi) {
+    static List<Route> of(Rooms rooms, LongPoll poll, Door door, Stopping stopping, Observed observed,
+            ObjectNode openApi) {
         Reads reads = new Reads(rooms.database(), rooms.runs());
         KeyedTransaction keyed = new KeyedTransaction(rooms.database(), rooms.keys());
         Submission submission = new Submission(rooms.commands());
@@ -54,6 +55,7 @@ final class Routes {
         new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids(), keyed)
                 .addTo(table);
         new AuditActions(rooms.access().audit()).addTo(table);
+        new MetricsActions(observed, door).addTo(table);
         new EngineActions(rooms.ready(), reads, openApi).addTo(table);
         return table.routes();
     }

@@ -48,7 +48,8 @@ class CommitLoopTest {
         Bystander node = new Bystander();
         try (Nodes nodes = new Nodes(folder)) {
             CommitLoop loop = new CommitLoop(nodes.database, new Flush(Nodes.store().runs(), new ViewCache(1_000),
-                    UuidCreator::getTimeOrderedEpoch, node, new DatabaseTime(System::nanoTime), () -> Prices.NONE));
+                    UuidCreator::getTimeOrderedEpoch, node, new DatabaseTime(System::nanoTime), () -> Prices.NONE,
+                    Observer.NONE));
             NewRun run = nodes.run(MISSION, "remote.work");
             List<Pending> all = Stream.of(new Command.Create(run, true, Nodes.WHO),
                     new Command.FailRun(run.id(), "not so", Nodes.WHO), new Command.Retry(run.id(), false, Nodes.WHO),

@@ -123,7 +123,7 @@ class FlushTest {
     private Flush flush() {
         // A clock that stands: what it said is never too old, however slow the machine.
         return new Flush(Nodes.store().runs(), new ViewCache(1_000_000), UuidCreator::getTimeOrderedEpoch, bystander,
-                new DatabaseTime(() -> 0), () -> Prices.NONE);
+                new DatabaseTime(() -> 0), () -> Prices.NONE, Observer.NONE);
     }
 
     private static List<Command> creates(Nodes nodes, int count, List<List<Pending>> before) {

@@ -59,7 +59,7 @@ final class Replica implements Mirror, AutoCloseable {
         private final ViewCache views = new ViewCache(Integer.MAX_VALUE);
         private final DatabaseTime time = new DatabaseTime(() -> this.nanos);
         private final Flush flush = new Flush(store, views, this::next, this, time,
-                () -> story.prices());
+                () -> story.prices(), Observer.NONE);
         private Batch batch;
         private Iterator<UUID> ids;
         private long nanos;

@@ -174,7 +174,7 @@ class OpenApiTest {
 
             assertThat(answer.status()).as(operation).isEqualTo(open ? 200 : 401);
             assertThat(open).as(operation)
-                    .isEqualTo(Set.of("/healthz", "/readyz", "/openapi.json").contains(path));
+                    .isEqualTo(Set.of("/healthz", "/readyz", "/openapi.json", "/metrics").contains(path));
         });
     }
 

@@ -1,0 +1,68 @@
+package io.keelson.server.metrics;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.server.run.Backlog;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What only the database knows: asked when somebody looks, and not again for a few seconds. */
+final class BacklogMeters {
+
+    private static final Logger LOG = LoggerFactory.getLogger(BacklogMeters.class);
+    private static final long KEPT_NANOS = Duration.ofSeconds(5).toNanos();
+
+    private final Supplier<Backlog> database;
+    private final LongSupplier nanos;
+    private volatile @Nullable Backlog last;
+    private long askedAt;
+    private boolean asked;
+
+    /** @param nanos a clock that only goes forward */
+    BacklogMeters(Meters meters, Supplier<Backlog> database, LongSupplier nanos) {
+        this.database = database;
+        this.nanos = nanos;
+        for (RunState state : RunState.values()) {
+            if (!state.terminal()) {
+                gauge(meters, Metric.RUNS_OPEN, backlog -> backlog.runs().getOrDefault(state.wire(), 0L), state.wire());
+            }
+        }
+        gauge(meters, Metric.QUEUE_WAITING, Backlog::waiting);
+        gauge(meters, Metric.QUEUE_LEASED, Backlog::leased);
+        gauge(meters, Metric.QUEUE_AGE, Backlog::oldestSeconds);
+        gauge(meters, Metric.ESCALATIONS, Backlog::tickets);
+        gauge(meters, Metric.WORKERS, Backlog::workers);
+        gauge(meters, Metric.NODES, Backlog::nodes);
+        gauge(meters, Metric.RESERVED, Backlog::reserved);
+        gauge(meters, Metric.OUTAGES, Backlog::outages);
+        meters.gauge(Metric.BACKLOG_UP, () -> last == null ? 0 : 1);
+    }
+
+    /** Without an answer there is no figure: an old one would look like news. */
+    private void gauge(Meters meters, Metric metric, ToDoubleFunction<Backlog> value, String... labels) {
+        meters.gauge(metric, () -> {
+            Backlog known = last;
+            return known == null ? Double.NaN : value.applyAsDouble(known);
+        }, labels);
+    }
+
+    /** Asks where it was not asked a moment ago. */
+    synchronized void look() {
+        long now = nanos.getAsLong();
+        if (asked && now - askedAt < KEPT_NANOS) {
+            return;
+        }
+        asked = true;
+        askedAt = now;
+        try {
+            last = database.get();
+        } catch (RuntimeException e) {
+            last = null;
+            LOG.warn("the database does not tell what is open: {}", e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package io.keelson.server.metrics;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.State;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Transfer;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Event;
+import io.keelson.server.engine.Observer;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Timer;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** Counts what an engine has committed, by the events that it wrote: what was undone is not among them. */
+final class EngineMeters implements Observer {
+
+    private static final int MOST_CODES = 100;
+    private static final String OTHER = "other";
+
+    private final Meters meters;
+    private final Map<String, Counter> runs;
+    private final Map<String, Counter> agents;
+    private final Map<String, Counter> tasks;
+    private final Map<String, Counter> steps;
+    /** By the event that tells of it. */
+    private final Map<String, Counter> told = new HashMap<>();
+    private final Map<String, Counter> stepErrors = new HashMap<>();
+    private final Map<String, Counter> triggers = new ConcurrentHashMap<>();
+    private final Map<String, Counter> failures = new ConcurrentHashMap<>();
+    private final Map<Transfer.Kind, Counter> entries = new EnumMap<>(Transfer.Kind.class);
+    private final Map<Transfer.Kind, Counter> credits = new EnumMap<>(Transfer.Kind.class);
+    private final Map<Way, Counter> flushes = new EnumMap<>(Way.class);
+    private final Map<Duty, Counter> looks = new EnumMap<>(Duty.class);
+    private final Map<Duty, Counter> mended = new EnumMap<>(Duty.class);
+    private final Timer flushTime;
+    private final DistributionSummary flushSize;
+    private final Counter overloaded;
+    private final Counter outages;
+    private final AtomicBoolean databaseAnswers = new AtomicBoolean(true);
+
+    EngineMeters(Meters meters) {
+        this.meters = meters;
+        runs = byState(Metric.RUN_TRANSITIONS, RunState.values());
+        agents = byState(Metric.AGENT_TRANSITIONS, AgentState.values());
+        tasks = byState(Metric.TASK_TRANSITIONS, TaskState.values());
+        steps = byState(Metric.STEP_TRANSITIONS, StepState.values());
+        for (String entity : new String[] {"run", "agent", "task", "step"}) {
+            told.put(entity + "_retrying", meters.counter(Metric.RETRIES, entity));
+        }
+        told.put("step_lease_expired", meters.counter(Metric.LEASES_LOST));
+        told.put("step_released", meters.counter(Metric.LEASES_RELEASED));
+        told.put("run_plan_ready", meters.counter(Metric.HUMANS_ASKED, "plan"));
+        told.put("run_acceptance_requested", meters.counter(Metric.HUMANS_ASKED, "acceptance"));
+        told.put("run_escalated", meters.counter(Metric.HUMANS_ASKED, "escalation"));
+        told.put("task_human_review_requested", meters.counter(Metric.HUMANS_ASKED, "review"));
+        told.put("step_approval_requested", meters.counter(Metric.HUMANS_ASKED, "approval"));
+        for (ErrorClass each : ErrorClass.values()) {
+            stepErrors.put(each.wire(), meters.counter(Metric.STEP_ERRORS, each.wire()));
+        }
+        for (Transfer.Kind kind : Transfer.Kind.values()) {
+            entries.put(kind, meters.counter(Metric.LEDGER_ENTRIES, kind.wire()));
+            credits.put(kind, meters.counter(Metric.CREDITS, kind.wire()));
+        }
+        for (Way way : Way.values()) {
+            flushes.put(way, meters.counter(Metric.FLUSHES, word(way)));
+        }
+        for (Duty duty : Duty.values()) {
+            looks.put(duty, meters.counter(Metric.DUTIES, word(duty)));
+            mended.put(duty, meters.counter(Metric.MENDED, word(duty)));
+        }
+        triggers.put(OTHER, meters.counter(Metric.RUNS_SUBMITTED, OTHER));
+        failures.put(OTHER, meters.counter(Metric.RUNS_FAILED, OTHER));
+        flushTime = meters.timer(Metric.FLUSH_TIME);
+        flushSize = meters.sizes(Metric.FLUSH_SIZE);
+        overloaded = meters.counter(Metric.OVERLOADED);
+        outages = meters.counter(Metric.DATABASE_OUTAGES);
+        meters.gauge(Metric.DATABASE_UP, () -> databaseAnswers.get() ? 1 : 0);
+    }
+
+    private Map<String, Counter> byState(Metric metric, State[] states) {
+        Map<String, Counter> counters = new HashMap<>();
+        for (State state : states) {
+            counters.put(state.wire(), meters.counter(metric, state.wire()));
+        }
+        return counters;
+    }
+
+    private static String word(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
+    }
+
+    @Override
+    public void committed(Changes changes, Instant now) {
+        changes.events().forEach(this::count);
+        for (Transfer transfer : changes.transfers()) {
+            add(entries.get(transfer.kind()), 1);
+            add(credits.get(transfer.kind()), transfer.amount().doubleValue());
+        }
+    }
+
+    private void count(Event event) {
+        if (event.to() != null) {
+            add(states(event).get(event.to()), 1);
+        }
+        add(told.get(event.type()), 1);
+        switch (event.type()) {
+            case "run_created" -> few(triggers, Metric.RUNS_SUBMITTED, event.detail().get("trigger")).increment();
+            case "run_failed" -> few(failures, Metric.RUNS_FAILED, event.detail().get("error_code")).increment();
+            case "step_failed", "step_retrying" -> add(stepErrors.get(event.detail().get("error_class")), 1);
+            default -> {
+                // told of by its states, or by nothing here
+            }
+        }
+    }
+
+    private Map<String, Counter> states(Event event) {
+        if (event.stepId() != null) {
+            return steps;
+        }
+        return event.taskId() != null ? tasks : event.agentId() != null ? agents : runs;
+    }
+
+    /** The counter of a word that comes from outside: so many words, then no more. */
+    private Counter few(Map<String, Counter> known, Metric metric, @Nullable Object given) {
+        String word = String.valueOf(given);
+        Counter counter = known.get(word);
+        if (counter != null) {
+            return counter;
+        }
+        boolean fit = known.size() < MOST_CODES && word.matches("[A-Za-z][A-Za-z0-9_.]{0,63}");
+        return known.computeIfAbsent(fit ? word : OTHER, value -> meters.counter(metric, value));
+    }
+
+    private static void add(@Nullable Counter counter, double amount) {
+        if (counter != null) {
+            counter.increment(amount);
+        }
+    }
+
+    @Override
+    public void flushed(Way way, int commands, long nanos) {
+        add(flushes.get(way), 1);
+        flushTime.record(nanos, TimeUnit.NANOSECONDS);
+        flushSize.record(commands);
+    }
+
+    @Override
+    public void overloaded() {
+        overloaded.increment();
+    }
+
+    @Override
+    public void mended(Duty duty, int found) {
+        add(looks.get(duty), 1);
+        add(mended.get(duty), found);
+    }
+
+    @Override
+    public void database(boolean answers) {
+        if (databaseAnswers.getAndSet(answers) && !answers) {
+            outages.increment();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package io.keelson.server.metrics;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.Database.PoolUse;
+import io.keelson.server.engine.Observer;
+import io.keelson.server.http.Exchanges;
+import io.keelson.server.http.Observed;
+import io.keelson.server.run.Backlog;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/** All figures of one server. Nobody waits for them: whoever works counts in memory, and a page is made when asked for. */
+public final class Metrics {
+
+    private static final String PLAIN = "text/plain; version=0.0.4; charset=utf-8";
+    private static final String OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    private final Meters meters = new Meters();
+    private final EngineMeters engine = new EngineMeters(meters);
+    private final HttpMeters http = new HttpMeters(meters);
+    private final BacklogMeters backlog;
+
+    /**
+     * @param backlog asks the database
+     * @param nanos a clock that only goes forward
+     */
+    public Metrics(Supplier<Backlog> backlog, LongSupplier nanos, String version) {
+        this.backlog = new BacklogMeters(meters, backlog, nanos);
+        JvmMeters.register(meters);
+        meters.gauge(Metric.BUILD, () -> 1, version);
+    }
+
+    /** Who counts what the engine does. */
+    public Observer engine() {
+        return engine;
+    }
+
+    /** Who counts requests. */
+    public Exchanges http() {
+        return http;
+    }
+
+    /** Shows how much of this server's executors is used. */
+    public void executors(IntSupplier busy, int slots) {
+        meters.gauge(Metric.EXECUTOR_BUSY, busy::getAsInt);
+        meters.gauge(Metric.EXECUTOR_SLOTS, () -> slots);
+    }
+
+    /** Shows how much of its pools is used. */
+    public void pools(Database database) {
+        pool("engine", database::engineUse);
+        pool("requests", database::requestUse);
+    }
+
+    private void pool(String name, Supplier<PoolUse> use) {
+        meters.gauge(Metric.POOL, () -> use.get().active(), name, "active");
+        meters.gauge(Metric.POOL, () -> use.get().idle(), name, "idle");
+        meters.gauge(Metric.POOL, () -> use.get().waiting(), name, "waiting");
+        meters.gauge(Metric.POOL_MOST, () -> use.get().most(), name);
+    }
+
+    /** All of them now, as Prometheus reads them. */
+    public Observed.Page page(Observed.Page asked) {
+        backlog.look();
+        String type = asked.type().contains("application/openmetrics-text") ? OPEN_METRICS : PLAIN;
+        return new Observed.Page(type, meters.page(type));
+    }
+}

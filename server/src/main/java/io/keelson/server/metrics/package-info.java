@@ -1,0 +1,5 @@
+/** What operators see of a server in figures: counted in memory, served in the format of Prometheus. */
+@NullMarked
+package io.keelson.server.metrics;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,135 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.metrics.Metric;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MetricsApiTest {
+
+    private static final Pattern SAMPLE = Pattern.compile("(?m)^([a-z_]+)(?:\\{(.*)})? (\\S+)$");
+    private static final Pattern LABEL = Pattern.compile("(\\w+)=\"[^\"]*\"");
+
+    private static ApiServer api;
+
+    @BeforeAll
+    static void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+    }
+
+    @AfterAll
+    static void stop() {
+        api.close();
+    }
+
+    private static String page() {
+        return api.get("/metrics", "Authorization", "").text();
+    }
+
+    private static double value(String sample) {
+        Matcher line = Pattern.compile("(?m)^" + Pattern.quote(sample) + " (\\S+)$").matcher(page());
+        return line.find() ? Double.parseDouble(line.group(1)) : 0;
+    }
+
+    @Test
+    void whatIsServedIsWhatIsDocumented() {
+        Map<String, Set<String>> wanted = new TreeMap<>();
+        for (Metric metric : Metric.values()) {
+            for (String sample : metric.samples()) {
+                Set<String> labels = new TreeSet<>(metric.labels());
+                if (sample.endsWith("_bucket")) {
+                    labels.add("le");
+                }
+                wanted.put(sample, labels);
+            }
+        }
+        api.get("/no-such-thing");
+
+        Map<String, Set<String>> served = new TreeMap<>();
+        SAMPLE.matcher(page()).results().forEach(sample -> served.put(sample.group(1),
+                sample.group(2) == null ? Set.of()
+                        : LABEL.matcher(sample.group(2)).results()
+                                .map(label -> label.group(1)).collect(Collectors.toCollection(TreeSet::new))));
+
+        assertThat(served).isEqualTo(wanted);
+        for (Metric metric : Metric.values()) {
+            assertThat(page()).contains("# TYPE " + metric.served() + " " + metric.kind());
+        }
+    }
+
+    @Test
+    void whatWasCommittedIsCounted() {
+        double created = value("keelson_runs_submitted_total{trigger=\"api\"}");
+        double completed = value("keelson_run_transitions_total{to=\"completed\"}");
+        double steps = value("keelson_step_transitions_total{to=\"running\"}");
+        String good = api.create("""
+                {"name": "good", "start": true, "plan": {"tasks": [{"id": "one", "title": "One", "steps": [
+                  {"name": "a", "tool": "echo", "input": {}}, {"name": "b", "tool": "echo", "input": {}}]}]}}""");
+        api.awaitState(good, "completed");
+
+        assertThat(value("keelson_runs_submitted_total{trigger=\"api\"}")).isEqualTo(created + 1);
+        assertThat(value("keelson_run_transitions_total{to=\"completed\"}")).isEqualTo(completed + 1);
+        assertThat(value("keelson_step_transitions_total{to=\"running\"}")).isEqualTo(steps + 2);
+        assertThat(value("keelson_flush_commands_count")).isPositive();
+        assertThat(page()).doesNotContain(good, Bootstrap.DEFAULT_WORKSPACE.toString());
+    }
+
+    @Test
+    void requestsAreCountedByRoute() {
+        String read = "keelson_http_requests_total{method=\"GET\",route=\"/api/v1/runs/{id}\",status=\"404\"}";
+        double before = value(read);
+
+        api.get("/api/v1/runs/00000000-0000-0000-0000-000000000001");
+
+        assertThat(value(read)).isEqualTo(before + 1);
+        assertThat(value("keelson_http_refusals_total{code=\"RUN_NOT_FOUND\"}")).isPositive();
+    }
+
+    @Test
+    void whoAsksForOpenMetricsGetsIt() {
+        ApiServer.Answer answer = api.get("/metrics", "Accept", "application/openmetrics-text;version=1.0.0,*/*;q=0.1");
+
+        assertThat(answer.header("Content-Type")).startsWith("application/openmetrics-text");
+        assertThat(answer.text()).endsWith("# EOF\n");
+    }
+
+    @Test
+    void fromElsewhereAKeyOfAnOperatorIsAskedFor() {
+        String other =
+                api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.complementOf(EnumSet.of(Scope.OPERATOR)));
+        String operator = api.bearer(Bootstrap.DEFAULT_WORKSPACE, EnumSet.of(Scope.OPERATOR));
+        for (String header : List.of("Forwarded", "X-Forwarded-For", "Via")) {
+            assertThat(api.get("/metrics", header, "192.0.2.1", "Authorization", "").status()).isEqualTo(401);
+            assertThat(api.get("/metrics", header, "192.0.2.1", "Authorization", other).status())
+                    .isEqualTo(403);
+            assertThat(api.get("/metrics", header, "192.0.2.1", "Authorization", operator).status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void theSettingOpensAndShutsTheDoor(@TempDir Path open, @TempDir Path shut) throws Exception {
+        try (ApiServer server = new ApiServer(open, TestDatabase.createUrl(), Map.of("KEELSON_METRICS", "open"))) {
+            assertThat(server.get("/metrics", "Via", "x", "Authorization", "").status()).isEqualTo(200);
+        }
+        try (ApiServer server = new ApiServer(shut, TestDatabase.createUrl(), Map.of("KEELSON_METRICS", "key"))) {
+            assertThat(server.get("/metrics", "Authorization", "").status()).isEqualTo(401);
+            assertThat(server.get("/metrics").status()).isEqualTo(200);
+        }
+    }
+}
