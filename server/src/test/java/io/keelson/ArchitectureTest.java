@@ -41,6 +41,7 @@ class ArchitectureTest {
             "client          | nothing",
             "server.json     | nothing",
             "server.db       | nothing",
+            "server.log      | nothing",
             "server.expr     | server.json",
             "server.artifact | server.json",
             "server.outbound | nothing",
@@ -53,10 +54,10 @@ class ArchitectureTest {
             "server.roster   | server.auth server.db",
             "server.recipe   | nothing",
             "server.schedule | core.run core.schedule server.db",
-            "server.engine   | core server.run server.db server.expr server.tool server.artifact server.secret server.json",
+            "server.engine   | core server.run server.db server.expr server.tool server.artifact server.secret server.json server.log",
             "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
                     + " server.money server.secret server.recipe server.schedule"
-                    + " server.roster server.db server.expr server.json",
+                    + " server.roster server.db server.expr server.json server.log",
             "server.metrics  | core server.engine server.http server.run server.db",
             "cli             | client core.lifecycle core.plan server.plan server.tool server.db",
     })

@@ -64,7 +64,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         context.getLogger("io.javalin.Javalin").setLevel(Level.OFF);
     }
 
-    private static Encoder<ILoggingEvent> encoder(LoggerContext context, Settings.LogFormat format) {
+    static Encoder<ILoggingEvent> encoder(LoggerContext context, Settings.LogFormat format) {
         if (format == Settings.LogFormat.JSON) {
             JsonEncoder json = new JsonEncoder();
             json.setContext(context);

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
+import io.keelson.server.log.About;
 import io.keelson.server.run.StaleViewException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -141,7 +142,9 @@ final class CommitLoop implements Runnable {
                     return;
                 }
                 if (tried == TRIES || !lost && !transientRefusal(e)) {
-                    logRefusal(e);
+                    try (About _ = About.run(batch.getFirst().command.runId())) {
+                        logRefusal(e);
+                    }
                     batch.forEach(pending -> pending.failure = e);
                     return;
                 }
@@ -152,7 +155,9 @@ final class CommitLoop implements Runnable {
                     commit(batch.subList(batch.size() / 2, batch.size()));
                     return;
                 }
-                LOG.error("a command could not be decided: {}", batch.getFirst().command, e);
+                try (About _ = About.run(batch.getFirst().command.runId())) {
+                    LOG.error("a command could not be decided: {}", batch.getFirst().command, e);
+                }
                 batch.forEach(pending -> pending.failure = e);
                 return;
             }

@@ -10,6 +10,7 @@ import io.keelson.core.run.StepError;
 import io.keelson.server.db.Database;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.log.About;
 import io.keelson.server.run.ScopeReader;
 import io.keelson.server.run.ScopeReader.TaskText;
 import java.time.Duration;
@@ -67,7 +68,9 @@ final class Evaluator {
                             Actor.SYSTEM)).join();
                 }
             } catch (RuntimeException e) {
-                LOG.warn("evaluation {} failed and will be asked for again", request, e);
+                try (About _ = About.run(request.runId())) {
+                    LOG.warn("evaluation {} failed and will be asked for again", request, e);
+                }
             } finally {
                 places.release();
                 room.release();

@@ -8,6 +8,7 @@ import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
+import io.keelson.server.log.About;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import java.time.Duration;
@@ -88,10 +89,17 @@ final class LocalExecutor {
         long deadline = System.nanoTime() + patience.toNanos();
         for (Running each : all) {
             if (!each.ended.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-                LOG.warn("tool {} of step {} does not stop; its lease will run out", each.execution.tool(),
-                        each.execution.stepId());
+                try (About _ = about(each.execution)) {
+                    LOG.warn("tool {} of step {} does not stop; its lease will run out", each.execution.tool(),
+                            each.execution.stepId());
+                }
             }
         }
+    }
+
+    private About about(Execution execution) {
+        return About.workspace(execution.workspaceId()).and(About.RUN, execution.runId())
+                .and(About.TASK, execution.taskId()).and(About.STEP, execution.stepId()).and(About.NODE, actor.id());
     }
 
     private final class Running implements Runnable {
@@ -141,7 +149,9 @@ final class LocalExecutor {
                 return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter()))
                         : afterStop();
             } catch (RuntimeException e) {
-                LOG.warn("tool {} broke on step {}", execution.tool(), execution.stepId(), e);
+                try (About _ = about(execution)) {
+                    LOG.warn("tool {} broke on step {}", execution.tool(), execution.stepId(), e);
+                }
                 return leave() ? fail(new StepError("TOOL_BROKE", ErrorClass.INFRASTRUCTURE, String.valueOf(e)))
                         : afterStop();
             }
@@ -203,8 +213,10 @@ final class LocalExecutor {
             try {
                 commands.apply(report).whenComplete((reply, failure) -> letGo()).join();
             } catch (RuntimeException e) {
-                LOG.error("the outcome of step {} could not be recorded; its lease will run out", execution.stepId(),
-                        e);
+                try (About _ = about(execution)) {
+                    LOG.error("the outcome of step {} could not be recorded; its lease will run out",
+                            execution.stepId(), e);
+                }
             }
         }
 

@@ -10,6 +10,7 @@ import io.javalin.util.JavalinException;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Tenancy;
+import io.keelson.server.log.About;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -152,7 +153,7 @@ public final class HttpServer implements AutoCloseable {
         try {
             caller = door.enter(context, route.scope());
         } catch (RuntimeException failure) {
-            Sender.send(context, refused(failure, route), arriving(context));
+            Sender.send(context, refused(failure, route, context, null), arriving(context));
             return;
         }
         if (route.scope() == Scope.OPERATOR) {
@@ -172,7 +173,7 @@ public final class HttpServer implements AutoCloseable {
         try (Body body = new Body(context.req(), arriving, options.maxBodyBytes(), room)) {
             answer = answer(route, new Call(context, caller, body));
         } catch (Throwable failure) {
-            answer = refused(failure, route);
+            answer = refused(failure, route, context, caller);
         }
         Sender.send(context, answer, arriving);
     }
@@ -181,10 +182,19 @@ public final class HttpServer implements AutoCloseable {
         return new Arriving(context.req().getInputStream(), options.patience(), System::nanoTime);
     }
 
-    private Answer refused(Throwable failure, Route route) {
-        Refusal refusal = Failures.refusal(failure, route.method() + " " + route.path());
+    private Answer refused(Throwable failure, Route route, Context context, @Nullable Caller caller) {
+        Refusal refusal;
+        try (About _ = about(route, context, caller)) {
+            refusal = Failures.refusal(failure, route.method() + " " + route.path());
+        }
         exchanges.refused(refusal.code());
         return refusal.answer();
+    }
+
+    private static About about(Route route, Context context, @Nullable Caller caller) {
+        About about = About.workspace(caller == null ? null : caller.workspaceId());
+        return route.path().contains("/runs/{id}") ? about.and(About.RUN, IdKind.RUN.parse(context.pathParam("id")))
+                : about;
     }
 
     private Answer answer(Route route, Call call) throws IOException, InterruptedException {

@@ -18,17 +18,25 @@ final class BacklogMeters {
 
     private final Supplier<Backlog> database;
     private final LongSupplier nanos;
+    private final Duration patience;
     private volatile @Nullable Backlog last;
     private long askedAt;
     private boolean asked;
+    private @Nullable Thread reading;
 
-    /** @param nanos a clock that only goes forward */
-    BacklogMeters(Meters meters, Supplier<Backlog> database, LongSupplier nanos) {
+    /**
+     * @param nanos a clock that only goes forward
+     * @param patience how long a page waits for the database
+     */
+    BacklogMeters(Meters meters, Supplier<Backlog> database, LongSupplier nanos, Duration patience) {
         this.database = database;
         this.nanos = nanos;
+        this.patience = patience;
         for (RunState state : RunState.values()) {
             if (!state.terminal()) {
                 gauge(meters, Metric.RUNS_OPEN, backlog -> backlog.runs().getOrDefault(state.wire(), 0L), state.wire());
+                gauge(meters, Metric.RUNS_OLDEST, backlog -> backlog.oldestRuns().getOrDefault(state.wire(), 0.0),
+                        state.wire());
             }
         }
         gauge(meters, Metric.QUEUE_WAITING, Backlog::waiting);
@@ -50,7 +58,7 @@ final class BacklogMeters {
         }, labels);
     }
 
-    /** Asks where it was not asked a moment ago. */
+    /** Asks where it was not asked a moment ago, and does not wait long: whoever scrapes wants the other figures, too. */
     synchronized void look() {
         long now = nanos.getAsLong();
         if (asked && now - askedAt < KEPT_NANOS) {
@@ -58,6 +66,19 @@ final class BacklogMeters {
         }
         asked = true;
         askedAt = now;
+        if (reading == null || !reading.isAlive()) {
+            reading = Thread.ofVirtual().name("backlog").start(this::read);
+        }
+        try {
+            if (!reading.join(patience)) {
+                last = null;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void read() {
         try {
             last = database.get();
         } catch (RuntimeException e) {

@@ -23,6 +23,8 @@ public enum Metric {
     LEDGER_ENTRIES(Kind.COUNTER, "keelson_ledger_entries_total", "entries that runs made in the ledger", "kind"),
     CREDITS(Kind.COUNTER, "keelson_credits_total", "credits that those entries moved", "kind"),
     RUNS_OPEN(Kind.GAUGE, "keelson_runs_open", "runs that have not ended, 100,000 at most", "state"),
+    RUNS_OLDEST(Kind.GAUGE, "keelson_runs_oldest_seconds",
+            "for how long some run has been in that state; 0 without one", "state"),
     QUEUE_WAITING(Kind.GAUGE, "keelson_queue_waiting", "work that nobody has claimed, 100,000 at most"),
     QUEUE_LEASED(Kind.GAUGE, "keelson_queue_leased", "work that somebody has claimed, 100,000 at most"),
     QUEUE_AGE(Kind.GAUGE, "keelson_queue_oldest_seconds", "how long the oldest unclaimed work has waited"),

@@ -6,6 +6,7 @@ import io.keelson.server.engine.Observer;
 import io.keelson.server.http.Exchanges;
 import io.keelson.server.http.Observed;
 import io.keelson.server.run.Backlog;
+import java.time.Duration;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -15,6 +16,9 @@ public final class Metrics {
 
     private static final String PLAIN = "text/plain; version=0.0.4; charset=utf-8";
     private static final String OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    /** Well below the 10 s that Prometheus waits. */
+    private static final Duration BACKLOG_PATIENCE = Duration.ofSeconds(2);
 
     private final Meters meters = new Meters();
     private final EngineMeters engine = new EngineMeters(meters);
@@ -26,7 +30,7 @@ public final class Metrics {
      * @param nanos a clock that only goes forward
      */
     public Metrics(Supplier<Backlog> backlog, LongSupplier nanos, String version) {
-        this.backlog = new BacklogMeters(meters, backlog, nanos);
+        this.backlog = new BacklogMeters(meters, backlog, nanos, BACKLOG_PATIENCE);
         JvmMeters.register(meters);
         meters.gauge(Metric.BUILD, () -> 1, version);
     }

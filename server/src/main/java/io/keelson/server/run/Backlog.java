@@ -15,13 +15,16 @@ import java.util.TreeMap;
  * @param leased lanes in the queue that somebody works on
  * @param oldestSeconds how long the one that waits longest has waited; 0 when none does
  * @param runs runs that have not ended, by state
+ * @param oldestRuns seconds for which the run of a state that came into it first has been in it
  * @param tickets escalation tickets that nobody has answered
  * @param workers remote workers heard of within a minute
  * @param nodes servers heard of within a minute
  * @param outages times on record without any server
  * @param reserved credits set aside for runs
  */
-public record Backlog(long waiting, long leased, double oldestSeconds, Map<String, Long> runs, long tickets,
+public record Backlog(long waiting, long leased, double oldestSeconds, Map<String, Long> runs,
+        Map<String, Double> oldestRuns,
+        long tickets,
         long workers, long nodes, long outages, double reserved) {
 
     /** No count goes further: whoever has more open needs no exact number, and the question stays cheap. */
@@ -52,21 +55,27 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
               from clock""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MOST_COUNTED));
 
     private static final String RUNS = """
-            select state, count(*) from (
-                select state from orchestration_runs where state_type <> 'terminal' limit {most}) open
-             group by state""".replace("{most}", Integer.toString(MOST_COUNTED));
+            select state, count(*), greatest(0, extract(epoch from {now} - min(since))) from (
+                select state, coalesce(state_since, created_at) as since from orchestration_runs
+                 where state_type <> 'terminal' limit {most}) open
+             group by state""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MOST_COUNTED));
 
     public Backlog {
         runs = Map.copyOf(runs);
+        oldestRuns = Map.copyOf(oldestRuns);
     }
 
     /** Asks the database: two statements. */
     public static Backlog read(Connection connection, DbClock clock) throws SQLException {
         Map<String, Long> runs = new TreeMap<>();
-        try (PreparedStatement statement = connection.prepareStatement(RUNS);
-                ResultSet row = statement.executeQuery()) {
-            while (row.next()) {
-                runs.put(row.getString(1), row.getLong(2));
+        Map<String, Double> oldestRuns = new TreeMap<>();
+        try (PreparedStatement statement = connection.prepareStatement(RUNS)) {
+            clock.bind(statement, 1);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    runs.put(row.getString(1), row.getLong(2));
+                    oldestRuns.put(row.getString(1), row.getDouble(3));
+                }
             }
         }
         try (PreparedStatement statement = connection.prepareStatement(READ)) {
@@ -74,7 +83,8 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 return new Backlog(row.getLong("waiting"), row.getLong("leased"), row.getDouble("oldest"), runs,
-                        row.getLong("tickets"), row.getLong("workers"), row.getLong("nodes"), row.getLong("outages"),
+                        oldestRuns, row.getLong("tickets"), row.getLong("workers"), row.getLong("nodes"),
+                        row.getLong("outages"),
                         row.getDouble("reserved"));
             }
         }

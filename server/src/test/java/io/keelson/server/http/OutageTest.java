@@ -2,14 +2,19 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.keelson.server.db.TestPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
+import io.keelson.server.log.About;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 class OutageTest {
 
@@ -21,6 +26,10 @@ class OutageTest {
             String run = api.create(ApiServer.WAITS);
             assertThat(api.get("/readyz").status()).isEqualTo(200);
 
+            ListAppender<ILoggingEvent> logged = new ListAppender<>();
+            logged.start();
+            Logger failures = (Logger) LoggerFactory.getLogger(Failures.class);
+            failures.addAppender(logged);
             postgres.close();
 
             List<CompletableFuture<ApiServer.Answer>> answers = List.of(
@@ -35,6 +44,11 @@ class OutageTest {
                 assertThat(answer.json().get("code").stringValue()).isIn("DATABASE_UNAVAILABLE", "NOT_READY");
                 assertThat(answer.header("Retry-After")).isEqualTo("1");
             }
+            failures.detachAppender(logged);
+            assertThat(logged.list).filteredOn(entry -> entry.getFormattedMessage().contains("/runs/{id}/start"))
+                    .isNotEmpty()
+                    .allSatisfy(entry -> assertThat(entry.getMDCPropertyMap()).containsEntry(About.RUN, run));
+            assertThat(api.get("/metrics").text()).contains("keelson_backlog_up 0.0", "keelson_queue_waiting NaN");
         }
     }
 }

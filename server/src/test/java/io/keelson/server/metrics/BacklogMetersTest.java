@@ -12,13 +12,18 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 class BacklogMetersTest {
 
-    private static final Backlog SOME = new Backlog(7, 2, 12.5, Map.of("running", 3L), 1, 4, 2, 0, 10);
+    private static final Backlog SOME =
+            new Backlog(7, 2, 12.5, Map.of("running", 3L), Map.of("running", 60.0), 1, 4, 2, 0, 10);
+
+    private static final Duration LONG = Duration.ofMinutes(1);
 
     @Test
     void theDatabaseIsAskedAtMostEveryFiveSeconds() {
@@ -28,7 +33,7 @@ class BacklogMetersTest {
         BacklogMeters backlog = new BacklogMeters(meters, () -> {
             asked.incrementAndGet();
             return SOME;
-        }, nanos::get);
+        }, nanos::get, LONG);
 
         backlog.look();
         nanos.addAndGet(Duration.ofMillis(4_999).toNanos());
@@ -43,11 +48,35 @@ class BacklogMetersTest {
     }
 
     @Test
+    void nobodyWaitsLongForADatabaseThatDoesNotAnswer() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        Meters meters = new Meters();
+        AtomicLong nanos = new AtomicLong();
+        BacklogMeters backlog = new BacklogMeters(meters, () -> {
+            asked.countDown();
+            try {
+                answer.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return SOME;
+        }, nanos::get, Duration.ofMillis(20));
+
+        backlog.look();
+        asked.await();
+        assertThat(meters.page("text/plain")).contains("keelson_backlog_up 0.0", "keelson_queue_waiting NaN");
+        answer.countDown();
+
+        Awaitility.await().until(() -> meters.page("text/plain").contains("keelson_queue_waiting 7.0"));
+    }
+
+    @Test
     void aFigureThatIsNotKnownIsNotShownAsAnOldOne() {
         AtomicLong nanos = new AtomicLong();
         Deque<Backlog> answers = new ArrayDeque<>(List.of(SOME));
         Meters meters = new Meters();
-        BacklogMeters backlog = new BacklogMeters(meters, answers::pop, nanos::get);
+        BacklogMeters backlog = new BacklogMeters(meters, answers::pop, nanos::get, LONG);
         backlog.look();
         assertThat(meters.page("text/plain")).contains("keelson_backlog_up 1.0");
 

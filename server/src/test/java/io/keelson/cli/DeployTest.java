@@ -1,0 +1,162 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.Setting;
+import io.keelson.server.Settings;
+import io.keelson.server.metrics.Metric;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.dataformat.yaml.YAMLMapper;
+
+/** What stands in {@code deploy/} and in the runbooks names only what exists. */
+class DeployTest {
+
+    private static final Path ROOT = Path.of("..");
+    private static final YAMLMapper YAML = new YAMLMapper();
+    private static final Pattern QUERIED = Pattern.compile("\\b((?:keelson|jvm|process)_[a-z_]+)(?:\\{([^}]*)})?");
+
+    private static String text(String file) throws IOException {
+        return Files.readString(ROOT.resolve(file));
+    }
+
+    private static List<JsonNode> documents(String file) throws IOException {
+        return YAML.readerFor(JsonNode.class).<JsonNode>readValues(text(file)).readAll();
+    }
+
+    private static void requireServed(String query) {
+        Map<String, Metric> samples = new TreeMap<>();
+        for (Metric metric : Metric.values()) {
+            metric.samples().forEach(sample -> samples.put(sample, metric));
+        }
+        Matcher queried = QUERIED.matcher(query);
+        int found = 0;
+        while (queried.find()) {
+            found++;
+            assertThat(samples).as(query).containsKey(queried.group(1));
+            if (queried.group(2) != null) {
+                for (String selector : queried.group(2).split(",")) {
+                    assertThat(selector.split("[=!]")[0].strip()).as(query).matches(label -> label.equals("job")
+                            || samples.get(queried.group(1)).labels().contains(label), "is a label");
+                }
+            }
+        }
+        assertThat(found > 0 || query.startsWith("up{")).as(query).isTrue();
+    }
+
+    @Test
+    void theDashboardAsksForMetricsThatAreServed() throws IOException {
+        JsonNode dashboard = JsonMapper.shared().readTree(text("deploy/grafana/keelson.json"));
+        List<String> queries = dashboard.findValuesAsString("expr");
+
+        assertThat(queries).hasSizeGreaterThan(20);
+        queries.forEach(DeployTest::requireServed);
+        assertThat(dashboard.findValuesAsString("id")).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void everyAlertHasItsRunbook() throws IOException {
+        Set<String> anchors = text("docs/runbooks.md").lines().filter(line -> line.startsWith("## "))
+                .map(line -> "docs/runbooks.md#"
+                        + line.substring(3).toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9 -]", "")
+                                .replace(' ', '-'))
+                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> linked = new TreeSet<>();
+        for (JsonNode rule : documents("deploy/prometheus/alerts.yaml").getFirst().at("/groups/0/rules")) {
+            requireServed(rule.get("expr").stringValue());
+            linked.add(rule.at("/annotations/runbook_url").stringValue());
+            assertThat(rule.at("/labels/severity").stringValue()).isIn("warning", "critical");
+            assertThat(text("docs/runbooks.md")).contains("`" + rule.get("alert").stringValue() + "`");
+        }
+
+        assertThat(linked).isEqualTo(anchors);
+    }
+
+    @Test
+    void runbooksUseCommandsThatExist() throws IOException {
+        String manual = text("docs/cli.md");
+        List<String> commands =
+                Pattern.compile("(?m)^(keelson .*?)(?: +#.*)?$").matcher(text("docs/runbooks.md")).results()
+                        .map(command -> command.group(1)).toList();
+
+        assertThat(commands).hasSizeGreaterThan(20);
+        for (String command : commands) {
+            List<String> words = List.of(command.split(" "));
+            int known = Math.min(3, words.size());
+            while (known > 1 && section(manual, words, known).isEmpty()) {
+                known--;
+            }
+            String section = section(manual, words, known);
+            assertThat(known).as(command).isGreaterThan(1);
+            words.stream().filter(word -> word.startsWith("--"))
+                    .forEach(option -> assertThat(section).as(command).contains(option));
+        }
+    }
+
+    private static String section(String manual, List<String> words, int known) {
+        String heading = "\n## " + String.join(" ", words.subList(0, known)) + "\n";
+        int from = manual.indexOf(heading);
+        int to = manual.indexOf("\n## ", from + heading.length());
+        return from < 0 ? "" : manual.substring(from, to < 0 ? manual.length() : to);
+    }
+
+    @Test
+    void manifestsSetWhatIsReadAndAskWhatIsServed(@TempDir Path folder) throws Exception {
+        Set<String> settings = Arrays.stream(Setting.values()).map(Setting::name).collect(Collectors.toSet());
+        for (String file : List.of("deploy/kubernetes/keelson.yaml", "deploy/compose/docker-compose.yaml",
+                "deploy/Dockerfile", "docs/operations.md", "docs/runbooks.md")) {
+            assertThat(Pattern.compile("KEELSON_[A-Z_]+").matcher(text(file)).results().map(word -> word.group()))
+                    .as(file).isSubsetOf(settings).isNotEmpty();
+        }
+        Map<String, JsonNode> kinds = new TreeMap<>();
+        documents("deploy/kubernetes/keelson.yaml").forEach(each -> kinds.put(each.get("kind").stringValue(), each));
+        assertThat(kinds).containsKeys("ConfigMap", "Deployment", "Service", "PodDisruptionBudget");
+
+        Map<String, String> environment = new TreeMap<>(Map.of("KEELSON_DATA_DIR", folder.toString()));
+        kinds.get("ConfigMap").get("data").properties()
+                .forEach(each -> environment.put(each.getKey(), each.getValue().stringValue()));
+        Settings read = Settings.load(environment, folder, folder);
+        JsonNode container = kinds.get("Deployment").at("/spec/template/spec/containers/0");
+        assertThat(container.at("/ports/0/containerPort").intValue()).isEqualTo(read.httpPort());
+        assertThat(kinds.get("Service").at("/spec/ports/0/targetPort").stringValue())
+                .isEqualTo(container.at("/ports/0/name").stringValue());
+        assertThat(kinds.get("Deployment").at("/spec/template/metadata/annotations").get("prometheus.io/port")
+                .stringValue()).isEqualTo(Integer.toString(read.httpPort()));
+        Set<String> paths = new TreeSet<>(YAML.readTree(text("server/src/main/resources/openapi.yaml")).get("paths")
+                .propertyNames());
+        assertThat(paths).containsAll(container.findValuesAsString("path")).contains("/metrics");
+        assertThat(kinds.get("PodDisruptionBudget").at("/spec/minAvailable").intValue())
+                .isLessThan(kinds.get("Deployment").at("/spec/replicas").intValue());
+    }
+
+    @Test
+    void composeMountsFilesThatExist() throws IOException {
+        JsonNode services = documents("deploy/compose/docker-compose.yaml").getFirst().get("services");
+        assertThat(services.propertyNames()).containsExactlyInAnyOrder("postgres", "keelson", "prometheus", "grafana");
+        for (JsonNode service : services) {
+            service.path("volumes").forEach(volume -> {
+                String source = volume.stringValue().split(":")[0];
+                assertThat(source.startsWith(".") ? ROOT.resolve("deploy/compose").resolve(source) : ROOT).exists();
+            });
+        }
+        assertThat(ROOT.resolve(services.at("/keelson/build/dockerfile").stringValue())).exists();
+        for (String file : List.of("prometheus/prometheus.yaml", "grafana/datasource.yaml", "grafana/provider.yaml")) {
+            assertThat(documents("deploy/" + file)).hasSize(1);
+        }
+    }
+}
