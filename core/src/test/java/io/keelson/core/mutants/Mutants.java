@@ -102,8 +102,6 @@ final class Mutants {
                         "case COMPLETED -> Reply.UNCHANGED;", "a rejection after the approval is answered with yes"),
                 new Mutant("run/Decider.java", "d.run.attempt >= d.run.policy().maxAttempts()",
                         "d.run.attempt > d.run.policy().maxAttempts()", "a run has one attempt too many"),
-                new Mutant(STEPS, "task.continuations >= d.run.policy().maxContinuations()",
-                        "task.continuations > d.run.policy().maxContinuations()", "one turn too many"),
                 new Mutant(STEPS, "d.disarm(TimerKind.STEP_WAIT, step.id());", "",
                         "a cancelled wait leaves its timer"));
     }
