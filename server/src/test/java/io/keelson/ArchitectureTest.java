@@ -59,6 +59,7 @@ class ArchitectureTest {
                     + " server.money server.secret server.recipe server.schedule"
                     + " server.roster server.db server.expr server.json server.log",
             "server.metrics  | core server.engine server.http server.run server.db",
+            "server.trace    | core server.engine",
             "cli             | client core.lifecycle core.plan server.plan server.tool server.db",
     })
     void aRoomKnowsOnlyTheRoomsBelowIt(String room, String known) {

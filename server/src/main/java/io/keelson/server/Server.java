@@ -18,6 +18,8 @@ import io.keelson.server.db.Tenancy;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
 import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.Observer;
+import io.keelson.server.engine.Observers;
 import io.keelson.server.engine.Store;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.http.HttpOptions;
@@ -54,6 +56,7 @@ import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.builtin.BuiltinTools;
+import io.keelson.server.trace.Traces;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Clock;
@@ -141,7 +144,7 @@ public final class Server implements AutoCloseable {
                     expressions, secrets,
                     new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of)), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
-                            settings.artifacts().retention(), metrics.engine())));
+                            settings.artifacts().retention(), observer(settings, metrics))));
             metrics.executors(engine::busy, settings.executors());
             metrics.pools(database);
             MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
@@ -176,6 +179,13 @@ public final class Server implements AutoCloseable {
             close();
             throw e;
         }
+    }
+
+    /** OpenTelemetry is not even loaded where nobody wants traces. */
+    private Observer observer(Settings settings, Metrics metrics) {
+        return Traces.wanted(settings.telemetry())
+                ? new Observers(metrics.engine(), closing(new Traces(settings.telemetry())).engine())
+                : metrics.engine();
     }
 
     private static Secrets secrets(Settings settings, Database database) throws IOException {

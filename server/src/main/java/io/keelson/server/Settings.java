@@ -25,11 +25,13 @@ import org.jspecify.annotations.Nullable;
  * @param executors steps that run here at a time; 0 for none
  * @param secretKeys what secrets are sealed under, the present key first; empty for the one of the data folder
  * @param metrics who is shown them without a key
+ * @param telemetry what the environment says to OpenTelemetry
  */
 public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable String databaseUrl, @Nullable String url,
         @Nullable String apiKey, List<Path> allowedFolders, Set<String> allowedCommands, boolean allowPrivateAddresses,
         int executors, Duration lease, Artifacts artifacts, BigDecimal firstGrant,
-        List<SealingKey> secretKeys, Observed.MetricsDoor metrics, LogFormat logFormat, LogLevel logLevel) {
+        List<SealingKey> secretKeys, Observed.MetricsDoor metrics, Map<String, String> telemetry, LogFormat logFormat,
+        LogLevel logLevel) {
 
     /**
      * Of files that steps leave behind.
@@ -53,6 +55,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
         allowedFolders = List.copyOf(allowedFolders);
         allowedCommands = Set.copyOf(allowedCommands);
         secretKeys = List.copyOf(secretKeys);
+        telemetry = Map.copyOf(telemetry);
     }
 
     /**
@@ -75,27 +78,31 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
         return new Settings(dataDir, host, port, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, logFormat,
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, telemetry,
+                logFormat,
                 logLevel);
     }
 
     /** The same with another number of steps at a time; 0 for none. */
     public Settings withExecutors(int count) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, count, lease, artifacts, firstGrant, secretKeys, metrics, logFormat, logLevel);
+                allowPrivateAddresses, count, lease, artifacts, firstGrant, secretKeys, metrics, telemetry, logFormat,
+                logLevel);
     }
 
     /** The same with other folders; at least one. */
     public Settings withAllowedFolders(List<Path> folders) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, logFormat,
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, telemetry,
+                logFormat,
                 logLevel);
     }
 
     /** The same with another least grave level of log entries. */
     public Settings withLogLevel(LogLevel level) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, logFormat, level);
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, telemetry,
+                logFormat, level);
     }
 
     @Override

@@ -74,6 +74,8 @@ final class SettingsReader {
                 Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_OLD))
                         .toList(),
                 choice(Setting.KEELSON_METRICS, Observed.MetricsDoor.values(), Observed.MetricsDoor::valueOf),
+                environment.entrySet().stream().filter(each -> each.getKey().startsWith("OTEL_"))
+                        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
                 choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
                 choice(Setting.KEELSON_LOG_LEVEL, Settings.LogLevel.values(), Settings.LogLevel::valueOf));
         if (!problems.isEmpty()) {

@@ -1,0 +1,180 @@
+package io.keelson.server.trace;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Transfer;
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Changes.StepResult;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.RunRow;
+import io.keelson.core.run.StepRow;
+import io.keelson.core.run.TaskRow;
+import io.keelson.server.engine.Observer;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanBuilder;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a span of each run's attempt, each task's attempt and each lease on a step, when its end is in the database: what was
+ * undone has none.
+ */
+final class Spans implements Observer {
+
+    private static final Set<String> RUN_ENDS = Arrays.stream(RunState.values()).filter(RunState::terminal)
+            .map(RunState::wire).collect(Collectors.toSet());
+    private static final Set<String> TASK_ENDS = Arrays.stream(TaskState.values()).filter(TaskState::terminal)
+            .map(TaskState::wire).collect(Collectors.toSet());
+
+    private final Tracer tracer;
+    private final SpanIds ids;
+    private final Begun begun = new Begun();
+
+    Spans(Tracer tracer, SpanIds ids) {
+        this.tracer = tracer;
+        this.ids = ids;
+    }
+
+    @Override
+    public void committed(Changes changes, Instant now) {
+        changes.started().forEach((step, run) -> begun.add(step.id(), step.leaseEpoch(),
+                new Begun.Start(now, step.attempt())));
+        Map<UUID, Integer> attempts = new HashMap<>();
+        for (Event event : changes.events()) {
+            attempts.put(event.runId(), event.attempt());
+        }
+        if (!changes.results().isEmpty()) {
+            steps(changes, attempts, now);
+        }
+        for (Event event : changes.events()) {
+            if (event.to() == null || event.agentId() != null && event.taskId() == null || event.stepId() != null) {
+                continue;
+            }
+            if (event.taskId() == null && RUN_ENDS.contains(event.to())) {
+                changes.runs().stream().filter(run -> run.id().equals(event.runId())).forEach(run -> run(run, event));
+            } else if (event.taskId() != null && TASK_ENDS.contains(event.to())) {
+                Stream.concat(changes.newTasks().stream(), changes.tasks().stream())
+                        .filter(task -> task.id().equals(event.taskId())).forEach(task -> task(task, event));
+            }
+        }
+    }
+
+    private void steps(Changes changes, Map<UUID, Integer> attempts, Instant now) {
+        Map<UUID, StepRow> rows = new HashMap<>();
+        Stream.concat(changes.newSteps().stream(), changes.steps().stream()).forEach(step -> rows.put(step.id(), step));
+        Map<UUID, String> models = new HashMap<>();
+        for (Transfer transfer : changes.transfers()) {
+            if (transfer.stepId() != null && transfer.use() != null && transfer.use().model() != null) {
+                models.put(transfer.stepId(), transfer.use().model());
+            }
+        }
+        for (StepResult result : changes.results()) {
+            StepRow step = rows.get(result.stepId());
+            Begun.Start start = begun.remove(result.stepId(), result.epoch());
+            if (step != null) {
+                step(step, result, start, attempts.getOrDefault(result.runId(), 1), models.get(result.stepId()), now);
+            }
+        }
+    }
+
+    private void step(StepRow step, StepResult result, Begun.@Nullable Start start, int attempt,
+            @Nullable String model, Instant now) {
+        Instant first = step.startedAt() == null ? now : step.startedAt();
+        SpanBuilder span =
+                tracer.spanBuilder("step " + step.name()).setStartTimestamp(start == null ? first : start.at());
+        about(span, result.runId(), attempt);
+        task(span, step.task());
+        put(span, TraceAttribute.STEP_ID, step.id());
+        put(span, TraceAttribute.STEP_NAME, step.name());
+        put(span, TraceAttribute.TOOL, step.spec().tool());
+        if (start != null) {
+            span.setAttribute(TraceAttribute.ATTEMPT.sent(), start.attempt());
+        }
+        span.setAttribute(TraceAttribute.EPOCH.sent(), result.epoch());
+        put(span, TraceAttribute.HOLDER, result.holder());
+        put(span, TraceAttribute.OUTCOME, result.outcome());
+        if (result.tokens() > 0) {
+            span.setAttribute(TraceAttribute.TOKENS.sent(), result.tokens());
+        }
+        put(span, TraceAttribute.MODEL, model);
+        String trace = SpanIds.trace(result.runId(), attempt);
+        end(span, trace, SpanIds.span(step.id(), result.epoch()),
+                SpanIds.span(step.task().id(), step.task().attempt()), result.errorCode(), now);
+    }
+
+    private void task(TaskRow task, Event event) {
+        Instant start = task.startedAt();
+        if (start == null) {
+            return;
+        }
+        SpanBuilder span = tracer.spanBuilder("task " + task.key()).setStartTimestamp(start);
+        about(span, event.runId(), event.attempt());
+        task(span, task);
+        span.setAttribute(TraceAttribute.TASK_ATTEMPT.sent(), task.attempt());
+        put(span, TraceAttribute.STATE, event.to());
+        boolean failed = TaskState.FAILED.wire().equals(event.to());
+        put(span, TraceAttribute.ERROR_CLASS, failed ? task.errorClass() : null);
+        end(span, SpanIds.trace(event.runId(), event.attempt()), SpanIds.span(task.id(), task.attempt()),
+                SpanIds.span(event.runId(), event.attempt()), failed ? String.valueOf(task.errorCode()) : null,
+                event.at());
+    }
+
+    private void run(RunRow run, Event event) {
+        Instant start = run.startedAt();
+        if (start == null) {
+            return;
+        }
+        SpanBuilder span = tracer.spanBuilder("run " + run.name()).setStartTimestamp(start);
+        about(span, run.id(), event.attempt());
+        put(span, TraceAttribute.RUN_NAME, run.name());
+        put(span, TraceAttribute.STATE, event.to());
+        boolean failed = RunState.FAILED.wire().equals(event.to());
+        end(span, SpanIds.trace(run.id(), event.attempt()), SpanIds.span(run.id(), event.attempt()), null,
+                failed ? String.valueOf(event.detail().get("error_code")) : null, event.at());
+    }
+
+    private static void about(SpanBuilder span, UUID run, int attempt) {
+        put(span, TraceAttribute.RUN_ID, run);
+        span.setAttribute(TraceAttribute.RUN_ATTEMPT.sent(), attempt);
+    }
+
+    private static void task(SpanBuilder span, TaskRow task) {
+        put(span, TraceAttribute.TASK_ID, task.id());
+        put(span, TraceAttribute.TASK_KEY, task.key());
+    }
+
+    private static void put(SpanBuilder span, TraceAttribute attribute, @Nullable Object value) {
+        if (value != null) {
+            span.setAttribute(attribute.sent(), value.toString());
+        }
+    }
+
+    private void end(SpanBuilder builder, String trace, String span, @Nullable String parent, @Nullable String error,
+            Instant at) {
+        if (parent == null) {
+            builder.setNoParent();
+        } else {
+            builder.setParent(Context.root().with(Span.wrap(SpanContext.createFromRemoteParent(trace, parent,
+                    TraceFlags.getSampled(), TraceState.getDefault()))));
+        }
+        put(builder, TraceAttribute.ERROR_CODE, error);
+        Span made = ids.under(trace, span, builder::startSpan);
+        if (error != null) {
+            made.setStatus(StatusCode.ERROR, error);
+        }
+        made.end(at);
+    }
+}

@@ -1,0 +1,51 @@
+package io.keelson.server.trace;
+
+import java.util.Arrays;
+import java.util.stream.Stream;
+
+/** Every attribute that spans bear; docs/traces.md is written from it. */
+public enum TraceAttribute {
+    RUN_ID("keelson.run.id", "run, task, step", "the run's id"),
+    RUN_ATTEMPT("keelson.run.attempt", "run, task, step", "which attempt of the run, from 1"),
+    RUN_NAME("keelson.run.name", "run", "the mission's name"),
+    STATE("keelson.state", "run, task", "in which it ended"),
+    TASK_ID("keelson.task.id", "task, step", "the task's id"),
+    TASK_KEY("keelson.task.key", "task, step", "its id in the plan"),
+    TASK_ATTEMPT("keelson.task.attempt", "task", "which attempt of the task, from 1"),
+    STEP_ID("keelson.step.id", "step", "the step's id"),
+    STEP_NAME("keelson.step.name", "step", "its name in the plan"),
+    TOOL("keelson.tool", "step", "what executed it"),
+    ATTEMPT("keelson.step.attempt", "step", "which attempt of the step, where the server that tells has seen it begin"),
+    EPOCH("keelson.lease.epoch", "step", "which lease on the step, from 1"),
+    HOLDER("keelson.lease.holder", "step", "the node or worker that held it"),
+    OUTCOME("keelson.outcome", "step", "`completed`, `continued` or `failed`"),
+    TOKENS("keelson.tokens", "step", "model tokens used, where there were any"),
+    MODEL("gen_ai.request.model", "step", "the model charged for, where one was named"),
+    ERROR_CODE("error.type", "run, task, step", "the error code, where it failed"),
+    ERROR_CLASS("keelson.error.class", "task", "its kind, which decides on retries");
+
+    private final String name;
+    private final String spans;
+    private final String meaning;
+
+    TraceAttribute(String name, String spans, String meaning) {
+        this.name = name;
+        this.spans = spans;
+        this.meaning = meaning;
+    }
+
+    /** As it is sent. */
+    public String sent() {
+        return name;
+    }
+
+    /** The kinds of span that may bear it: {@code run}, {@code task}, {@code step}. */
+    public Stream<String> spans() {
+        return Arrays.stream(spans.split(", "));
+    }
+
+    /** One phrase in Markdown, for the documentation. */
+    public String meaning() {
+        return meaning;
+    }
+}

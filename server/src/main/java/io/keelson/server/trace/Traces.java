@@ -1,0 +1,54 @@
+package io.keelson.server.trace;
+
+import io.keelson.server.engine.Observer;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Sends what was committed as spans, to where the usual variables of OpenTelemetry say. */
+public final class Traces implements AutoCloseable {
+
+    private static final String NONE = "none";
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final OpenTelemetrySdk sdk;
+    private final Observer observer;
+
+    /** Whether the variables ask for traces. */
+    public static boolean wanted(Map<String, String> variables) {
+        String exporter = variables.getOrDefault("OTEL_TRACES_EXPORTER", "");
+        boolean somewhere = !exporter.isEmpty() || variables.containsKey("OTEL_EXPORTER_OTLP_ENDPOINT")
+                || variables.containsKey("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+        return somewhere && !exporter.equals(NONE)
+                && !Boolean.parseBoolean(variables.getOrDefault("OTEL_SDK_DISABLED", ""));
+    }
+
+    /** @param variables those of OpenTelemetry, by their names in the environment */
+    public Traces(Map<String, String> variables) {
+        SpanIds ids = new SpanIds();
+        Map<String, String> properties = new HashMap<>(Map.of("otel.service.name", "keelson", "otel.metrics.exporter",
+                NONE, "otel.logs.exporter", NONE, "otel.traces.exporter", "otlp", "otel.exporter.otlp.protocol",
+                "http/protobuf"));
+        variables.forEach((name, value) -> properties.put(name.toLowerCase(Locale.ROOT).replace('_', '.'), value));
+        sdk = AutoConfiguredOpenTelemetrySdk.builder().disableShutdownHook()
+                .addPropertiesCustomizer(given -> properties)
+                .addTracerProviderCustomizer((provider, given) -> provider.setIdGenerator(ids)).build()
+                .getOpenTelemetrySdk();
+        observer = new Spans(sdk.getTracer("io.keelson"), ids);
+    }
+
+    /** Who makes spans of what an engine commits. */
+    public Observer engine() {
+        return observer;
+    }
+
+    /** Sends what is left. */
+    @Override
+    public void close() {
+        sdk.getSdkTracerProvider().shutdown().join(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+}
