@@ -84,6 +84,18 @@ public final class Runs {
         return run(Call.post(Route.of("/runs/", id, "/budget"), body).repeatable());
     }
 
+    /**
+     * Sends a run a signal: the step that has waited for its name the longest takes it, else it is kept for the first
+     * that will. Each is taken once.
+     *
+     * @param payload what the step yields: any value that Jackson can write, null included
+     */
+    public Run signal(String id, String name, @Nullable Object payload) {
+        ObjectNode body = Json.object();
+        body.set("payload", Json.of(payload));
+        return run(Call.post(Route.of("/runs/", id, "/signals/", name), body));
+    }
+
     /** Asks the run's planner for a new plan; what has completed stays. */
     public Run replan(String id, @Nullable String reason) {
         return run(Call.post(Route.of("/runs/", id, "/replan"), Json.object().put("reason", reason)));

@@ -14,6 +14,8 @@ public enum StepKind {
     APPROVAL,
     /** A durable timer; holds no worker. */
     WAIT,
+    /** A message from outside; holds no worker. */
+    SIGNAL,
     /** Judges its task's output; claimed like a tool call. */
     VERIFY;
 
@@ -25,6 +27,6 @@ public enum StepKind {
 
     /** True when the engine itself opens the step and no lease is ever given on it. */
     public boolean engineOwned() {
-        return this == APPROVAL || this == WAIT;
+        return this == APPROVAL || this == WAIT || this == SIGNAL;
     }
 }

@@ -104,6 +104,17 @@ public final class Changes {
     /** A ticket that was opened, changed or answered. */
     public record Ticket(RunRow run, TicketRow row) {}
 
+    /**
+     * A signal that came.
+     *
+     * @param seq the number of its event: signals are taken in this order
+     * @param takenBy the step; null while it is kept
+     */
+    public record NewSignal(RunRow run, Signal signal, long seq, Actor actor, @Nullable UUID takenBy, Instant at) {}
+
+    /** A kept signal that a step has taken. */
+    public record TakenSignal(UUID id, UUID stepId, Instant at) {}
+
     /** Something to hand to the evaluator once committed. */
     public record Evaluate(UUID runId, TimerKind kind, UUID subject) {}
 
@@ -136,6 +147,8 @@ public final class Changes {
     private final List<Link> links = new ArrayList<>();
     private final Map<UUID, Ticket> newTickets = new LinkedHashMap<>();
     private final Map<UUID, Ticket> tickets = new LinkedHashMap<>();
+    private final List<NewSignal> newSignals = new ArrayList<>();
+    private final List<TakenSignal> takenSignals = new ArrayList<>();
     private final List<StepResult> results = new ArrayList<>();
     private final List<Artifact> artifacts = new ArrayList<>();
     private final List<Proposal> proposals = new ArrayList<>();
@@ -269,6 +282,14 @@ public final class Changes {
         if (!newTickets.containsKey(ticket.id())) {
             tickets.put(ticket.id(), new Ticket(run, ticket));
         }
+    }
+
+    void add(NewSignal signal) {
+        newSignals.add(signal);
+    }
+
+    void add(TakenSignal signal) {
+        takenSignals.add(signal);
     }
 
     void add(StepResult result) {
@@ -407,6 +428,15 @@ public final class Changes {
 
     public Collection<Ticket> tickets() {
         return tickets.values();
+    }
+
+    /** Signals to insert, before {@link #takenSignals} are noted. */
+    public List<NewSignal> newSignals() {
+        return newSignals;
+    }
+
+    public List<TakenSignal> takenSignals() {
+        return takenSignals;
     }
 
     public List<StepResult> results() {

@@ -128,6 +128,13 @@ public sealed interface Command {
 
     record Cancel(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
+    /**
+     * Somebody tells the run something that a step of it waits for, or will.
+     *
+     * @param payload JSON text
+     */
+    record SendSignal(UUID runId, UUID id, String name, String payload, Actor actor) implements Command {}
+
     /** A new attempt of a failed run; what completed is carried over unless {@code fromStart}. */
     record Retry(UUID runId, boolean fromStart, Actor actor) implements Command {}
 
@@ -178,6 +185,14 @@ public sealed interface Command {
 
         /** An approval or a wait with its input resolved; exactly one of the times is set for a wait. */
         record Opened(String input, @Nullable Duration delay, @Nullable Instant until) implements Evaluation {}
+
+        /**
+         * A wait for a signal with its input resolved.
+         *
+         * @param timeout how long it waits; null for as long as the run does
+         * @param goesOn true when it then completes without one
+         */
+        record Awaits(String input, String name, @Nullable Duration timeout, boolean goesOn) implements Evaluation {}
 
         /** JSON text of a task's or the run's output. */
         record Output(String json) implements Evaluation {}

@@ -105,6 +105,7 @@ public final class Decider {
             case Command.Resume c -> resume(d);
             case Command.RaiseBudget c -> Credits.raise(d, c);
             case Command.Cancel c -> cancel(d, c);
+            case Command.SendSignal c -> Signals.received(d, c);
             case Command.Retry c -> retry(d, c);
             case Command.Claim c -> Steps.claim(d, c);
             case Command.Complete c -> Steps.complete(d, c);

@@ -258,7 +258,15 @@ public final class Explain {
                             step.nextRunAt, List.of());
                 }
             }
-            case WAITING -> add(step, "TIMER", "it waits for its time", step.nextRunAt, List.of());
+            case WAITING -> {
+                Awaited awaited = step.awaited;
+                if (awaited == null) {
+                    add(step, "TIMER", "it waits for its time", step.nextRunAt, List.of());
+                } else {
+                    add(step, "SIGNAL", "it waits for the signal '" + awaited.signal() + "'", step.nextRunAt,
+                            List.of(awaited.signal()));
+                }
+            }
             case WAITING_APPROVAL -> add(step, "APPROVAL", "a human has to decide",
                     around.due(TimerKind.HUMAN, step.id()), List.of());
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> add(step, "ENDED", "the step is " + step.state.wire()

@@ -173,6 +173,7 @@ final class Gates {
             case Evaluation.Proceed(List<String> items) when items == null -> Endings.queue(d, task);
             case Evaluation.Proceed(List<String> items) -> fanOut(d, task, Objects.requireNonNull(items));
             case Evaluation.Broken(StepError error) -> breakGate(d, task, error);
+            case Evaluation.Awaits a -> throw new IllegalArgumentException(a.toString());
             case Evaluation.Opened o -> throw new IllegalArgumentException(o.toString());
             case Evaluation.Output o -> throw new IllegalArgumentException(o.toString());
             case Evaluation.Planned p -> throw new IllegalArgumentException(p.toString());
@@ -207,7 +208,9 @@ final class Gates {
         }
         boolean approval = step.spec().kind() == StepKind.APPROVAL;
         d.move(step, approval ? StepState.WAITING_APPROVAL : StepState.WAITING, Map.of());
-        if (evaluation instanceof Evaluation.Opened(String input, Duration delay, Instant until)) {
+        if (evaluation instanceof Evaluation.Awaits awaits) {
+            Signals.await(d, step, awaits);
+        } else if (evaluation instanceof Evaluation.Opened(String input, Duration delay, Instant until)) {
             d.changes.resolvedInput(step, input);
             if (approval) {
                 d.arm(TimerKind.HUMAN, step.id(), d.now.plus(d.run.policy().humans().patience()));

@@ -10,10 +10,12 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +40,10 @@ public final class RunView {
     final Map<UUID, TicketRow> tickets = new LinkedHashMap<>();
     /** Pending proposals, each with the time at which it expires, if it does. */
     final Map<UUID, @Nullable Instant> proposals = new LinkedHashMap<>();
+    /** Signals that no step has taken, in order. */
+    final List<Signal> signals = new ArrayList<>();
+    /** All signals that the run has ever got: each counts once, however often it is sent. */
+    final Set<UUID> signalsSeen = new HashSet<>();
     final List<Outage> outages = new ArrayList<>();
     final CallWindow calls;
     /** The task that must complete before any other begins; null for none. */
@@ -87,12 +93,13 @@ public final class RunView {
 
     /** How much memory the view takes, in rows; so many characters of a plan's or a step's input count as one more. */
     public int weight() {
+        long kept = signals.stream().mapToLong(signal -> signal.payload().length()).sum();
         long inputs = steps.values().stream().mapToLong(step -> step.spec().input().length()).sum();
         if (plan != null && steps.isEmpty()) {
             inputs = plan.tasks().stream().flatMap(task -> task.steps().stream())
                     .mapToLong(step -> step.input().length()).sum();
         }
-        return 1 + tasks.size() + steps.size() + (int) (inputs / TEXT_PER_ROW);
+        return 1 + tasks.size() + steps.size() + (int) ((inputs + kept) / TEXT_PER_ROW);
     }
 
     /** The calls of recent time; the loader of views adds what happened before. */
@@ -113,6 +120,17 @@ public final class RunView {
     /** Adds a pending proposal; for the loader of views. */
     public void propose(UUID proposal, @Nullable Instant expires) {
         proposals.put(proposal, expires);
+    }
+
+    /** Adds a signal that no step has taken, in order. */
+    public void add(Signal signal) {
+        signalsSeen.add(signal.id());
+        signals.add(signal);
+    }
+
+    /** Notes a signal that a step has taken. */
+    public void addTakenSignal(UUID id) {
+        signalsSeen.add(id);
     }
 
     /** Notes a time without any engine since the run was made; for the loader of views. */

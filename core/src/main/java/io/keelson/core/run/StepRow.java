@@ -31,6 +31,8 @@ public final class StepRow {
     int forgiven;
     /** True when it failed and its task went on without it. */
     boolean passedOver;
+    /** While it waits for a signal; else null. */
+    @Nullable Awaited awaited;
     @Nullable Instant nextRunAt;
     @Nullable Instant startedAt;
     @Nullable Instant completedAt;
@@ -55,6 +57,12 @@ public final class StepRow {
     public StepRow restorePolicy(int forgiven, boolean passedOver) {
         this.forgiven = forgiven;
         this.passedOver = passedOver;
+        return this;
+    }
+
+    /** Sets what signal it waits for; for the loader of views only. */
+    public StepRow restoreAwaited(@Nullable Awaited awaited) {
+        this.awaited = awaited;
         return this;
     }
 
@@ -103,6 +111,11 @@ public final class StepRow {
     /** True when it failed and its task went on without it. */
     public boolean passedOver() {
         return passedOver;
+    }
+
+    /** What signal it waits for; null while it waits for none. */
+    public @Nullable Awaited awaited() {
+        return awaited;
     }
 
     /** True while somebody holds a lease on it. */

@@ -183,7 +183,11 @@ final class Steps {
         if (kind == TimerKind.STEP_RETRY && step.state == StepState.AWAITING_RETRY) {
             Lanes.open(d, step, null);
         } else if (kind == TimerKind.STEP_WAIT && step.state == StepState.WAITING) {
-            succeed(d, step, "{\"waited\":true}", Map.of());
+            if (step.awaited != null) {
+                Signals.missed(d, step);
+            } else {
+                succeed(d, step, "{\"waited\":true}", Map.of());
+            }
         }
     }
 
@@ -232,6 +236,7 @@ final class Steps {
             d.disarm(TimerKind.STEP_RETRY, step.id());
         } else if (step.state == StepState.WAITING) {
             d.disarm(TimerKind.STEP_WAIT, step.id());
+            step.awaited = null;
         } else if (step.state == StepState.WAITING_APPROVAL) {
             d.disarm(TimerKind.HUMAN, step.id());
         }

@@ -46,6 +46,17 @@ class ExplainTest {
     };
 
     @Test
+    void aSignal() {
+        World world = World.start(plan(task("a").step("paid", StepKind.SIGNAL)));
+        world.answer(world.evaluations.getFirst(),
+                new Command.Evaluation.Awaits("{}", "paid", Duration.ofSeconds(30), false));
+        Explanation why = Explain.run(world.view, around).getFirst();
+        assertThat(why.code()).isEqualTo("SIGNAL");
+        assertThat(why.on()).containsExactly("paid");
+        assertThat(why.until()).isEqualTo(LATER);
+    }
+
+    @Test
     void anUpstreamAMissingWorkerAndALease() {
         World world = World.start(plan(task("a"), task("b").on("a")));
         assertThat(codes(Explain.run(world.view, around))).containsExactly("QUEUED", "MISSING_WORKER");

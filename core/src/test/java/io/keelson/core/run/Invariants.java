@@ -97,7 +97,8 @@ final class Invariants {
     private static void something(World world) {
         if (world.view.run.state == RunState.RUNNING) {
             boolean human = world.view.run.gate == RunRow.Gate.ACCEPTANCE
-                    || world.view.steps.values().stream().anyMatch(s -> s.state == StepState.WAITING_APPROVAL)
+                    || world.view.steps.values().stream()
+                            .anyMatch(s -> s.state == StepState.WAITING_APPROVAL || s.awaited != null)
                     || world.view.tasks().stream().anyMatch(t -> t.state == TaskState.AWAITING_HUMAN);
             boolean timer = world.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH);
             assertThat(!world.queue.isEmpty() || timer || human)

@@ -44,6 +44,7 @@ final class Columns {
         tables.put("timers", all(rows.timers.values(), Columns::timer));
         tables.put("work_results", all(rows.calls.values(), Columns::call));
         tables.put("escalation_tickets", all(rows.tickets.values(), Columns::ticket));
+        tables.put("run_signals", all(rows.signals.values(), Columns::signal));
         tables.put("artifacts", rows.artifacts.entrySet().stream().map(each -> columns("attempt",
                 each.getKey().attempt(), "name", each.getKey().name(), "step_id", each.getValue())).toList());
         return tables;
@@ -160,6 +161,11 @@ final class Columns {
         return columns("step_id", result.stepId(), "epoch", result.epoch(), "outcome", result.outcome(), "error_code",
                 result.errorCode(), "tokens", result.tokens(), "cost", result.cost(), "holder", result.holder(),
                 "recorded_at", call.at());
+    }
+
+    private static Map<String, Object> signal(Saved.Sent s) {
+        return columns("id", s.signal().id(), "name", s.signal().name(), "seq", s.seq(), "step_id", s.takenBy(),
+                "taken_at", s.takenAt());
     }
 
     private static Map<String, Object> ticket(Saved.Ticket t) {

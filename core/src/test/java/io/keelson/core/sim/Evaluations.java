@@ -1,11 +1,13 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Changes.Evaluate;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.StepError;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.IntStream;
 
 /** What expressions come to: always the same for the same subject, whoever asks and however often. */
@@ -20,13 +22,26 @@ final class Evaluations {
         }
         return switch (asked.kind()) {
             case EVALUATE_GATE -> gate(rows.tasks.get(asked.subject()), dice);
-            case EVALUATE_STEP -> new Evaluation.Opened("{}", Duration.ofMillis(dice * 700L), null);
+            case EVALUATE_STEP -> opened(rows.steps.get(asked.subject()), dice);
             case EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT -> new Evaluation.Output("1");
             case EVALUATE_PLAN -> RandomPlans.another(rows);
             case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN,
                     HEARTBEAT, WATCH ->
                 throw new IllegalArgumentException(asked.toString());
         };
+    }
+
+    private static Evaluation opened(Saved.Step step, int dice) {
+        return step.spec().kind() != StepKind.SIGNAL ? new Evaluation.Opened("{}", Duration.ofMillis(dice * 700L), null)
+                : new Evaluation.Awaits("{\"name\": \"" + signal(step.id()) + "\", \"on_timeout\": \""
+                        + (dice % 2 == 0 ? "continue" : "fail") + "\"}", signal(step.id()),
+                        dice % 3 == 0 ? null : Duration.ofSeconds(dice),
+                        dice % 2 == 0);
+    }
+
+    /** One of few names, so that several wait for the same. */
+    static String signal(UUID step) {
+        return "signal" + Math.floorMod(step.hashCode(), 2);
     }
 
     private static Evaluation gate(Saved.Task task, int dice) {

@@ -111,10 +111,16 @@ final class Humans {
         }
         rows.stepsNow().stream().filter(step -> step.state() == StepState.WAITING_APPROVAL).forEach(step -> ask(
                 new Command.DecideStep(run, step.id(), calm || sim.chance(85), null, ANN), TRIES));
+        rows.stepsNow().stream().filter(step -> step.awaited() != null && (calm || sim.chance(40)))
+                .forEach(step -> ask(signal(run, step.awaited().signal()), TRIES));
         rows.tasksNow().stream().filter(task -> task.state() == TaskState.AWAITING_HUMAN).forEach(task -> ask(
                 new Command.DecideTask(run, task.id(), calm ? Choice.APPROVE : any(Choice.values()), task.attempt(),
                         null, ANN),
                 TRIES));
+    }
+
+    private Command signal(UUID run, String name) {
+        return new Command.SendSignal(run, sim.nextId(), name, "1", ANN);
     }
 
     private <T> T any(T[] all) {
@@ -128,7 +134,8 @@ final class Humans {
 
     private void meddle(RunRows rows) {
         UUID run = rows.id();
-        switch (sim.random.nextInt(21)) {
+        switch (sim.random.nextInt(23)) {
+            case 21, 22 -> ask(signal(run, "signal" + sim.random.nextInt(2)), 2);
             case 20 -> ask(raise(rows), 1);
             case 0, 1, 2, 3 -> ask(new Command.Pause(run, null, ANN), 2);
             case 4, 5 -> ask(new Command.Resume(run, ANN), 2);

@@ -58,6 +58,7 @@ final class Promises {
             case Command.Resume c -> true;
             case Command.RaiseBudget c -> !done || rows.run.hardLimit() != null;
             case Command.Cancel c -> !done || rows.run.state() == RunState.CANCELLED;
+            case Command.SendSignal c -> !done || rows.signals.containsKey(c.id());
             case Command.Retry c -> !changed || rows.run.attempt() > 1;
             case Command.Claim c -> !done;
             case Command.Complete c -> reported(rows, c.stepId(), c.epoch(), "completed", reply);

@@ -49,6 +49,8 @@ final class RunRows {
     final Map<ResultKey, Saved.Call> calls;
     final Map<UUID, Saved.Ticket> tickets;
     final Map<ArtifactKey, UUID> artifacts;
+    /** In the order in which they came. */
+    final Map<UUID, Saved.Sent> signals;
     final Map<Integer, Attempt> attempts;
     /** The run's rows of the ledger. */
     final List<Transfer> ledger;
@@ -65,6 +67,7 @@ final class RunRows {
         this.tickets = new LinkedHashMap<>();
         this.plan = accepted.plan();
         this.artifacts = new LinkedHashMap<>();
+        this.signals = new LinkedHashMap<>();
         this.attempts = new LinkedHashMap<>();
         this.ledger = new ArrayList<>();
     }
@@ -83,6 +86,7 @@ final class RunRows {
         this.tickets = new LinkedHashMap<>(other.tickets);
         this.plan = other.plan;
         this.artifacts = new LinkedHashMap<>(other.artifacts);
+        this.signals = new LinkedHashMap<>(other.signals);
         this.attempts = new LinkedHashMap<>(other.attempts);
         this.ledger = new ArrayList<>(other.ledger);
     }
@@ -175,6 +179,13 @@ final class RunRows {
         artifacts.forEach((key, step) -> {
             if (key.attempt() == run.attempt()) {
                 view.addArtifact(key.name(), step);
+            }
+        });
+        signals.values().forEach(sent -> {
+            if (sent.takenBy() == null) {
+                view.add(sent.signal());
+            } else {
+                view.addTakenSignal(sent.signal().id());
             }
         });
         queue.forEach((lane, place) -> view.restoreLane(lane.taskId(), lane.lane(), place.item().holder()));

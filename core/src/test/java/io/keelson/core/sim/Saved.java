@@ -8,10 +8,14 @@ import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.run.AgentRow;
+import io.keelson.core.run.Awaited;
+import io.keelson.core.run.Changes.NewSignal;
 import io.keelson.core.run.Changes.QueueItem;
 import io.keelson.core.run.Changes.StepResult;
+import io.keelson.core.run.Changes.TakenSignal;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.RunRow;
+import io.keelson.core.run.Signal;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
 import io.keelson.core.run.TicketRow;
@@ -148,19 +152,19 @@ final class Saved {
     record Step(UUID id, int ofAttempt, UUID taskId, int taskAttempt, StepSpec spec, int position, int turn,
             StepState state, int attempt, int failures, int deliveries, int leaseEpoch, int resultEpoch, long tokens,
             BigDecimal cost, Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode,
-            String errorMessage, String errorClass, int forgiven, boolean passedOver) {
+            String errorMessage, String errorClass, int forgiven, boolean passedOver, Awaited awaited) {
 
         static Step of(StepRow s, int ofAttempt) {
             return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
                     s.state(), s.attempt(), s.failures(), s.deliveries(), s.leaseEpoch(), s.resultEpoch(), s.tokens(),
                     s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(), s.errorMessage(),
-                    s.errorClass(), s.forgiven(), s.passedOver());
+                    s.errorClass(), s.forgiven(), s.passedOver(), s.awaited());
         }
 
         StepRow restore(TaskRow task) {
             return new StepRow(id, task, spec, position, turn).restore(state, attempt, failures, deliveries,
                     leaseEpoch, resultEpoch, tokens, cost, nextRunAt, startedAt, completedAt, errorCode, errorMessage,
-                    errorClass).restorePolicy(forgiven, passedOver);
+                    errorClass).restorePolicy(forgiven, passedOver).restoreAwaited(awaited);
         }
 
         /** Waits for a human's answer to its ticket. */
@@ -210,6 +214,19 @@ final class Saved {
 
         boolean open() {
             return resolution == null;
+        }
+    }
+
+    /** @param takenBy the step; null while it is kept */
+    record Sent(Signal signal, long seq, UUID takenBy, Instant takenAt) {
+
+        static Sent of(NewSignal s) {
+            return new Sent(s.signal(), s.seq(), s.takenBy(), s.takenBy() == null ? null : s.at());
+        }
+
+        Sent taken(TakenSignal by) {
+            Violation.unless(takenBy == null, "taken twice: %s", this);
+            return new Sent(signal, seq, by.stepId(), by.at());
         }
     }
 

@@ -234,6 +234,11 @@ final class Store {
             changes.newTickets().forEach(t -> draft(t.run().id()).tickets.put(t.row().id(), Saved.Ticket.of(t.row())));
             changes.tickets().forEach(t -> change(draft(t.run().id()).tickets, t.row().id(),
                     old -> Saved.Ticket.of(t.row())));
+            changes.newSignals().forEach(s -> {
+                Saved.Sent earlier = draft(s.run().id()).signals.putIfAbsent(s.signal().id(), Saved.Sent.of(s));
+                Violation.unless(earlier == null, "two signals of one id: %s", s);
+            });
+            changes.takenSignals().forEach(s -> change(owner(s.stepId()).signals, s.id(), old -> old.taken(s)));
         }
 
         private <R> void change(Map<UUID, R> table, UUID id, UnaryOperator<R> change) {

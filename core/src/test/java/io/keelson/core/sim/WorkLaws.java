@@ -18,6 +18,7 @@ import io.keelson.core.run.Changes.Timer;
 import io.keelson.core.run.Changes.TimerKey;
 import io.keelson.core.run.RunRow.Gate;
 import io.keelson.core.run.TimerKind;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -49,6 +50,7 @@ final class WorkLaws {
         rows.agents.values().forEach(agent -> unless(agent.attempt() <= policy.failures().level().maxAttempts(),
                 "too many attempts: %s", agent));
         earlierAttempts();
+        signals();
         unless(rows.run.attempt() <= policy.maxAttempts(), "attempt %s of the run", rows.run.attempt());
         unless(rows.run.replans() <= policy.failures().maxReplans(), "%s new plans", rows.run.replans());
         unless(state != RunState.ESCALATED || !rows.openTickets().isEmpty(), "escalated without a ticket");
@@ -141,7 +143,10 @@ final class WorkLaws {
         switch (step.state()) {
             case RUNNING -> unless(place != null || state != RunState.RUNNING || mayBeHeldBack(), "nobody runs it: %s",
                     step);
-            case WAITING -> unless(waits, "waits for nothing: %s", step);
+            case WAITING -> {
+                unless(waits || step.awaited() != null, "waits for nothing: %s", step);
+                unless(step.awaited() == null || kept(step.awaited().signal()) == 0, "its signal is kept: %s", step);
+            }
             case AWAITING_RETRY -> unless(step.parked() ? ticket(step.taskId(), step.id())
                     : waits || place != null || state != RunState.RUNNING || mayBeHeldBack(),
                     "nobody will retry it: %s",
@@ -149,6 +154,22 @@ final class WorkLaws {
             case PENDING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> {
             }
         }
+    }
+
+    private long kept(String signal) {
+        return rows.signals.values().stream()
+                .filter(sent -> sent.takenBy() == null && sent.signal().name().equals(signal)).count();
+    }
+
+    /** A signal that came goes to one step that has then completed, and such a step has one or was late. */
+    private void signals() {
+        Set<UUID> taken = new HashSet<>();
+        rows.signals.values().stream().filter(sent -> sent.takenBy() != null).forEach(sent -> {
+            unless(taken.add(sent.takenBy()), "two signals for one step: %s", sent);
+            unless(rows.steps.get(sent.takenBy()).state() == StepState.COMPLETED, "taken, yet not done: %s", sent);
+        });
+        rows.steps.values().forEach(step -> unless(
+                step.awaited() == null || step.state() == StepState.WAITING, "waits no more: %s", step));
     }
 
     /** What a hard limit does not leave enough for waits until what is out has ended. */
@@ -194,7 +215,8 @@ final class WorkLaws {
 
     private void running() {
         boolean human = rows.run.gate() == Gate.ACCEPTANCE
-                || rows.stepsNow().stream().anyMatch(step -> step.state() == StepState.WAITING_APPROVAL)
+                || rows.stepsNow().stream().anyMatch(step -> step.state() == StepState.WAITING_APPROVAL
+                        || step.awaited() != null)
                 || rows.tasksNow().stream().anyMatch(task -> task.state() == TaskState.AWAITING_HUMAN);
         boolean timer = rows.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH);
         unless(!rows.queue.isEmpty() || timer || human, "I5: nothing can move the run: %s", rows.tasksNow());

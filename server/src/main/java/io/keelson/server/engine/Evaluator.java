@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,9 @@ final class Evaluator {
     private static final Logger LOG = LoggerFactory.getLogger(Evaluator.class);
     private static final int AT_ONCE = 8;
     private static final int MOST_WAITING = 10_000;
+    private static final Pattern SIGNAL = Pattern.compile("[A-Za-z0-9_.-]{1,100}");
+    /** A leap year, in seconds. */
+    private static final double LONGEST_WAIT = 31_622_400;
 
     private final Database database;
     private final ScopeReader reader;
@@ -121,12 +125,33 @@ final class Evaluator {
     private Evaluation open(Evaluate request) {
         ScopeReader.StepText step = database.withConnection(c -> reader.step(c, request.subject()));
         JsonNode input = scopes.resolve(request.runId(), step.taskId(), step.input());
-        if (step.kind().equals("approval")) {
-            return new Evaluation.Opened(input.toString(), null, null);
+        return switch (step.kind()) {
+            case "approval" -> new Evaluation.Opened(input.toString(), null, null);
+            case "signal" -> signal(input);
+            default -> wait(input);
+        };
+    }
+
+    private static Evaluation signal(JsonNode input) {
+        String name = input.path("name").asString("");
+        JsonNode timeout = input.path("timeout_seconds");
+        boolean timed = timeout.isNumber() && timeout.asDouble() > 0 && timeout.asDouble() <= LONGEST_WAIT;
+        if (!SIGNAL.matcher(name).matches() || !timed && !timeout.isMissingNode() && !timeout.isNull()) {
+            return broken("INPUT_INVALID", "signal.wait needs a `name` (1 to 100 letters, digits, '.', '_' and '-');"
+                    + " `timeout_seconds` is a number above 0");
         }
+        return new Evaluation.Awaits(input.toString(), name, timed ? seconds(timeout) : null,
+                input.path("on_timeout").asString("").equals("continue"));
+    }
+
+    private static Duration seconds(JsonNode number) {
+        return Duration.ofMillis(Math.round(number.asDouble() * 1000));
+    }
+
+    private static Evaluation wait(JsonNode input) {
         if (input.path("seconds").isNumber() && input.path("seconds").asDouble() >= 0) {
             return new Evaluation.Opened(input.toString(),
-                    Duration.ofMillis(Math.round(input.path("seconds").asDouble() * 1000)), null);
+                    seconds(input.path("seconds")), null);
         }
         try {
             return new Evaluation.Opened(input.toString(), null, Instant.parse(input.path("until").asString()));

@@ -35,6 +35,7 @@ final class Pending {
                     + create.run().inputsJson().length();
             case Command.Complete complete -> text(complete.result());
             case Command.Continue another -> text(another.result());
+            case Command.SendSignal signal -> signal.payload().length();
             case Command.Evaluated evaluated -> text(evaluated.evaluation());
             default -> 0;
         };
@@ -53,6 +54,7 @@ final class Pending {
         return switch (evaluation) {
             case Evaluation.Proceed(var items) -> items == null ? 0 : items.stream().mapToLong(String::length).sum();
             case Evaluation.Opened(String input, _, _) -> input.length();
+            case Evaluation.Awaits awaits -> awaits.input().length();
             case Evaluation.Output(String json) -> json.length();
             case Evaluation.Planned(_, String json) -> json.length();
             case Evaluation.Skip _,Evaluation.Broken _ -> 0;

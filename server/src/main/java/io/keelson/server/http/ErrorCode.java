@@ -48,6 +48,7 @@ enum ErrorCode {
     REPLANS_EXHAUSTED(409, "The run has no re-plannings left"),
     BUDGET_EXCEEDED(409, "The run's hard limit is used up"),
     BUDGET_TOO_LOW(409, "So much is charged or set aside already"),
+    TOO_MANY_SIGNALS(409, "The run keeps as many signals as it may"),
     STALE_LEASE(409, "The lease is somebody else's"),
     ATTEMPTS_EXHAUSTED(409, "The run has no attempts left"),
     BALANCE_OUT_OF_RANGE(409, "The account cannot hold that"),

@@ -6,6 +6,7 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.expr.References;
+import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
 import java.time.Duration;
@@ -50,8 +51,12 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         JsonNode input = parse(step.input());
         List<Problem> problems = new ArrayList<>();
         syntax(input, pointer, problems);
-        if (step.kind() == StepKind.APPROVAL || step.kind() == StepKind.WAIT) {
+        if (step.kind().engineOwned()) {
             noSecrets(input, pointer, problems);
+        }
+        if (step.kind() == StepKind.SIGNAL && input.path("schema").isObject()) {
+            new DeclaredSchema(input.path("schema")).flaws().forEach(flaw -> problems
+                    .add(new Problem("SCHEMA_INVALID", pointer + "/schema" + flaw.pointer(), flaw.message())));
         }
         if (step.kind() != StepKind.APPROVAL) {
             catalog.find(step.tool()).ifPresent(tool -> schema(tool, input, pointer, problems));

@@ -5,6 +5,7 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -15,6 +16,7 @@ final class StepReader {
     static final String TURN_TOOL = "agent.turn";
     private static final String APPROVAL_TOOL = "approval";
     private static final String WAIT_TOOL = "wait";
+    private static final String SIGNAL_TOOL = "signal.wait";
     private static final Duration TURN_TIMEOUT = Duration.ofSeconds(120);
     private static final Duration PATIENCE = Duration.ofDays(365);
 
@@ -43,7 +45,7 @@ final class StepReader {
     /** @param input instead of the one that the call says, which may be more than that */
     StepSpec call(JsonNode raw, ObjectNode input, String name, StepKind kind, String at) {
         String tool = Nodes.text(raw, "tool", "");
-        if (tool.equals(WAIT_TOOL) || tool.equals(APPROVAL_TOOL)) {
+        if (Set.of(WAIT_TOOL, SIGNAL_TOOL, APPROVAL_TOOL).contains(tool)) {
             problems.add("INVALID_VALUE", at + "/tool", "'" + tool + "' cannot stand here: nobody is called by it");
         }
         return new StepSpec(name, kind, tool, input.toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
@@ -59,11 +61,19 @@ final class StepReader {
     ObjectNode normal(JsonNode raw, StepSpec step) {
         ObjectNode normal = JsonNodeFactory.instance.objectNode();
         normal.put("name", step.name());
-        normal.put("kind", step.kind() == StepKind.WAIT ? StepKind.TOOL.wire() : step.kind().wire());
+        normal.put("kind", said(step.kind()).wire());
         normal.put("tool", step.tool());
         normal.set("input", Nodes.object(raw, "input"));
         raw.properties().forEach(member -> normal.putIfAbsent(member.getKey(), member.getValue()));
         return normal;
+    }
+
+    /** What a plan calls it: some kinds are told by their tool. */
+    private static StepKind said(StepKind kind) {
+        return switch (kind) {
+            case WAIT, SIGNAL -> StepKind.TOOL;
+            case TOOL, TURN, APPROVAL, VERIFY, CALL -> kind;
+        };
     }
 
     private static StepKind kind(JsonNode raw) {
@@ -71,7 +81,12 @@ final class StepReader {
         return switch (Nodes.text(raw, "kind", "tool")) {
             case "approval" -> StepKind.APPROVAL;
             case "turn" -> StepKind.TURN;
-            default -> tool.equals(WAIT_TOOL) ? StepKind.WAIT : tool.equals(TURN_TOOL) ? StepKind.TURN : StepKind.TOOL;
+            default -> switch (tool) {
+                case WAIT_TOOL -> StepKind.WAIT;
+                case SIGNAL_TOOL -> StepKind.SIGNAL;
+                case TURN_TOOL -> StepKind.TURN;
+                default -> StepKind.TOOL;
+            };
         };
     }
 
@@ -81,6 +96,7 @@ final class StepReader {
             case APPROVAL -> APPROVAL_TOOL;
             case TURN -> TURN_TOOL;
             case WAIT -> WAIT_TOOL;
+            case SIGNAL -> SIGNAL_TOOL;
             case TOOL, VERIFY, CALL -> null;
         };
         if (tool == null && own == null) {
@@ -100,7 +116,7 @@ final class StepReader {
         return switch (kind) {
             case APPROVAL -> PATIENCE;
             case TURN -> TURN_TIMEOUT;
-            case TOOL, WAIT, VERIFY, CALL -> toolTimeout.apply(Nodes.text(raw, "tool", ""));
+            case TOOL, WAIT, SIGNAL, VERIFY, CALL -> toolTimeout.apply(Nodes.text(raw, "tool", ""));
         };
     }
 }

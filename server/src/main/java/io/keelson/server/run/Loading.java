@@ -34,6 +34,8 @@ final class Loading {
     final Map<UUID, TaskRow> tasks = new HashMap<>();
     /** Runs with proposals that wait for an answer. */
     final List<UUID> proposing = new ArrayList<>();
+    /** Runs that were sent signals. */
+    final List<UUID> signalled = new ArrayList<>();
 
     RunView view(ResultSet row) throws SQLException {
         return Objects.requireNonNull(views.get(uuid(row, "run_id")));

@@ -183,6 +183,13 @@ final class ReadSql {
               left join step_progress p on p.step_id = s.id
              where s.workspace_id = ? and s.id = ?""".formatted(STEP_COLUMNS);
 
+    /** What waits for a signal in the run's present, or is yet to. */
+    static final String SIGNAL_INPUTS = """
+            select case when s.resolved_input is null then s.input else s.resolved_input end as input
+              from orchestration_steps s
+             where (s.workspace_id = ?) is true and s.run_id = ? and s.kind = 'signal'
+               and s.state_type <> 'terminal'""";
+
     static final String EVENTS = """
             select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type, e.payload,
                 e.actor_type, e.actor_id, e.created_at

@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -95,6 +96,12 @@ public final class RunReader {
             }
         }
         return open;
+    }
+
+    /** Inputs of the run's steps that wait for signals of that name, or are yet to; expressions may be unresolved. */
+    public List<JsonNode> signalInputs(Connection c, UUID workspaceId, UUID runId, String name) throws SQLException {
+        return list(c, ReadSql.SIGNAL_INPUTS, ids(workspaceId, runId)).stream().<JsonNode>map(row -> row.path("input"))
+                .filter(input -> input.path("name").asString("").equals(name)).toList();
     }
 
     /** The id of the run that bears the client's own id. */

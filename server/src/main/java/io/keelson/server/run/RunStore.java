@@ -120,6 +120,7 @@ public final class RunStore {
             TimersTable.load(c, found, loading);
             TicketsTable.load(c, loading);
             ProposalsTable.load(c, loading);
+            SignalsTable.load(c, loading);
             ResultsTable.loadRecent(c, loading, clock);
             loading.views.values().forEach(RunView::restoreSlots);
         }

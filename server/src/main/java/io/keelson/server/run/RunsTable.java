@@ -182,6 +182,7 @@ final class RunsTable {
                 case when state in ('created', 'pending', 'planning', 'awaiting_approval', 'retrying', 'failed')
                     or policy -> 'failures' ->> 'run' = 'RETRY'
                     then plan end as plan,
+                exists (select from run_signals s where s.run_id = r.id) as signalled,
                 array(select moment from engine_outages o cross join lateral (values (from_at), (to_at)) as m (moment)
                        where o.to_at > r.created_at order by moment) as outages
               from orchestration_runs r join run_heads h on h.run_id = r.id
@@ -248,6 +249,9 @@ final class RunsTable {
             RunRow run = restored(row);
             RunView view = new RunView(run, plan == null ? null : plans.apply(plan));
             loading.views.put(run.id(), view);
+            if (row.getBoolean("signalled")) {
+                loading.signalled.add(run.id());
+            }
             outages(row).forEach(view::add);
             if (row.getBoolean("proposing")) {
                 loading.proposing.add(run.id());

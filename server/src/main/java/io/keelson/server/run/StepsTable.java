@@ -12,6 +12,7 @@ import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepSpec;
+import io.keelson.core.run.Awaited;
 import io.keelson.core.run.Changes.Owner;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
@@ -101,6 +102,9 @@ final class StepsTable {
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
                 s.forgiven, s.passed_over,
+                case when s.state = 'waiting' and s.kind = 'signal' then s.resolved_input ->> 'name' end as signal,
+                case when s.state = 'waiting' and s.kind = 'signal'
+                    then s.resolved_input ->> 'on_timeout' end as on_timeout,
                 case when t.state_type <> 'terminal' or %s then s.input else 'null' end as input
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
@@ -130,5 +134,9 @@ final class StepsTable {
                 Loading.time(row, "started_at"), Loading.time(row, "completed_at"), row.getString("error_code"),
                 row.getString("error_message"), row.getString("error_class"))
                 .restorePolicy(row.getInt("forgiven"), row.getBoolean("passed_over"));
+        String signal = row.getString("signal");
+        if (signal != null) {
+            step.restoreAwaited(new Awaited(signal, "continue".equals(row.getString("on_timeout"))));
+        }
     }
 }

@@ -112,6 +112,7 @@ class TenantFenceTest {
                             .stringValue()
                             .substring("/api/v1".length()),
                     "{}", headers);
+            call("POST", "/runs/" + made + "/signals/kept", "{}", headers);
             return made;
         }
 

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,12 +38,13 @@ class SimpleToolsTest {
     void theCatalogueHasEveryBuiltInToolWithUsableSchemas() {
         assertThat(calls.catalog.all()).extracting(tool -> tool.spec().name()).containsExactly("artifact.write", "echo",
                 "fail", "files.list", "files.read", "files.search", "http.request", "json.transform", "noop",
-                "plan.fallback", "process.run", "text.template", "verify.jq", "verify.json_schema", "verify.regex",
+                "plan.fallback", "process.run", "proposal.create", "signal.wait", "text.template", "verify.jq",
+                "verify.json_schema", "verify.regex",
                 "verify.sections", "wait");
         assertThat(calls.catalog.all()).allSatisfy(tool -> {
             assertThat(tool.spec().description()).isNotBlank();
             assertThat(tool.spec().defaultTimeout()).isPositive();
-            assertThat(tool.spec().engineOwned()).isEqualTo(tool.spec().name().equals("wait"));
+            assertThat(tool.spec().engineOwned()).isEqualTo(Set.of("wait", "signal.wait").contains(tool.spec().name()));
         });
     }
 

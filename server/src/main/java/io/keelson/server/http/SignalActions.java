@@ -1,0 +1,86 @@
+package io.keelson.server.http;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Ids;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.json.DeclaredSchema;
+import io.keelson.server.json.JsonSize;
+import io.keelson.server.secret.Secrets;
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/**
+ * {@code POST /runs/{id}/signals/{name}}: what a step waits for, or will. A payload has to fit the schemas of all steps
+ * that wait for the name or are yet to; it is bounded, for it is kept, and secrets are struck out of it.
+ */
+final class SignalActions {
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]{1,100}");
+    /** Characters of the payload as JSON. */
+    private static final int MOST = 65_536;
+
+    private final Reads reads;
+    private final Ids ids;
+    private final Secrets secrets;
+    private final Submission submission;
+
+    SignalActions(Reads reads, Ids ids, Secrets secrets, Submission submission) {
+        this.reads = reads;
+        this.ids = ids;
+        this.secrets = secrets;
+        this.submission = submission;
+    }
+
+    void addTo(Route.Table table) {
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/signals/{name}", this::send);
+    }
+
+    private Answer send(Call call) throws IOException, InterruptedException {
+        call.query().done();
+        String name = name(call);
+        Fields fields = call.fields();
+        JsonNode given = fields.any("payload");
+        JsonNode payload = given == null ? JsonNodeFactory.instance.nullNode() : given;
+        if (JsonSize.chars(payload, MOST) > MOST) {
+            fields.problem("TOO_LONG", "payload", "at most " + MOST + " characters as JSON");
+        }
+        fields.done();
+        UUID run = call.id("id", IdKind.RUN);
+        List<JsonNode> inputs = reads.ofRun(call.workspace(), run,
+                (runs, c) -> runs.signalInputs(c, call.workspace(), run, name));
+        check(inputs, payload);
+        submission.submit(call, new Command.SendSignal(run, ids.next(), name,
+                struck(call.workspace(), payload).toString(), call.actor()));
+        return Answer.ok(reads.run(call.workspace(), run));
+    }
+
+    private static String name(Call call) {
+        String name = call.pathText("name");
+        if (!NAME.matcher(name).matches()) {
+            throw Refusal.of(ErrorCode.INVALID_ID, "'" + Shown.piece(name)
+                    + "' is no name of a signal: 1 to 100 letters, digits, '.', '_' and '-'");
+        }
+        return name;
+    }
+
+    private static void check(List<JsonNode> inputs, JsonNode payload) {
+        List<Problem> problems = inputs.stream().map(input -> input.path("schema")).filter(JsonNode::isObject)
+                .distinct()
+                .flatMap(schema -> new DeclaredSchema(schema).check(payload).stream())
+                .map(flaw -> new Problem("SCHEMA_VIOLATION", "/payload" + flaw.pointer(), flaw.message())).toList();
+        if (!problems.isEmpty()) {
+            throw Refusal.of(problems);
+        }
+    }
+
+    private JsonNode struck(UUID workspace, JsonNode payload) {
+        return secrets.redaction(workspace,
+                secrets.list(workspace).stream().map(Secrets.Shown::name).collect(Collectors.toSet())).json(payload);
+    }
+}

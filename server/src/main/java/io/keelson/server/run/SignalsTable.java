@@ -1,0 +1,55 @@
+package io.keelson.server.run;
+
+import static io.keelson.server.run.Column.bigint;
+import static io.keelson.server.run.Column.json;
+import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.time;
+import static io.keelson.server.run.Column.uuid;
+
+import io.keelson.core.run.Changes.NewSignal;
+import io.keelson.core.run.Changes.TakenSignal;
+import io.keelson.core.run.Signal;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.UUID;
+
+/** {@code run_signals}. */
+final class SignalsTable {
+    static final SetStatement<NewSignal> INSERT = new SetStatement<>("keelson_signal_new", """
+            insert into run_signals (id, workspace_id, run_id, seq, name, payload, sent_by, received_at, step_id,
+                taken_at)
+            select id, workspace_id, run_id, seq, name, payload, sent_by, received_at, step_id, taken_at from {rows}""",
+            uuid("id", s -> s.signal().id()), uuid("workspace_id", s -> s.run().workspaceId()),
+            uuid("run_id", s -> s.run().id()), bigint("seq", NewSignal::seq), text("name", s -> s.signal().name()),
+            json("payload", s -> s.signal().payload()), text("sent_by", 255, s -> s.actor().id()),
+            time("received_at", NewSignal::at), uuid("step_id", NewSignal::takenBy),
+            time("taken_at", s -> s.takenBy() == null ? null : s.at()));
+
+    static final SetStatement<TakenSignal> TAKE = SetStatement.ofAll("keelson_signal_taken", """
+            update run_signals s set step_id = u.step_id, taken_at = u.taken_at
+              from {rows}
+             where s.id = u.id and s.step_id is null""",
+            uuid("id", TakenSignal::id), uuid("step_id", TakenSignal::stepId), time("taken_at", TakenSignal::at));
+
+    private static final String LOAD = """
+            select id, run_id, name, step_id, case when step_id is null then payload end as payload
+              from run_signals
+             where run_id = any (?)
+             order by run_id, seq""";
+
+    private SignalsTable() {}
+
+    /** Only runs that were sent any are asked for. */
+    static void load(Connection c, Loading loading) throws SQLException {
+        if (!loading.signalled.isEmpty()) {
+            Loading.each(c, LOAD, loading.signalled, row -> {
+                UUID id = Loading.uuid(row, "id");
+                if (Loading.uuidOrNull(row, "step_id") == null) {
+                    loading.view(row).add(new Signal(id, row.getString("name"), row.getString("payload")));
+                } else {
+                    loading.view(row).addTakenSignal(id);
+                }
+            });
+        }
+    }
+}
