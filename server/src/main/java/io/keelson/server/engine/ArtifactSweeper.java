@@ -43,11 +43,11 @@ final class ArtifactSweeper {
 
     /** Marks what has expired; returns how much. */
     int expire() {
-        database.inTransaction(c -> life.date(c, retention));
+        database.withConnection(c -> life.date(c, retention));
         int all = 0;
         int some;
         do {
-            some = database.inTransaction(c -> life.expire(c, MOST_AT_ONCE));
+            some = database.withConnection(c -> life.expire(c, MOST_AT_ONCE));
             all += some;
         } while (some == MOST_AT_ONCE);
         return all;

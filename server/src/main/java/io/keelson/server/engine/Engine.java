@@ -123,6 +123,11 @@ public final class Engine implements Commands, AutoCloseable {
         return executor.size();
     }
 
+    /** What it does again and again, whether there is anything to do or not. */
+    Upkeep upkeep() {
+        return upkeep;
+    }
+
     /** This node's name as leases record it. */
     public String node() {
         return node;

@@ -2,6 +2,7 @@ package io.keelson.server.engine;
 
 import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
+import io.keelson.server.db.TxFunction;
 import io.keelson.server.run.RunStore;
 import io.keelson.server.run.RunStore.Due;
 import java.sql.Connection;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks the database whether anything wants to be done and has it done: one statement, once a second and at the moment
  * when the next lease ends, is all that an idle node polls. The connection is its own, as a pool proves each one that
- * has been idle by a statement more. For one thread at a time.
+ * has been idle by a statement more; other small questions that are asked again and again go by it, too.
  */
 final class Lookout implements AutoCloseable {
     private static final Duration PERIOD = Duration.ofSeconds(1);
@@ -50,7 +51,7 @@ final class Lookout implements AutoCloseable {
      * @throws SqlFailure where the database cannot be asked; the next look connects anew
      */
     Duration look() {
-        Due due = ask();
+        Due due = ask(store::due);
         if (due.ready()) {
             wakeUps.nudge();
         }
@@ -76,12 +77,17 @@ final class Lookout implements AutoCloseable {
         return nextLease.plusMillis(ThreadLocalRandom.current().nextLong(1, SPREAD_MS));
     }
 
-    private Due ask() {
+    /**
+     * Asks something small, where every statement commits by itself. One after the other: nobody waits here for a lock.
+     *
+     * @throws SqlFailure where the database cannot be asked; the next one who asks connects anew
+     */
+    synchronized <T extends @Nullable Object> T ask(TxFunction<T> question) {
         try {
             if (connection == null) {
                 connection = database.dedicatedConnection();
             }
-            return store.due(connection);
+            return question.apply(connection);
         } catch (SQLException e) {
             close();
             throw new SqlFailure(e);
@@ -89,7 +95,7 @@ final class Lookout implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         try (Connection _ = connection) {
             connection = null;
         } catch (SQLException e) {

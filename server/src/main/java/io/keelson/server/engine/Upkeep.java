@@ -4,10 +4,12 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.secret.Secrets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +18,7 @@ final class Upkeep implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Upkeep.class);
     private static final Duration TICK = Duration.ofSeconds(1);
     private static final Duration RARELY = Duration.ofSeconds(20);
-    private static final Duration NOW_AND_THEN = Duration.ofMinutes(1);
+    private static final Duration NOW_AND_THEN = Duration.ofMinutes(5);
     /** The whole store is gone through. */
     private static final Duration SELDOM = Duration.ofHours(6);
     /** How soon a node hears of limits and prices that were changed elsewhere. */
@@ -24,6 +26,9 @@ final class Upkeep implements AutoCloseable {
     private static final int KEYS_AT_ONCE = 1_000;
     /** So much later than it should a node's sign of life may come. */
     private static final Duration TOLERANCE = Duration.ofSeconds(5);
+
+    /** @param period from the end of one to the beginning of the next */
+    record Duty(Duration period, Runnable work) {}
 
     private final Database database;
     private final Store store;
@@ -57,19 +62,24 @@ final class Upkeep implements AutoCloseable {
     }
 
     void start() {
-        Duration beat = options.lease().dividedBy(3);
+        Duration beat = beat();
         database.runInTransaction(c -> store.fleet().arrive(c, node, options.version(), beat.plus(TOLERANCE)));
-        every(beat, this::keepLeases);
-        every(TICK, this::endsElsewhere);
         readSettings();
-        every(SETTINGS, this::readSettings);
-        every(RARELY, reconciler::stuckJoins);
-        every(NOW_AND_THEN, this::dropExpiredKeys);
-        every(NOW_AND_THEN, secrets::forget);
-        every(NOW_AND_THEN, artifacts::expire);
-        every(NOW_AND_THEN, artifacts::remove);
-        every(SELDOM, artifacts::removeOrphans);
+        duties().forEach(duty -> every(duty.period, duty.work));
         lookAfter(TICK);
+    }
+
+    private Duration beat() {
+        return options.lease().dividedBy(3);
+    }
+
+    /** All but the look at what is due, which says itself when to look again. */
+    List<Duty> duties() {
+        return List.of(new Duty(beat(), this::keepLeases), new Duty(TICK, this::endsElsewhere),
+                new Duty(SETTINGS, this::readSettings), new Duty(RARELY, reconciler::stuckJoins),
+                new Duty(NOW_AND_THEN, this::dropExpiredKeys), new Duty(NOW_AND_THEN, secrets::forget),
+                new Duty(NOW_AND_THEN, artifacts::expire), new Duty(NOW_AND_THEN, artifacts::remove),
+                new Duty(SELDOM, artifacts::removeOrphans));
     }
 
     private void lookAfter(Duration pause) {
@@ -89,9 +99,9 @@ final class Upkeep implements AutoCloseable {
     }
 
     private void keepLeases() {
-        database.runInTransaction(c -> {
+        lookout.ask(c -> {
             store.fleet().beat(c, node, options.version());
-            store.runs().extendLeases(c, node, executor.lanes());
+            return store.runs().extendLeases(c, node, executor.lanes());
         });
     }
 
@@ -103,16 +113,17 @@ final class Upkeep implements AutoCloseable {
     }
 
     private void readSettings() {
-        database.runInTransaction(c -> {
+        lookout.<@Nullable Object>ask(c -> {
             store.limits().refresh(c);
             prices.refresh(c);
+            return null;
         });
     }
 
     private void dropExpiredKeys() {
         int dropped;
         do {
-            dropped = database.inTransaction(c -> store.keys().purge(c, KEYS_AT_ONCE));
+            dropped = database.withConnection(c -> store.keys().purge(c, KEYS_AT_ONCE));
         } while (dropped == KEYS_AT_ONCE);
     }
 

@@ -165,9 +165,9 @@ public final class Secrets {
 
     /** Removes what was replaced or removed a day ago. */
     public void forget() {
-        database.runInTransaction(c -> {
+        database.withConnection(c -> {
             try (PreparedStatement statement = c.prepareStatement(FORGET)) {
-                statement.executeUpdate();
+                return statement.executeUpdate();
             }
         });
     }

@@ -8,7 +8,9 @@ import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.TestDatabase;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
@@ -55,6 +57,29 @@ class IdleTest {
             workers.shutdownNow();
             assertThat(asked).as(String.join("\n\n", asked)).hasSizeLessThanOrEqualTo(2 * LOOKS);
         }
+    }
+
+    /** What each duty asks where there is nothing to do, by how often it comes: also those that come seldom. */
+    @Test
+    void allDutiesTogetherAskLittle() throws Exception {
+        try (var proxy = new CountingProxy(TestDatabase.createUrl());
+                var nodes = new Nodes(folder, new Database(proxy.url(), DatabaseOptions.DEFAULTS))) {
+            Map<String, Integer> asked = new LinkedHashMap<>();
+            double perSecond = 1; // the look
+            for (Upkeep.Duty duty : nodes.node().upkeep().duties()) {
+                int count = IntStream.range(0, 3).map(i -> asks(duty, proxy)).min().orElseThrow();
+                perSecond += count / (double) duty.period().toSeconds();
+                asked.put(asked.size() + ": each " + duty.period(), count);
+            }
+            assertThat(perSecond).as(asked.toString()).isBetween(1.4, 1.7);
+        }
+    }
+
+    /** What others ask meanwhile is counted, too. */
+    private static int asks(Upkeep.Duty duty, CountingProxy proxy) {
+        int before = proxy.executed().size();
+        duty.work().run();
+        return proxy.executed().size() - before;
     }
 
     /** From the second look from now on, so that what was under way is over. */
