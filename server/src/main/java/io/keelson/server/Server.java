@@ -144,7 +144,8 @@ public final class Server implements AutoCloseable {
                     expressions, secrets,
                     new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of)), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
-                            settings.artifacts().retention(), observer(settings, metrics))));
+                            settings.artifacts().retention(), settings.artifacts().maxBytesOfRun(),
+                            observer(settings, metrics))));
             metrics.executors(engine::busy, settings.executors());
             metrics.pools(database);
             MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);

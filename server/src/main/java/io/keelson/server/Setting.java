@@ -23,6 +23,7 @@ public enum Setting {
     KEELSON_EXECUTORS("128", "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
     KEELSON_LEASE_SECONDS("30", "seconds without a heartbeat after which a step is given to somebody else"),
     KEELSON_ARTIFACT_MAX_MB("10240", "most MiB of one artifact, from 1 to 10240"),
+    KEELSON_RUN_ARTIFACTS_MAX_MB("10240", "most MiB of all artifacts of a run together, from 1 to 1048576"),
     KEELSON_ARTIFACT_RETENTION_DAYS("30",
             "days from the end of its run after which an artifact is removed, unless its step said otherwise"),
     KEELSON_FIRST_GRANT("1000", "credits that the default workspace is given at the first start, once; 0 for none"),

@@ -37,9 +37,10 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
      * Of files that steps leave behind.
      *
      * @param maxBytes of one of them
+     * @param maxBytesOfRun of all of a run together
      * @param retention from the end of its run, where its step says nothing
      */
-    public record Artifacts(long maxBytes, Duration retention) {}
+    public record Artifacts(long maxBytes, long maxBytesOfRun, Duration retention) {}
 
     /** How a log line looks. */
     public enum LogFormat {

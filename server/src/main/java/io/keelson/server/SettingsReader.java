@@ -36,6 +36,7 @@ final class SettingsReader {
     private static final int MAX_EXECUTORS = 10_000;
     private static final int MAX_LEASE_SECONDS = 3_600;
     private static final int MAX_ARTIFACT_MB = 10_240;
+    private static final int MAX_RUN_ARTIFACTS_MB = 1_048_576;
     private static final int MAX_RETENTION_DAYS = 36_500;
 
     private final Map<String, String> environment;
@@ -69,6 +70,7 @@ final class SettingsReader {
                 number(Setting.KEELSON_EXECUTORS, 0, MAX_EXECUTORS),
                 Duration.ofSeconds(number(Setting.KEELSON_LEASE_SECONDS, 1, MAX_LEASE_SECONDS)),
                 new Settings.Artifacts((long) number(Setting.KEELSON_ARTIFACT_MAX_MB, 1, MAX_ARTIFACT_MB) << 20,
+                        (long) number(Setting.KEELSON_RUN_ARTIFACTS_MAX_MB, 1, MAX_RUN_ARTIFACTS_MB) << 20,
                         Duration.ofDays(number(Setting.KEELSON_ARTIFACT_RETENTION_DAYS, 0, MAX_RETENTION_DAYS))),
                 credits(Setting.KEELSON_FIRST_GRANT),
                 Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_OLD))

@@ -39,9 +39,4 @@ public interface ArtifactStore {
 
     /** The most bytes that one artifact may have. */
     long maxBytes();
-
-    /** A sink for one execution. */
-    default ArtifactSink sinkFor(ArtifactOwner owner) {
-        return (name, contentType, content) -> put(owner, name, contentType, content);
-    }
 }

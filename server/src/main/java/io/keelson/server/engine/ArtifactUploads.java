@@ -3,12 +3,12 @@ package io.keelson.server.engine;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.artifact.ArtifactRefusedException;
-import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.RemoteWork.UploadReply;
 import io.keelson.server.run.StepWorkReader;
 import io.keelson.server.run.StepWorkReader.StepWork;
+import io.keelson.server.run.UploadPlaces;
 import io.keelson.server.run.Uploads;
 import io.keelson.server.secret.Redaction;
 import java.io.IOException;
@@ -36,15 +36,17 @@ final class ArtifactUploads {
     private final StepWorkReader work;
     private final Uploads uploads;
     private final Scopes scopes;
-    private final ArtifactStore store;
+    private final ArtifactIntake intake;
+    private final UploadPlaces places;
     private final Supplier<UUID> ids;
 
-    ArtifactUploads(Database database, Store store, Scopes scopes, ArtifactStore artifacts, Supplier<UUID> ids) {
+    ArtifactUploads(Database database, Store store, Scopes scopes, ArtifactIntake intake, Supplier<UUID> ids) {
         this.database = database;
         this.work = store.work();
         this.uploads = store.uploads();
         this.scopes = scopes;
-        this.store = artifacts;
+        this.intake = intake;
+        this.places = store.places();
         this.ids = ids;
     }
 
@@ -56,11 +58,18 @@ final class ArtifactUploads {
         if (step.leaseEpoch() != upload.leaseEpoch() || !worker.equals(step.holder())) {
             return new UploadReply.StaleLease();
         }
+        try (UploadPlace place = new UploadPlace(database, places, workspace)) {
+            return store(upload, step, place.keptBy(content));
+        }
+    }
+
+    private UploadReply store(RemoteWork.Upload upload, StepWork step, InputStream content) throws IOException {
+        UUID workspace = step.workspaceId();
         Redaction struck = scopes.struck(workspace, step.input());
         DigestInputStream sent = new DigestInputStream(content, sha256());
-        StoredArtifact stored = store.put(
+        StoredArtifact stored = intake.take(
                 new ArtifactOwner(workspace, step.runId(), step.stepId(), step.attempt(), step.leaseEpoch()),
-                struck.text(upload.name()), struck.text(upload.contentType()), struck.stream(sent))
+                struck.text(upload.name()), struck.text(upload.contentType()), struck.stream(sent), upload.announced())
                 .keptFor(upload.retention());
         boolean noted = false;
         try {
@@ -75,7 +84,7 @@ final class ArtifactUploads {
             return new UploadReply.Stored(id, stored);
         } finally {
             if (!noted) {
-                store.delete(stored.storageKey());
+                intake.discard(stored.storageKey());
             }
         }
     }

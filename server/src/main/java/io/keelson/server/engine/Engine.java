@@ -29,13 +29,14 @@ public final class Engine implements Commands, AutoCloseable {
     /**
      * @param maxLanes executions at a time on this node
      * @param lease how long work stays with a node or worker that is not heard of
+     * @param runArtifactBytes that the artifacts of a run may have together
      */
     public record Options(int maxLanes, Duration lease, String version, Duration artifactRetention,
-            Observer observer) {
+            long runArtifactBytes, Observer observer) {
 
-        /** Artifacts are kept for 30 days. */
+        /** Artifacts are kept for 30 days, and a run has 10 GiB of them. */
         public Options(int maxLanes, Duration lease, String version) {
-            this(maxLanes, lease, version, Duration.ofDays(30), Observer.NONE);
+            this(maxLanes, lease, version, Duration.ofDays(30), 10L << 30, Observer.NONE);
         }
     }
 
@@ -61,7 +62,8 @@ public final class Engine implements Commands, AutoCloseable {
         this.database = database;
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
         StepLogs logs = new StepLogs(database, store.heartbeats());
-        ToolRunner runner = new ToolRunner(catalog, scopes, artifacts, logs::of, clock);
+        ArtifactIntake intake = new ArtifactIntake(database, store.room(), artifacts, options.runArtifactBytes());
+        ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock);
         WakeUps wakeUps = new WakeUps(runner::knows);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, expressions, replanner,
                 this::own);
@@ -83,7 +85,7 @@ public final class Engine implements Commands, AutoCloseable {
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock),
                 secrets,
                 node, options);
-        remote = new RemoteDispatch(database, store, scopes, artifacts, wakeUps, claims, this::own, options.lease(),
+        remote = new RemoteDispatch(database, store, scopes, intake, wakeUps, claims, this::own, options.lease(),
                 runner::timeout);
         upkeep.start();
         claiming = Thread.ofPlatform().name("claimer").start(claimer);

@@ -11,7 +11,6 @@ import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
 import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.artifact.ArtifactRefusedException;
-import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.db.Database;
 import io.keelson.server.json.SafeText;
@@ -55,7 +54,7 @@ final class RemoteDispatch implements RemoteWork {
     private final StepWorkReader work;
     private final Handover handover;
     private final Scopes scopes;
-    private final ArtifactStore artifacts;
+    private final ArtifactIntake artifacts;
     private final ArtifactUploads uploads;
     private final WakeUps wakeUps;
     private final Claims claims;
@@ -63,7 +62,7 @@ final class RemoteDispatch implements RemoteWork {
     private final Duration lease;
     private final Function<String, Duration> toolTimeout;
 
-    RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactStore artifacts, WakeUps wakeUps,
+    RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactIntake artifacts, WakeUps wakeUps,
             Claims claims,
             Function<Command, CompletableFuture<Reply>> commands, Duration lease,
             Function<String, Duration> toolTimeout) {
@@ -315,27 +314,37 @@ final class RemoteDispatch implements RemoteWork {
         List<NewArtifact> stored = new ArrayList<>();
         try {
             stored.addAll(ArtifactUploads.named(uploaded, item));
+            stored.addAll(inline(workspace, run, struck, item));
         } catch (ArtifactRefusedException e) {
             throw new Refused(e);
-        }
-        for (InlineArtifact artifact : item.artifacts()) {
-            ArtifactOwner owner = new ArtifactOwner(workspace, run, item.stepId(), 1, item.leaseEpoch());
-            try {
-                StoredArtifact put = artifacts.put(owner, struck.text(artifact.name()),
-                        struck.text(artifact.contentType()),
-                        struck.stream(new ByteArrayInputStream(artifact.content())));
-                stored.add(new NewArtifact(put.name(), put.contentType(), put.sizeBytes(), put.sha256(),
-                        put.storageKey()));
-            } catch (ArtifactRefusedException e) {
-                throw new Refused(e);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
         JsonNode output = struck.json(item.output());
         return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
                 ProposalTexts.of(item.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList()),
                 VerdictText.of(output), TurnText.of(output, toolTimeout));
+    }
+
+    /** All of them, or none. */
+    private List<NewArtifact> inline(UUID workspace, UUID run, Redaction struck, Completion item) throws IOException {
+        ArtifactOwner owner = new ArtifactOwner(workspace, run, item.stepId(), 1, item.leaseEpoch());
+        List<NewArtifact> stored = new ArrayList<>();
+        try {
+            for (InlineArtifact artifact : item.artifacts()) {
+                StoredArtifact put = artifacts.take(owner, struck.text(artifact.name()),
+                        struck.text(artifact.contentType()),
+                        struck.stream(new ByteArrayInputStream(artifact.content())));
+                stored.add(new NewArtifact(put.name(), put.contentType(), put.sizeBytes(), put.sha256(),
+                        put.storageKey()));
+            }
+            return stored;
+        } catch (IOException e) {
+            for (NewArtifact each : stored) {
+                artifacts.discard(each.storageKey());
+            }
+            throw e;
+        }
     }
 
     private static @Nullable String model(Redaction struck, @Nullable String named) {

@@ -67,9 +67,10 @@ public interface RemoteWork {
      *
      * @param retention for how long it is kept after the end of its run; null for as long as others
      * @param sha256 64 hex digits that its bytes must have; null when the worker does not say
+     * @param announced bytes that it has; 0 when the worker does not say
      */
     record Upload(UUID stepId, int leaseEpoch, String name, String contentType, @Nullable Duration retention,
-            @Nullable String sha256) {}
+            @Nullable String sha256, long announced) {}
 
     /** What became of an upload. */
     sealed interface UploadReply {

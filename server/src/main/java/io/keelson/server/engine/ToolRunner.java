@@ -2,8 +2,6 @@ package io.keelson.server.engine;
 
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.artifact.ArtifactOwner;
-import io.keelson.server.artifact.ArtifactSink;
-import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.engine.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.secret.Redaction;
@@ -24,11 +22,11 @@ final class ToolRunner {
 
     private final ToolCatalog catalog;
     private final Scopes scopes;
-    private final ArtifactStore artifacts;
+    private final ArtifactIntake artifacts;
     private final Function<Execution, StepLog> logs;
     private final Clock clock;
 
-    ToolRunner(ToolCatalog catalog, Scopes scopes, ArtifactStore artifacts, Function<Execution, StepLog> logs,
+    ToolRunner(ToolCatalog catalog, Scopes scopes, ArtifactIntake artifacts, Function<Execution, StepLog> logs,
             Clock clock) {
         this.catalog = catalog;
         this.scopes = scopes;
@@ -69,11 +67,11 @@ final class ToolRunner {
                 execution.attempt(), execution.leaseEpoch());
         Redaction struck = input.struck();
         StepLog log = logs.apply(execution);
-        ArtifactSink sink = artifacts.sinkFor(owner);
         return new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(), execution.stepId(),
                 execution.runName(), input.json(), execution.attempt(), execution.leaseEpoch(), execution.effectKey(),
                 clock.instant().plus(execution.timeout()), text -> log.line(struck.text(text)), striking(struck),
-                (name, type, content) -> sink.put(struck.text(name), struck.text(type), struck.stream(content)));
+                (name, type, content) -> artifacts.take(owner, struck.text(name), struck.text(type),
+                        struck.stream(content)));
     }
 
     private static Striking striking(Redaction struck) {

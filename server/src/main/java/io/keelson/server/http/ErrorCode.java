@@ -78,6 +78,7 @@ enum ErrorCode {
     REQUEST_LIMIT_REACHED(429, "Too many requests with this key"),
     OPEN_RUNS_LIMIT_REACHED(429, "The workspace has as many open runs as it may"),
     RUN_RATE_LIMIT_REACHED(429, "The workspace creates runs faster than it may"),
+    RUN_STORAGE_LIMIT_REACHED(413, "The run stores as much as it may"),
     STORAGE_LIMIT_REACHED(429, "The workspace stores as much as it may"),
     STREAM_LIMIT_REACHED(429, "Too many event streams with this key"),
     HEADERS_TOO_LARGE(431, "The headers are too large"),

@@ -46,7 +46,7 @@ final class Routes {
         new InboxDecisions(reads, submission, escalations, proposals).addTo(table);
         new StepActions(reads, submission).addTo(table);
         new DispatchActions(rooms.remoteWork(), poll).addTo(table);
-        new UploadActions(rooms.remoteWork(), reads, rooms.artifacts()).addTo(table);
+        new UploadActions(rooms.remoteWork(), rooms.artifacts()).addTo(table);
         new WorkerActions(reads, rooms.remoteWork(), rooms.tools()).addTo(table);
         new CreditActions(rooms.money(), rooms.access().workspaces()).addTo(table);
         new LedgerActions(reads, rooms.money()).addTo(table);

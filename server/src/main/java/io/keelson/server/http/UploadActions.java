@@ -11,29 +11,23 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
-import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Artifacts of any size that workers send: the body goes to the store as it comes, never whole in memory. */
 final class UploadActions {
 
-    /** At a time in one workspace, on this server (specification: money §3). */
-    static final int MOST_UPLOADS = 10;
+    private static final String STORAGE_RETRY_SECONDS = "60";
     private static final String RETRY_SECONDS = "2";
     private static final int MAX_RETENTION_DAYS = 36_500;
     private static final Pattern SHA256 = Pattern.compile("[0-9a-fA-F]{64}");
 
     private final RemoteWork work;
-    private final Reads reads;
     private final ArtifactStore store;
-    private final Map<UUID, Integer> underWay = new ConcurrentHashMap<>();
 
-    UploadActions(RemoteWork work, Reads reads, ArtifactStore store) {
+    UploadActions(RemoteWork work, ArtifactStore store) {
         this.work = work;
-        this.reads = reads;
         this.store = store;
     }
 
@@ -61,14 +55,13 @@ final class UploadActions {
         query.done();
         String type = call.header("Content-Type");
         RemoteWork.Upload upload = new RemoteWork.Upload(step, epoch, name,
-                type == null ? "application/octet-stream" : type, days == 0 ? null : Duration.ofDays(days), hash);
-        enter(call.workspace());
-        try {
-            roomFor(call);
-            return answer(step, store(call, worker, upload));
-        } finally {
-            underWay.computeIfPresent(call.workspace(), (w, n) -> n == 1 ? null : n - 1);
+                type == null ? "application/octet-stream" : type, days == 0 ? null : Duration.ofDays(days), hash,
+                Math.max(0, call.contentLength()));
+        if (upload.announced() > store.maxBytes()) {
+            throw Refusal.of(ErrorCode.ARTIFACT_TOO_LARGE, "an artifact has at most " + store.maxBytes()
+                    + " bytes; nothing was stored");
         }
+        return answer(step, store(call, worker, upload));
     }
 
     private static String required(Query query, String name) {
@@ -79,37 +72,12 @@ final class UploadActions {
         return value;
     }
 
-    private void enter(UUID workspace) {
-        if (underWay.merge(workspace, 1, Integer::sum) > MOST_UPLOADS) {
-            underWay.merge(workspace, -1, Integer::sum);
-            throw Refusal.of(ErrorCode.UPLOAD_LIMIT_REACHED, MOST_UPLOADS
-                    + " artifacts of this workspace are being uploaded; nothing was stored")
-                    .header("Retry-After", RETRY_SECONDS);
-        }
-    }
-
-    /** As far as the request says its length; what says nothing, or lies, is counted as it comes. */
-    private void roomFor(Call call) {
-        long length = call.contentLength();
-        if (length > store.maxBytes()) {
-            throw Refusal.of(ErrorCode.ARTIFACT_TOO_LARGE, "an artifact has at most " + store.maxBytes()
-                    + " bytes; nothing was stored");
-        }
-        Long most = call.limits().of(Limits.STORAGE_BYTES);
-        if (most != null
-                && reads.read((runs, c) -> runs.storedBytes(c, call.workspace())) + Math.max(0, length) > most) {
-            throw Refusal.of(ErrorCode.STORAGE_LIMIT_REACHED, most
-                    + " bytes may be stored in this workspace; nothing was stored")
-                    .with("limit", Limits.STORAGE_BYTES).header("Retry-After", "60");
-        }
-    }
-
     private UploadReply store(Call call, String worker, RemoteWork.Upload upload) throws IOException {
         Incoming content = new Incoming(call.stream());
         try {
             return work.upload(call.workspace(), worker, upload, content);
         } catch (ArtifactRefusedException e) {
-            throw Refusal.of(ErrorCode.valueOf(e.code()), String.valueOf(e.getMessage()));
+            throw refused(ErrorCode.valueOf(e.code()), String.valueOf(e.getMessage()));
         } catch (IOException e) {
             if (content.failure != null) {
                 throw content.failure;
@@ -117,6 +85,16 @@ final class UploadActions {
             throw Refusal.of(ErrorCode.ARTIFACT_STORE_FAILED, "the artifact could not be stored: " + e.getMessage())
                     .header("Retry-After", RETRY_SECONDS);
         }
+    }
+
+    private static Refusal refused(ErrorCode code, String message) {
+        Refusal refusal = Refusal.of(code, message);
+        if (code == ErrorCode.UPLOAD_LIMIT_REACHED) {
+            return refusal.header("Retry-After", RETRY_SECONDS);
+        }
+        return code == ErrorCode.STORAGE_LIMIT_REACHED
+                ? refusal.with("limit", Limits.STORAGE_BYTES).header("Retry-After", STORAGE_RETRY_SECONDS)
+                : refusal;
     }
 
     private static Answer answer(UUID step, UploadReply reply) {

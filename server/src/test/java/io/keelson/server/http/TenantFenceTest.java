@@ -49,7 +49,7 @@ class TenantFenceTest {
             Set.of("engine_nodes", "engine_outages", "flyway_schema_history", "prices");
     /** Nothing writes them yet. */
     private static final Set<String> UNUSED = Set.of("agents", "agent_reports", "board_tasks",
-            "orchestration_events_archive");
+            "orchestration_events_archive", "upload_places");
 
     private static final String MISSION = """
             {"name": "fenced", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [

@@ -2,7 +2,10 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.run.UploadPlaces;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -28,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -40,10 +44,12 @@ import tools.jackson.databind.JsonNode;
 class UploadApiTest {
 
     private static final int MOST = 32 << 20;
+    private static final int MOST_OF_RUN = 34 << 20;
 
     private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private Path files;
     private ApiServer api;
+    private ApiServer other;
 
     /** A step that this worker holds. */
     private record Held(String run, String step, int epoch) {}
@@ -51,13 +57,17 @@ class UploadApiTest {
     @BeforeAll
     void start(@TempDir Path folder) throws Exception {
         files = folder.resolve("artifacts");
-        api = new ApiServer(folder, TestDatabase.createUrl(),
-                Map.of("KEELSON_ARTIFACT_MAX_MB", Integer.toString(MOST >> 20)));
+        DatabaseUrl url = TestDatabase.createUrl();
+        api = new ApiServer(folder, url,
+                Map.of("KEELSON_ARTIFACT_MAX_MB", Integer.toString(MOST >> 20), "KEELSON_RUN_ARTIFACTS_MAX_MB",
+                        Integer.toString(MOST_OF_RUN >> 20)));
+        other = new ApiServer(folder.resolve("other"), url);
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"max\": 1}");
     }
 
     @AfterAll
     void stop() {
+        other.close();
         api.close();
     }
 
@@ -93,13 +103,14 @@ class UploadApiTest {
     }
 
     @Test
-    void tenAtATime() throws Exception {
+    void tenAtATimeOnAllServers() throws Exception {
         Held held = claim();
         List<HttpURLConnection> open = new ArrayList<>();
-        for (int i = 0; i < UploadActions.MOST_UPLOADS; i++) {
-            open.add(begin(held, "name=file-" + i));
+        for (int i = 0; i < UploadPlaces.MOST; i++) {
+            open.add(begin(i % 2 == 0 ? api : other, held, "name=file-" + i));
         }
-        awaitIncoming(UploadActions.MOST_UPLOADS);
+        Awaitility.await().until(() -> api.rowCounts().get("upload_places") == UploadPlaces.MOST);
+        assertThat(post(other, held, "name=one-too-many").status()).isEqualTo(429);
         HttpResponse<String> refused = upload(held, "name=one-too-many", BodyPublishers.ofString("x")).join();
         assertThat(refused.statusCode()).isEqualTo(429);
         assertThat(json(refused).get("code").stringValue()).isEqualTo("UPLOAD_LIMIT_REACHED");
@@ -126,6 +137,71 @@ class UploadApiTest {
         assertThat(complete(held)).isEqualTo("ok");
     }
 
+    /** However many come at once: what is under way takes its room as soon as it is whole. */
+    @Test
+    void aRunStoresNoMoreThanItMay() throws Exception {
+        Held held = claim();
+        int half = MOST_OF_RUN / 2;
+        List<HttpURLConnection> open = List.of(begin(api, held, "name=a"), begin(api, held, "name=b"),
+                begin(api, held, "name=c"));
+        awaitIncoming(3);
+        for (HttpURLConnection each : open) {
+            new Zeros(half - Arriving.SLOWEST * 100).transferTo(each.getOutputStream());
+        }
+        List<Integer> answers = new ArrayList<>();
+        for (HttpURLConnection each : open) {
+            answers.add(end(each));
+        }
+        assertThat(answers).containsExactly(201, 201, 413);
+        assertCode(upload(held, "name=d", BodyPublishers.ofString("x")), 413, "RUN_STORAGE_LIMIT_REACHED");
+        assertThat(completeWith(held,
+                "\"artifacts\": [{\"name\": \"i\", \"content_type\": \"text/plain\", \"content_base64\": \"eA==\"}]"))
+                .isEqualTo("RUN_STORAGE_LIMIT_REACHED");
+
+        assertThat(complete(held)).isEqualTo("ok");
+        assertThat(api.rowCounts()).containsEntry("artifacts_coming", 2L);
+        Held next = claim();
+        String kept = json(upload(next, "name=a", BodyPublishers.ofString("x")).join()).get("upload_id").stringValue();
+        assertThat(api.rowCounts()).as("what was not named counts no more").containsEntry("artifacts_coming", 1L);
+        assertThat(complete(next, kept)).isEqualTo("ok");
+    }
+
+    @Test
+    void aWorkspaceStoresNoMoreThanItMayWhateverIsUnderWay() throws Exception {
+        Held held = claim();
+        long used = use();
+        limit(used + 3);
+        try {
+            assertCode(upload(held, "name=a", BodyPublishers.ofString("four")), 429, "STORAGE_LIMIT_REACHED");
+            String upload = json(upload(held, "name=a", BodyPublishers.ofString("12")).join()).get("upload_id")
+                    .stringValue();
+            HttpResponse<String> refused = upload(held, "name=b", BodyPublishers.ofString("34")).join();
+            assertThat(refused.statusCode()).isEqualTo(429);
+            assertThat(json(refused).get("limit").stringValue()).isEqualTo("storage_bytes");
+            String writes = api.create("""
+                    {"name": "writes", "start": true, "plan": {"tasks": [{"id": "w", "steps": [
+                      {"tool": "artifact.write", "input": {"name": "a", "content": "56"}}]}]}}""");
+            Awaitility.await().until(() -> api.get("/api/v1/runs/" + writes).json().get("state").stringValue()
+                    .equals("failed"));
+            assertThat(api.get("/api/v1/runs/" + writes + "/tasks").json().get("items").get(0).get("error_code")
+                    .stringValue()).isEqualTo("STORAGE_LIMIT_REACHED");
+            assertThat(complete(held, upload)).isEqualTo("ok");
+            assertThat(use()).isEqualTo(used + 2);
+        } finally {
+            limit(null);
+        }
+    }
+
+    private void limit(@Nullable Long bytes) {
+        assertThat(api.send("PATCH", "/api/v1/workspaces/" + Bootstrap.DEFAULT_WORKSPACE,
+                ("{\"limits\": {\"storage_bytes\": " + bytes + "}}").getBytes(StandardCharsets.UTF_8), "Content-Type",
+                "application/json").status()).isEqualTo(200);
+    }
+
+    private static ApiServer.Answer post(ApiServer server, Held held, String query) {
+        return server.post(path(held, query), "{}");
+    }
+
     @Test
     void whatCannotBeTakenLeavesNothing() throws Exception {
         Held held = claim();
@@ -137,7 +213,7 @@ class UploadApiTest {
         assertCode(upload(held, "", body), 400, "INVALID_PARAMETER");
         assertCode(upload(new Held(held.run, held.step, held.epoch + 1), "name=a", body), 409, "STALE_LEASE");
         assertCode(upload(new Held(held.run, UUID.randomUUID().toString(), 1), "name=a", body), 404, "STEP_NOT_FOUND");
-        HttpURLConnection cut = begin(held, "name=cut");
+        HttpURLConnection cut = begin(api, held, "name=cut");
         awaitIncoming(1);
         cut.disconnect();
         awaitIncoming(0);
@@ -172,9 +248,13 @@ class UploadApiTest {
         for (String upload : uploads) {
             named.append(named.isEmpty() ? "" : ",").append("{\"upload_id\": \"").append(upload).append("\"}");
         }
+        return completeWith(held, "\"uploads\": [" + named + "]");
+    }
+
+    private String completeWith(Held held, String more) {
         JsonNode answer = api.post("/api/v1/dispatch/complete", """
-                {"worker_id": "w", "items": [{"step_id": "%s", "lease_epoch": %d, "output": 1, "uploads": [%s]}]}"""
-                .formatted(held.step, held.epoch, named)).json().get("items").get(0);
+                {"worker_id": "w", "items": [{"step_id": "%s", "lease_epoch": %d, "output": 1, %s}]}"""
+                .formatted(held.step, held.epoch, more)).json().get("items").get(0);
         return answer.has("code") ? answer.get("code").stringValue() : answer.get("status").stringValue();
     }
 
@@ -183,11 +263,11 @@ class UploadApiTest {
     }
 
     /** An upload that has begun and does not end, for a while at least: so much has come. */
-    private HttpURLConnection begin(Held held, String query) throws IOException {
-        HttpURLConnection connection = (HttpURLConnection) URI.create(api.url() + path(held, query)).toURL()
+    private static HttpURLConnection begin(ApiServer server, Held held, String query) throws IOException {
+        HttpURLConnection connection = (HttpURLConnection) URI.create(server.url() + path(held, query)).toURL()
                 .openConnection();
         connection.setRequestMethod("POST");
-        connection.setRequestProperty("Authorization", "Bearer " + api.key());
+        connection.setRequestProperty("Authorization", "Bearer " + server.key());
         connection.setRequestProperty("Content-Type", "text/plain");
         connection.setDoOutput(true);
         connection.setChunkedStreamingMode(Arriving.SLOWEST);

@@ -43,7 +43,7 @@ final class Calls {
     }
 
     ToolCall call(JsonNode input, int attempt, Duration timeout) {
-        ArtifactSink sink = store.sinkFor(owner);
+        ArtifactSink sink = (name, type, content) -> store.put(owner, name, type, content);
         return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input,
                 attempt,
                 1, "effect-key", Clock.systemUTC().instant().plus(timeout), log::add, Striking.NONE, sink);
