@@ -112,6 +112,11 @@ public final class Keelson {
         return new ApiKeys(api);
     }
 
+    /** Which key this connection uses, and of which workspace. */
+    public WhoAmI whoAmI() {
+        return Json.document(api.get("/whoami"), WhoAmI.class);
+    }
+
     /** What the workspace may have at most, and what it has. */
     public LimitsAndUse limits() {
         return Json.document(api.get("/limits"), LimitsAndUse.class);

@@ -26,6 +26,11 @@ import tools.jackson.databind.JsonNode;
  * @param creditsReserved set aside by all of its attempts
  * @param creditsCharged by all of its attempts, the open one included
  * @param creditsRefunded what ended attempts did not need
+ * @param creditsUncollected what its steps cost beyond what could be charged
+ * @param hardLimitUsd what all its attempts may cost together, as it is now; null for no limit
+ * @param softLimitUsd from which on people are warned, as it is now; null for nowhere
+ * @param activeMs how long it was at work in its present attempt, without the time that it was held up;
+ *     null while it is at work
  * @param versionId rises with every change of the run
  */
 public record Run(String id, String workspaceId, String name, @Nullable String externalId, @Nullable String goal,
@@ -38,10 +43,12 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
         int tasksCompleted, int tasksFailed,
         int stepsTotal,
         int stepsCompleted, int agentCount, @Nullable BigDecimal creditsReserved, @Nullable BigDecimal creditsCharged,
-        @Nullable BigDecimal creditsRefunded, long totalTokens, @Nullable BigDecimal totalCost,
+        @Nullable BigDecimal creditsRefunded, @Nullable BigDecimal creditsUncollected,
+        @Nullable BigDecimal hardLimitUsd, @Nullable BigDecimal softLimitUsd, long totalTokens,
+        @Nullable BigDecimal totalCost,
         @Nullable String resultSummary, JsonNode output, @Nullable String errorCode, @Nullable String errorMessage,
         @Nullable Instant createdAt, @Nullable Instant startedAt, @Nullable Instant completedAt,
-        @Nullable Long durationMs, @Nullable Instant lastHeartbeatAt, long versionId) {
+        @Nullable Long durationMs, @Nullable Long activeMs, @Nullable Instant lastHeartbeatAt, long versionId) {
 
     public Run {
         plan = Json.orNull(plan);

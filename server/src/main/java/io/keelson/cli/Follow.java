@@ -41,12 +41,15 @@ final class Follow {
     private final Display display;
     private final Clock clock;
     private final RunModel model;
+    private boolean silent;
     private long lastSeq;
     private Instant lastEvent;
     private Instant nextPoll = Instant.MIN;
     private Instant nextNaming = Instant.MIN;
 
-    Follow(Link link, Run run, Display display, Clock clock) {
+    /** @param history whether what happened so far is told, too */
+    Follow(Link link, Run run, Display display, Clock clock, boolean history) {
+        this.silent = !history;
         this.link = link;
         this.id = run.id();
         this.display = display;
@@ -127,8 +130,11 @@ final class Follow {
                 news = true;
             }
             name(page.nextCursor() == null);
-            display.happened(page.items(), model);
+            if (!silent) {
+                display.happened(page.items(), model);
+            }
         } while (page.nextCursor() != null);
+        silent = false;
         return news;
     }
 

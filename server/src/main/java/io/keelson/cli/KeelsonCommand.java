@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
                 RecipesCommand.class, SchedulesCommand.class,
                 SignalCommand.class,
                 CreditsCommand.class, LedgerCommand.class, UsageCommand.class, PricesCommand.class,
-                AgentsCommand.class,
+                AgentsCommand.class, WhoamiCommand.class,
                 WorkspacesCommand.class, KeysCommand.class, AuditCommand.class,
                 ServerCommand.class, ValidateCommand.class, ToolsCommand.class, SecretsCommand.class,
                 LifecyclesCommand.class,

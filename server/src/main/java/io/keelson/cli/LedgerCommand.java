@@ -85,11 +85,14 @@ final class LedgerCommand extends CliCommand {
     }
 
     private static List<String> table(List<LedgerEntry> entries, Style style) {
-        Table table = new Table("ENTRY", "TIME", "TYPE", "AMOUNT", "FROM", "TO", "RUN", "WHAT FOR");
+        Table table =
+                new Table("ENTRY", "TIME", "TYPE", "AMOUNT", "FROM", "TO", "RUN", "WHO", "PRICE VERSION", "WHAT FOR");
         for (LedgerEntry entry : entries) {
             table.row(Long.toString(entry.id()), Objects.toString(entry.createdAt(), ""), entry.transactionType(),
                     CreditsCommand.shown(entry.amount()), entry.debitAccount(), entry.creditAccount(),
-                    Objects.requireNonNullElse(entry.runId(), ""), Cells.clean(whatFor(entry)));
+                    Objects.requireNonNullElse(entry.runId(), ""),
+                    Cells.clean(Objects.requireNonNullElse(entry.actorId(), entry.actorType())),
+                    entry.priceVersion() == null ? "" : entry.priceVersion().toString(), Cells.clean(whatFor(entry)));
         }
         return table.lines(0, style);
     }

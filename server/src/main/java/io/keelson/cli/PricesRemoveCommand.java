@@ -3,6 +3,7 @@ package io.keelson.cli;
 import io.keelson.client.Prices;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
+import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -22,7 +23,13 @@ final class PricesRemoveCommand extends CliCommand {
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            String wire = kind.name().toLowerCase(Locale.ROOT);
             Prices prices = link.keelson().prices();
+            if (prices.current().items().stream()
+                    .noneMatch(price -> price.kind().equals(wire) && price.name().equals(name))) {
+                throw CliException.failed("PRICE_NOT_FOUND", "the " + wire + " '" + name
+                        + "' has no price; `" + Cli.command() + " prices` lists them", null);
+            }
             PricesCommand.show(this,
                     kind == PricesSetCommand.Kind.TOOL ? prices.removeTool(name) : prices.removeModel(name));
             return ExitCode.OK;

@@ -1,15 +1,58 @@
 package io.keelson.cli;
 
+import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
+import java.math.BigDecimal;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
 @Command(name = "resume", description = "Lets a paused run go on.", footerHeading = "%nExamples:%n",
         footer = "  keelson resume latest --watch")
 final class ResumeCommand extends ActionCommand {
 
+    private static final String HELD = "budget_exceeded";
+    private static final int LOOKS = 4;
+    private static final Duration BETWEEN = Duration.ofMillis(200);
+
     @Override
     Run act(Link link, Runs runs, String id) {
-        return runs.resume(id);
+        boolean held = runs.get(id).state().equals(HELD);
+        try {
+            Run after = runs.resume(id);
+            return held ? goneOn(runs, after) : after;
+        } catch (KeelsonException e) {
+            if (held && e.code().equals("BUDGET_EXCEEDED")) {
+                throw stillHeld(runs.get(id), e);
+            }
+            throw e;
+        }
+    }
+
+    /** What its next step is known to cost may be more than its hard limit leaves: then it is held up again at once. */
+    private static Run goneOn(Runs runs, Run resumed) {
+        Run run = resumed;
+        for (int looks = LOOKS; looks > 0 && !run.ended(); looks--) {
+            Pause.of(BETWEEN);
+            run = runs.get(run.id());
+            if (run.state().equals(HELD)) {
+                throw stillHeld(run, null);
+            }
+        }
+        return run;
+    }
+
+    private static CliException stillHeld(Run run, @Nullable Throwable cause) {
+        BigDecimal limit = run.hardLimitUsd();
+        BigDecimal charged = run.creditsCharged();
+        return CliException.failed("BUDGET_EXCEEDED", "the run is held up as before: it was charged "
+                + (charged == null ? "0" : CreditsCommand.shown(charged)) + " credits"
+                + (limit == null
+                        ? " and its workspace has too few; grant some with: " + Cli.command() + " credits grant AMOUNT"
+                        : " of at most " + CreditsCommand.shown(limit) + "; raise that with: " + Cli.command()
+                                + " budget "
+                                + run.id() + " --hard-limit USD"),
+                cause);
     }
 }

@@ -25,7 +25,7 @@ abstract class RunChange extends CliCommand {
         try (Link link = Link.open(settings(), watch ? Link.Work.ALL : Link.Work.NONE, this::news)) {
             Run after = change(link);
             if (watch) {
-                return watching.watch(this, link, after);
+                return watching.join(this, link, after);
             }
             if (json) {
                 print(RunDocuments.run(link.keelson(), after.id()));

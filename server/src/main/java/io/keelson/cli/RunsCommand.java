@@ -16,8 +16,11 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-@Command(name = "runs", description = "Lists runs, newest first.", footerHeading = "%nExamples:%n", footer = {
-        "  keelson runs", "  keelson runs --state failed --limit 5", "  keelson runs --json | jq -r '.items[].id'"})
+@Command(name = "runs", description = {"Lists runs, newest first.",
+        "TOOK is how long a run that has ended was at work in its last attempt, COST what it was charged."},
+        footerHeading = "%nExamples:%n", footer = {
+                "  keelson runs", "  keelson runs --state failed --limit 5",
+                "  keelson runs --json | jq -r '.items[].id'"})
 final class RunsCommand extends CliCommand {
 
     @Option(names = "--state", paramLabel = "STATE", description = "Only runs in this state.")
@@ -45,15 +48,20 @@ final class RunsCommand extends CliCommand {
     }
 
     static List<String> table(List<Run> runs, Instant now, Style style) {
-        Table table = new Table("RUN", "STATE", "TASKS", "AGE", "TOOK", "NAME");
+        Table table = new Table("RUN", "STATE", "TASKS", "AGE", "TOOK", "COST", "NAME");
         for (Run run : runs) {
-            Long millis = run.durationMs();
+            Long millis = run.ended() ? run.activeMs() : null;
             Instant created = run.createdAt();
             table.row(run.id(), state(run, style), run.tasksCompleted() + "/" + run.taskCount(),
                     created == null ? "" : Amounts.age(Duration.between(created, now)),
-                    millis == null ? "" : Amounts.duration(Duration.ofMillis(millis)), Cells.clean(run.name()));
+                    millis == null ? "" : Amounts.duration(Duration.ofMillis(millis)), cost(run),
+                    Cells.clean(run.name()));
         }
         return table.lines(0, style);
+    }
+
+    private static String cost(Run run) {
+        return run.creditsCharged() == null ? "" : CreditsCommand.shown(run.creditsCharged());
     }
 
     private static String state(Run run, Style style) {

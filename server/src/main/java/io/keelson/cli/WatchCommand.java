@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "watch", description = {"Follows a run until it ends, as `run` does.",
+@Command(name = "watch", description = {"Shows how a run stands and follows it until it ends, as `run` does.",
         "Where no server runs, one lives in this process meanwhile and carries the run on."},
         footerHeading = "%nExamples:%n", footer = {"  keelson watch latest",
                 "  keelson watch 0198a6f2-7c1e-7000-8000-5d1f0c3b2a10 --out reports"})
@@ -23,7 +23,7 @@ final class WatchCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
         try (Link link = Link.open(settings(), Link.Work.ALL, this::news)) {
             String id = RunDocuments.id(link.keelson(), run);
-            return watching.watch(this, link, link.keelson().runs().get(id));
+            return watching.join(this, link, link.keelson().runs().get(id));
         }
     }
 }

@@ -1,11 +1,13 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Details;
 import io.keelson.cli.view.Summary;
 import io.keelson.cli.view.Waits;
 import io.keelson.client.Api;
 import io.keelson.client.Artifact;
 import io.keelson.client.Keelson;
 import io.keelson.client.Run;
+import io.keelson.client.Runs;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
 import io.keelson.server.StartupException;
@@ -33,13 +35,27 @@ final class Watching {
     @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")
     @Nullable Path out;
 
-    /** @return the exit code */
+    /** From what is so now on. Returns the exit code. */
+    int join(CliCommand command, Link link, Run run) throws StartupException, IOException {
+        if (!command.json && !Terminals.interactive()) {
+            Runs runs = link.keelson().runs();
+            command.print(
+                    Details.lines(run, runs.tasks(run.id()), List.of(), command.clock().instant(), command.style()));
+        }
+        return watch(command, link, run, false);
+    }
+
+    /** From its beginning on. Returns the exit code. */
     int watch(CliCommand command, Link link, Run run) throws StartupException, IOException {
+        return watch(command, link, run, true);
+    }
+
+    private int watch(CliCommand command, Link link, Run run, boolean history) throws StartupException, IOException {
         Clock clock = command.clock();
         boolean live = !command.json && Terminals.interactive();
         Display display = command.json ? Display.NONE
                 : live ? LiveDisplay.onTerminal(command.out(), command.style()) : new PlainDisplay(command.out());
-        Follow follow = new Follow(link, run, display, clock);
+        Follow follow = new Follow(link, run, display, clock, history);
         link.whenInterrupted(() -> {
             display.end();
             command.note(interrupted(link, run.id()));

@@ -70,6 +70,8 @@ class MoneyCommandsTest {
         assertThat(lines("ledger", "--type", "adjustment").getLast()).contains(" adjustment ", " 0.5 ", "too much");
         assertThat(lines("ledger", "--csv")).hasSize(4).first().asString().startsWith("id,created_at,");
         assertThat(keelson("ledger", "--json", "--limit", "1").json().get("next_cursor").isString()).isTrue();
+        assertThat(lines("ledger").getFirst().replaceAll(" +", " ")).endsWith("RUN WHO PRICE VERSION WHAT FOR");
+        assertThat(keelson("usage", "--from", "2099-01-01").err()).contains("'from' is yet to come");
         assertThat(keelson("ledger", "latest", "--type", "grant").code()).isEqualTo(2);
     }
 
@@ -81,6 +83,9 @@ class MoneyCommandsTest {
                 .containsExactly("KIND NAME USD FOR SINCE VERSION", "tool web.search 0.01 a call 2",
                         "model large 2.5 1,000,000 tokens 1");
         assertThat(lines("prices", "remove", "tool", "web.search")).hasSize(2);
+        Result unknown = keelson("prices", "remove", "tool", "web.search");
+        assertThat(unknown.code()).isEqualTo(1);
+        assertThat(unknown.err()).contains("[PRICE_NOT_FOUND]", "keelson prices");
         assertThat(keelson("prices", "--at", "2", "--json").json().get("items").size()).isEqualTo(2);
     }
 

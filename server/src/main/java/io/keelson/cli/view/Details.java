@@ -3,12 +3,14 @@ package io.keelson.cli.view;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,7 @@ public final class Details {
                 + run.attemptNumber() + " of " + run.maxAttempts()
                 + (run.planVersion() > 1 ? ", plan version " + run.planVersion() : "")
                 + (run.forkedFrom() == null ? "" : ", forked from " + run.forkedFrom()));
+        lines.add(money(run));
         if (!run.inputs().isEmpty()) {
             lines.add("inputs " + Cells.clean(run.inputs().toString()));
         }
@@ -48,6 +51,19 @@ public final class Details {
         }
         lines.addAll(table.lines(0, style));
         return lines;
+    }
+
+    private static String money(Run run) {
+        BigDecimal uncollected = Objects.requireNonNullElse(run.creditsUncollected(), BigDecimal.ZERO);
+        return "credits: " + amount(run.creditsReserved()) + " reserved, " + amount(run.creditsCharged()) + " charged, "
+                + amount(run.creditsRefunded()) + " refunded"
+                + (uncollected.signum() == 0 ? "" : ", " + amount(uncollected) + " uncollected")
+                + (run.hardLimitUsd() == null ? "" : "; hard limit " + amount(run.hardLimitUsd()))
+                + (run.softLimitUsd() == null ? "" : "; soft limit " + amount(run.softLimitUsd()));
+    }
+
+    private static String amount(@Nullable BigDecimal amount) {
+        return amount == null ? "0" : amount.stripTrailingZeros().toPlainString();
     }
 
     private static String remark(Task task, Style style) {

@@ -137,6 +137,10 @@ final class CreditActions {
         Instant to = Objects.requireNonNullElseGet(query.time("to"), () -> money.usage().now());
         Instant from = Objects.requireNonNullElseGet(query.time("from"), () -> to.minus(USUAL_PERIOD));
         query.done();
+        Instant now = money.usage().now();
+        if (!from.isBefore(now)) {
+            throw Query.invalid("from", "is yet to come: " + from + ", and now is " + now);
+        }
         if (!from.isBefore(to) || Duration.between(from, to).compareTo(LONGEST_PERIOD) > 0) {
             throw Query.invalid("from", "must be before 'to' by at most " + LONGEST_PERIOD.toDays() + " days");
         }

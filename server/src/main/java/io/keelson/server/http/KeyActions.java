@@ -8,6 +8,7 @@ import io.keelson.server.auth.KeyStore;
 import io.keelson.server.auth.NewKey;
 import io.keelson.server.auth.Principal;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.auth.Workspaces;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -29,12 +30,15 @@ final class KeyActions {
     private static final List<String> SCOPES = Scope.words();
 
     private final KeyStore keys;
+    private final Workspaces workspaces;
 
-    KeyActions(KeyStore keys) {
+    KeyActions(KeyStore keys, Workspaces workspaces) {
         this.keys = keys;
+        this.workspaces = workspaces;
     }
 
     void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/whoami", this::whoAmI);
         table.get(Scope.ADMIN, "/api-keys", call -> list(call, call.workspace()));
         table.post(Scope.ADMIN, "/api-keys", call -> create(call, call.workspace(), true));
         table.post(Scope.ADMIN, "/api-keys/{id}/rotate",
@@ -125,6 +129,16 @@ final class KeyActions {
         call.query().done();
         call.fields().done();
         return Answer.ok(document(Reads.found(keys.revoke(workspace, id, call.origin()), IdKind.API_KEY, id)));
+    }
+
+    private Answer whoAmI(Call call) {
+        call.query().done();
+        UUID id = call.workspace();
+        ObjectNode document = Json.object();
+        document.putObject("workspace").put("id", id.toString())
+                .put("name", Reads.found(workspaces.find(id), IdKind.WORKSPACE, id).name());
+        document.set("key", document(Reads.found(keys.find(id, call.keyId()), IdKind.API_KEY, call.keyId())));
+        return Answer.ok(document).header("Cache-Control", "no-store");
     }
 
     private static Answer answer(KeyResult result, UUID workspace, @Nullable UUID key) {

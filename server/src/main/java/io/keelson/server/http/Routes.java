@@ -52,7 +52,7 @@ final class Routes {
         new LedgerActions(reads, rooms.money()).addTo(table);
         new PriceActions(rooms.money().prices(), rooms.commands()::pricesChanged).addTo(table);
         new SecretActions(rooms.secrets()).addTo(table);
-        new KeyActions(rooms.access().keys()).addTo(table);
+        new KeyActions(rooms.access().keys(), rooms.access().workspaces()).addTo(table);
         new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids(), keyed)
                 .addTo(table);
         new AuditActions(rooms.access().audit()).addTo(table);

@@ -113,11 +113,22 @@ final class Configs {
 
     /** Amounts are exact: what has more places than an account is refused, not rounded. */
     static void checkAmounts(JsonNode budget, Problems problems) {
-        for (String name : AMOUNTS) {
-            BigDecimal amount = amount(budget, name);
-            if (amount != null && amount.signum() != 0 && amount.stripTrailingZeros().scale() > PLACES) {
-                problems.add("OUT_OF_RANGE", "/config/budget/" + name, "at most " + PLACES + " decimal places");
-            }
+        AMOUNTS.forEach(name -> checkPlaces(budget, name, "/config/budget", problems));
+    }
+
+    /** The same of what a plan is thought to cost. */
+    static void checkEstimates(JsonNode plan, Problems problems) {
+        checkPlaces(plan, "total_estimated_cost", "/plan", problems);
+        JsonNode tasks = plan.path("tasks");
+        for (int i = 0; i < tasks.size(); i++) {
+            checkPlaces(tasks.path(i), "estimated_cost", "/plan/tasks/" + i, problems);
+        }
+    }
+
+    private static void checkPlaces(JsonNode object, String name, String at, Problems problems) {
+        BigDecimal amount = amount(object, name);
+        if (amount != null && amount.signum() != 0 && amount.stripTrailingZeros().scale() > PLACES) {
+            problems.add("OUT_OF_RANGE", at + "/" + name, "at most " + PLACES + " decimal places");
         }
     }
 

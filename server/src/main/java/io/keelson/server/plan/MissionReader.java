@@ -123,6 +123,7 @@ public final class MissionReader {
         Instant startAt = StartTime.read(document, problems);
         ObjectNode config = Nodes.object(document, "config");
         Configs.checkAmounts(config.path("budget"), problems);
+        Configs.checkEstimates(document.path("plan"), problems);
         StepReader steps = new StepReader(toolTimeout, problems);
         TaskReader taskReader = new TaskReader(steps, Configs.taskRetry(config),
                 Staff.choosing(roster, agent), problems);

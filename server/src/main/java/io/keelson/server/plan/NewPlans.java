@@ -66,6 +66,7 @@ public final class NewPlans {
             Set<String> inputs) {
         Problems problems = new Problems();
         problems.addAll(shape.check(document(answer)));
+        Configs.checkEstimates(answer, problems);
         if (!answer.path("tasks").isArray()) {
             return new Reading.Refused<>(problems.all());
         }

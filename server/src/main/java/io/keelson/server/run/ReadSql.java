@@ -20,9 +20,15 @@ final class ReadSql {
                 h.steps_completed, r.agent_count,
                 trim_scale(r.credits_charged_before + r.credits_refunded + h.credits_reserved) as credits_reserved,
                 trim_scale(r.credits_charged_before + h.credits_charged) as credits_charged,
-                trim_scale(r.credits_refunded) as credits_refunded, h.total_tokens,
+                trim_scale(r.credits_refunded) as credits_refunded,
+                trim_scale(r.credits_uncollected + (select coalesce(sum(a.uncollected), 0) from run_attempts a
+                    where a.run_id = r.id and a.attempt_number < r.attempt_number)) as credits_uncollected,
+                trim_scale(coalesce(r.hard_limit_usd, (r.policy #>> '{budget,hard_limit}')::numeric)) as hard_limit_usd,
+                trim_scale(coalesce(r.soft_limit_usd, (r.policy #>> '{budget,soft_limit}')::numeric)) as soft_limit_usd,
+                h.total_tokens,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
                 r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at, r.duration_ms,
+                case when r.active_since is null then r.active_ms end as active_ms,
                 greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end, (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
                     from work_queue q where q.run_id = r.id)) as last_heartbeat_at,
                 h.version_id""";

@@ -51,7 +51,8 @@ class BudgetApiTest {
     @Test
     void atItsLimitARunIsHeldUpUntilThatIsRaised() {
         String run = api.create(mission("\"start\": true, \"config\": {\"budget\": {\"hard_limit_usd\": 0.8}}"));
-        api.awaitState(run, "budget_exceeded");
+        JsonNode held = api.awaitState(run, "budget_exceeded");
+        assertThat(held.get("hard_limit_usd").decimalValue()).isEqualByComparingTo("0.8");
         assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("BUDGET_EXCEEDED")
                 .contains("0.800000 credits of the 0.800000 that it may");
         assertThat(api.get("/api/v1/runs/" + run + "/states").json().at("/contracts/handoff/run").stringValue())
@@ -63,6 +64,10 @@ class BudgetApiTest {
                 .isEqualTo("BUDGET_TOO_LOW");
         assertThat(budget(run, "{\"hard_limit_usd\": 1.5, \"soft_limit_usd\": 1}").status()).isEqualTo(200);
         api.awaitState(run, "completed");
+        JsonNode raised = api.run(run);
+        assertThat(raised.get("hard_limit_usd").decimalValue()).isEqualByComparingTo("1.5");
+        assertThat(raised.get("soft_limit_usd").decimalValue()).isEqualByComparingTo("1");
+        assertThat(raised.get("credits_uncollected").isNumber()).isTrue();
         assertThat(api.get("/api/v1/runs/" + run + "/events?limit=200").text()).contains("run_budget_warning")
                 .contains("run_budget_changed");
         refused(409, budget(run, "{\"hard_limit_usd\": 2}"));

@@ -131,6 +131,8 @@ class TenantsApiTest {
         Workspace changed = operator.workspaces().limit(acme.id(), change);
         assertThat(changed.limits().openRuns()).isEqualTo(5);
         assertThat(changed.limits().tools()).isEmpty();
+        assertThat(tenant.whoAmI().workspace().id()).isEqualTo(acme.id());
+        assertThat(tenant.whoAmI().key().scopes()).contains("runs:read");
         LimitsAndUse own = tenant.limits();
         assertThat(own.limits()).isEqualTo(changed.limits());
         assertThat(own.use().openRuns()).isEqualTo(2);

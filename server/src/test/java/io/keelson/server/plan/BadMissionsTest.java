@@ -88,6 +88,8 @@ class BadMissionsTest {
             config("replan: {planner: noop}", "WRONG_TYPE /config/replan/planner expected object, found string"));
 
     static final List<Arguments> TASKS = List.of(
+            task("id: a, estimated_cost: 0.0000001",
+                    "OUT_OF_RANGE /plan/tasks/0/estimated_cost at most 6 decimal places"),
             task("title: a", "REQUIRED /plan/tasks/0/id 'id' must be given"),
             task("id: 5", "WRONG_TYPE /plan/tasks/0/id expected string, found integer"),
             task("id: a b", "INVALID_VALUE /plan/tasks/0/id does not have the form"),

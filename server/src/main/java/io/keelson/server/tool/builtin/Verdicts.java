@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.server.tool.Striking;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import java.util.List;
@@ -29,15 +30,19 @@ final class Verdicts {
         return result("passed", 1, null);
     }
 
-    /** @param score the share of what was asked for that is there */
-    static ToolResult rejected(double score, List<String> flaws) {
+    /**
+     * Secrets are struck out of the flaws before they are cut.
+     *
+     * @param score the share of what was asked for that is there
+     */
+    static ToolResult rejected(Striking struck, double score, List<String> flaws) {
         String more = flaws.size() <= MOST_FLAWS ? "" : "; and " + (flaws.size() - MOST_FLAWS) + " more";
         String text = String.join("; ", flaws.subList(0, Math.min(MOST_FLAWS, flaws.size())));
-        return result("rejected", score, cut(text) + more);
+        return result("rejected", score, cut(struck.text(text)) + more);
     }
 
-    static ToolResult rejected(String flaw) {
-        return rejected(0, List.of(flaw));
+    static ToolResult rejected(Striking struck, String flaw) {
+        return rejected(struck, 0, List.of(flaw));
     }
 
     /** An output as text: a string as it is, anything else as JSON. */

@@ -42,8 +42,8 @@ final class VerifyJq implements Tool {
             if (values.size() == 1 && values.getFirst().isBoolean() && values.getFirst().booleanValue()) {
                 return Verdicts.passed();
             }
-            return Verdicts.rejected(values.size() == 1 && values.getFirst().isString()
-                    ? call.struck().text(values.getFirst().stringValue())
+            return Verdicts.rejected(call.struck(), values.size() == 1 && values.getFirst().isString()
+                    ? values.getFirst().stringValue()
                     : flaw);
         } catch (ExpressionException e) {
             if (e.code().equals("EXPRESSION_INTERRUPTED")) {
@@ -51,7 +51,7 @@ final class VerifyJq implements Tool {
                 throw new InterruptedException(e.getMessage());
             }
             if (e.code().equals("EXPRESSION_FAILED")) {
-                return Verdicts.rejected(flaw + " (" + e.getMessage() + ")");
+                return Verdicts.rejected(call.struck(), flaw + " (" + e.getMessage() + ")");
             }
             throw new ToolFailure(e.code(), ErrorClass.PERMANENT, String.valueOf(e.getMessage()));
         }

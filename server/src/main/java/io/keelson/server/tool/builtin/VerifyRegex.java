@@ -34,7 +34,7 @@ final class VerifyRegex implements Tool {
         if (found != absent) {
             return Verdicts.passed();
         }
-        return Verdicts.rejected(input.path("feedback").asString(
+        return Verdicts.rejected(call.struck(), input.path("feedback").asString(
                 absent ? "the output has something that matches " + pattern
                         : "nothing in the output matches " + pattern));
     }

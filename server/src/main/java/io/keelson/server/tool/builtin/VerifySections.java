@@ -28,7 +28,7 @@ final class VerifySections implements Tool {
     public ToolResult execute(ToolCall call) {
         JsonNode output = call.input().get("output");
         if (!output.isString()) {
-            return Verdicts.rejected("the output is no text but " + output.getNodeType());
+            return Verdicts.rejected(call.struck(), "the output is no text but " + output.getNodeType());
         }
         MarkdownSections sections = new MarkdownSections(output.stringValue());
         List<String> wanted = call.input().get("sections").valueStream().map(JsonNode::stringValue).toList();
@@ -41,6 +41,6 @@ final class VerifySections implements Tool {
             }
         }
         return flaws.isEmpty() ? Verdicts.passed()
-                : Verdicts.rejected(1 - (double) flaws.size() / wanted.size(), flaws);
+                : Verdicts.rejected(call.struck(), 1 - (double) flaws.size() / wanted.size(), flaws);
     }
 }

@@ -3,8 +3,11 @@ package io.keelson.server.tool.builtin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.tool.Striking;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolPolicy;
+import io.keelson.server.tool.ToolResult;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +28,31 @@ class VerifiersTest {
     @BeforeEach
     void setUp() {
         calls = new Calls(ToolPolicy.of(List.of(folder)), folder.resolve("artifacts"));
+    }
+
+    /** A secret that ends behind the cut is struck out whole. */
+    @Test
+    void secretsAreStruckBeforeTheFeedbackIsCut() {
+        String secret = "the-secret-value";
+        Striking struck = new Striking() {
+            @Override
+            public boolean none() {
+                return false;
+            }
+
+            @Override
+            public String text(String text) {
+                return text.replace(secret, "[struck]");
+            }
+
+            @Override
+            public InputStream stream(InputStream content) {
+                return content;
+            }
+        };
+        ToolResult rejected = Verdicts.rejected(struck, "x".repeat(3_990) + secret + "y".repeat(100));
+        assertThat(rejected.output().get("feedback").stringValue()).contains("[struck]").doesNotContain("the-")
+                .hasSizeLessThan(4_100);
     }
 
     /** Tool | rule | output | what is wrong with it, nothing when it passes. */

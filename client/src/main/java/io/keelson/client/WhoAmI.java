@@ -1,0 +1,8 @@
+package io.keelson.client;
+
+/** The key of a connection, and its workspace. */
+public record WhoAmI(Workspace workspace, ApiKey key) {
+
+    /** As people call it. */
+    public record Workspace(String id, String name) {}
+}
