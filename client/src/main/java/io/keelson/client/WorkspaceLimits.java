@@ -12,11 +12,14 @@ import org.jspecify.annotations.Nullable;
  * @param storageBytes of artifacts
  * @param requestsPerMinute with any one key, on each server
  * @param tools lanes at work at a time, by tool
+ * @param models likewise by the model that their steps' inputs name
  */
 public record WorkspaceLimits(@Nullable Long openRuns, @Nullable Long steps, @Nullable Long runsPerMinute,
-        @Nullable Long storageBytes, @Nullable Long requestsPerMinute, Map<String, Long> tools) {
+        @Nullable Long storageBytes, @Nullable Long requestsPerMinute, Map<String, Long> tools,
+        Map<String, Long> models) {
 
     public WorkspaceLimits {
         tools = tools == null ? Map.of() : Map.copyOf(tools);
+        models = models == null ? Map.of() : Map.copyOf(models);
     }
 }

@@ -9,11 +9,12 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * The workspaces of an installation; for keys with the scope {@code operator}. Limits are given by name:
  * {@code open_runs}, {@code steps}, {@code runs_per_minute}, {@code storage_bytes}, {@code requests_per_minute}, or
- * {@code tool:} and a tool's name. Every method throws {@link KeelsonException} as {@link Api} says.
+ * {@code tool:} and a tool's name, {@code model:} and a model's. Every method throws {@link KeelsonException} as {@link Api} says.
  */
 public final class Workspaces {
 
     private static final String TOOL = "tool:";
+    private static final String MODEL = "model:";
 
     private final Api api;
 
@@ -76,6 +77,8 @@ public final class Workspaces {
         limits.forEach((name, most) -> {
             if (name.startsWith(TOOL)) {
                 document.withObjectProperty("tools").put(name.substring(TOOL.length()), most);
+            } else if (name.startsWith(MODEL)) {
+                document.withObjectProperty("models").put(name.substring(MODEL.length()), most);
             } else {
                 document.put(name, most);
             }

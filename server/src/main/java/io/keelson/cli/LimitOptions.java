@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 final class LimitOptions {
 
     @Option(names = "--limit", paramLabel = "NAME=N", description = "open_runs, steps, runs_per_minute, storage_bytes, "
-            + "requests_per_minute, or tool:NAME for one tool's steps at a time; repeatable. N is a whole number, or none "
+            + "requests_per_minute, tool:NAME for one tool's steps at a time, or model:NAME for one model's; repeatable. N is a whole number, or none "
             + "to take a limit away.")
     Map<String, String> limits = new LinkedHashMap<>();
 
@@ -41,6 +41,8 @@ final class LimitOptions {
         line(lines, "requests_per_minute", null, limits.requestsPerMinute());
         limits.tools().entrySet().stream().sorted(Map.Entry.comparingByKey())
                 .forEach(tool -> line(lines, "tool:" + tool.getKey(), null, tool.getValue()));
+        limits.models().entrySet().stream().sorted(Map.Entry.comparingByKey())
+                .forEach(model -> line(lines, "model:" + model.getKey(), null, model.getValue()));
         return lines;
     }
 

@@ -33,11 +33,13 @@ public final class Changes {
      * A row of the work queue.
      *
      * @param tool what the lane's next step needs
+     * @param input that step's, as JSON text
      * @param holder null while it may be claimed
      * @param lease the lease's length when held; null when not
      * @param timeout how long the execution may take when held by a remote worker; null when not
      */
-    public record QueueItem(Lane key, UUID runId, UUID workspaceId, int priority, String tool, Instant queuedAt,
+    public record QueueItem(Lane key, UUID runId, UUID workspaceId, int priority, String tool, String input,
+            Instant queuedAt,
             @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout) {}
 
     public record TimerKey(TimerKind kind, UUID subject) {}

@@ -36,10 +36,10 @@ public final class Explain {
         @Nullable Instant leaseUntil(Changes.Lane lane);
 
         /**
-         * What bounds how much is at work in the workspace, where nothing more may be begun with that tool: the limit's name
+         * What bounds how much is at work in the workspace, where nothing more may be begun with that tool and input: the limit's name
          * and what it is, such as {@code steps=20}; null while there is room.
          */
-        @Nullable String full(String tool);
+        @Nullable String full(String tool, String input);
 
         /** When a timer is due; null when it is not armed. */
         @Nullable Instant due(TimerKind kind, UUID subject);
@@ -279,7 +279,7 @@ public final class Explain {
     }
 
     private void unclaimed(StepRow step) {
-        String full = step.held() ? null : around.full(step.spec().tool());
+        String full = step.held() ? null : around.full(step.spec().tool(), step.spec().input());
         if (full != null) {
             add(step, "WORKSPACE_LIMIT", "so much is at work in its workspace that it has to wait (" + full + ")", null,
                     List.of(full));

@@ -198,7 +198,8 @@ final class Lanes {
         if (!due) {
             return;
         }
-        String holder = d.offer.queues(d.run.workspaceId(), step.spec().tool()) ? null : laneHolder;
+        String holder = d.offer.queues(d.run.workspaceId(), step.spec().tool(), step.spec().input()) ? null
+                : laneHolder;
         if (step.spec().kind().engineOwned()) {
             begin(d, step.task(), Map.of());
             step.evaluating = true;
@@ -246,7 +247,7 @@ final class Lanes {
         TaskRow task = step.task();
         d.changes.touch(d.run);
         QueueItem item = new QueueItem(new Lane(task.id(), step.lane()), d.run.id(), d.run.workspaceId(),
-                d.run.priority(), step.spec().tool(), Objects.requireNonNull(task.queuedAt), step.holder, lease,
+                d.run.priority(), step.spec().tool(), step.spec().input(), Objects.requireNonNull(task.queuedAt), step.holder, lease,
                 timeout);
         d.changes.put(item);
         return item;

@@ -22,7 +22,7 @@ public final class Offer {
             }
 
             @Override
-            public boolean limited(UUID workspace, String tool) {
+            public boolean limited(UUID workspace, String tool, String input) {
                 return false;
             }
         };
@@ -30,8 +30,13 @@ public final class Offer {
         /** Whether a workspace's new lanes must queue, for they are counted where they are claimed. */
         boolean limited(UUID workspace);
 
-        /** Whether each step with this tool must, be it in a lane that somebody holds already. */
-        boolean limited(UUID workspace, String tool);
+        /**
+         * Whether each step with this tool, or with the model that its input names, must, be it in a lane that somebody
+         * holds already.
+         *
+         * @param input JSON text
+         */
+        boolean limited(UUID workspace, String tool, String input);
     }
 
     /** Where lanes beyond those already held may begin. */
@@ -81,8 +86,8 @@ public final class Offer {
     }
 
     /** Whether a step must queue although its lane has a holder. */
-    boolean queues(UUID workspace, String tool) {
-        return limits.limited(workspace, tool);
+    boolean queues(UUID workspace, String tool, String input) {
+        return limits.limited(workspace, tool, input);
     }
 
     /** Takes a slot for a new lane of the workspace if there is one for that tool. */

@@ -35,7 +35,7 @@ class ExplainTest {
         }
 
         @Override
-        public @Nullable String full(String tool) {
+        public @Nullable String full(String tool, String input) {
             return full;
         }
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How much a workspace may have at most. What has no entry has no limit.
  *
- * @param byName the limits' names, a tool's as {@code tool:NAME}
+ * @param byName the limits' names, a tool's as {@code tool:NAME}, a model's as {@code model:NAME}
  */
 public record Limits(Map<String, Long> byName) {
 
@@ -25,7 +25,7 @@ public record Limits(Map<String, Long> byName) {
     /** Requests with any one key. */
     public static final String REQUESTS_PER_MINUTE = "requests_per_minute";
 
-    /** Those that are not a tool's. */
+    /** Those that are neither a tool's nor a model's. */
     public static final List<String> NAMES =
             List.of(OPEN_RUNS, STEPS, RUNS_PER_MINUTE, STORAGE_BYTES, REQUESTS_PER_MINUTE);
 
@@ -33,6 +33,9 @@ public record Limits(Map<String, Long> byName) {
 
     /** Begins the name of the limit of one tool's steps at a time. */
     public static final String TOOL = "tool:";
+
+    /** Begins the name of the limit of one model's steps at a time. */
+    public static final String MODEL = "model:";
 
     /** A workspace's limits as a column of that name, in a query where the workspace's id is this. */
     static String column(String workspaceId) {

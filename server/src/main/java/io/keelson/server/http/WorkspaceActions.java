@@ -128,18 +128,26 @@ final class WorkspaceActions {
         Fields given = body.object("limits");
         if (given != null) {
             Limits.NAMES.forEach(name -> limit(given, name, most -> limits.put(name, most)));
-            Fields tools = given.object("tools");
-            List<String> names = tools == null ? List.of() : tools.names();
-            if (tools != null && names.size() > MAX_TOOLS) {
-                given.problem("TOO_MANY", "tools", "at most " + MAX_TOOLS + " tools");
-            }
-            for (String tool : names) {
-                if (tools != null && tool.length() <= MAX_TOOL) {
-                    limit(tools, tool, most -> limits.put(Limits.TOOL + tool, most));
-                }
-            }
+            named(given, "tools", Limits.TOOL, limits);
+            named(given, "models", Limits.MODEL, limits);
         }
         return limits;
+    }
+
+    private static void named(Fields given, String member, String prefix, Map<String, Optional<Long>> limits) {
+        Fields each = given.object(member);
+        if (each == null) {
+            return;
+        }
+        List<String> names = each.names();
+        if (names.size() > MAX_TOOLS) {
+            given.problem("TOO_MANY", member, "at most " + MAX_TOOLS + " " + member);
+        }
+        for (String name : names) {
+            if (name.length() <= MAX_TOOL) {
+                limit(each, name, most -> limits.put(prefix + name, most));
+            }
+        }
     }
 
     private static void limit(Fields fields, String name, Consumer<Optional<Long>> change) {
@@ -191,10 +199,14 @@ final class WorkspaceActions {
     private static ObjectNode document(Limits limits) {
         ObjectNode document = Json.object();
         Limits.NAMES.forEach(name -> document.put(name, limits.of(name)));
-        ObjectNode tools = document.putObject("tools");
-        limits.byName().entrySet().stream().filter(limit -> limit.getKey().startsWith(Limits.TOOL))
-                .sorted(Map.Entry.comparingByKey())
-                .forEach(limit -> tools.put(limit.getKey().substring(Limits.TOOL.length()), limit.getValue()));
+        named(document.putObject("tools"), limits, Limits.TOOL);
+        named(document.putObject("models"), limits, Limits.MODEL);
         return document;
+    }
+
+    private static void named(ObjectNode document, Limits limits, String prefix) {
+        limits.byName().entrySet().stream().filter(limit -> limit.getKey().startsWith(prefix))
+                .sorted(Map.Entry.comparingByKey())
+                .forEach(limit -> document.put(limit.getKey().substring(prefix.length()), limit.getValue()));
     }
 }

@@ -34,26 +34,33 @@ final class DueWork {
     private record Held(Lane lane, String holder) {}
 
     /**
-     * The head of each workspace's and tool's stretch of the index, found by skipping from one stretch to the next: what it
+     * The head of each workspace's, tool's and model's stretch of the index, found by skipping from one stretch to the next: what it
      * costs follows from how many of them have anything queued, and not from how much.
      */
     private static final String HEADS = """
-            with recursive heads (workspace_id, tool, priority) as (
-                (select workspace_id, tool, priority from work_queue where holder is null
-                  order by workspace_id, tool, priority limit 1)
+            with recursive heads (workspace_id, tool, model, priority) as (
+                (select workspace_id, tool, model, priority from work_queue where holder is null
+                  order by workspace_id, tool, model, priority limit 1)
                 union all
                 select next.* from heads h cross join lateral (
-                    select q.workspace_id, q.tool, q.priority from work_queue q
-                     where q.holder is null and (q.workspace_id, q.tool) > (h.workspace_id, h.tool)
-                     order by q.workspace_id, q.tool, q.priority limit 1) next),""";
+                    select q.workspace_id, q.tool, q.model, q.priority from work_queue q
+                     where q.holder is null
+                       and (q.workspace_id, q.tool, q.model) > (h.workspace_id, h.tool, h.model)
+                     order by q.workspace_id, q.tool, q.model, q.priority limit 1) next),""";
 
     /** The same for one workspace and the tools that are asked for. */
     private static final String HEADS_IN_ONE = """
-            with heads (workspace_id, tool, priority) as (
-                select next.* from unnest(?::text[]) as t (tool) cross join lateral (
-                    select q.workspace_id, q.tool, q.priority from work_queue q
+            with recursive heads (workspace_id, tool, model, priority) as (
+                select first.* from unnest(?::text[]) as t (tool) cross join lateral (
+                    select q.workspace_id, q.tool, q.model, q.priority from work_queue q
                      where q.holder is null and q.workspace_id = ? and q.tool = t.tool
-                     order by q.priority, q.queued_at limit 1) next),""";
+                     order by q.model, q.priority limit 1) first
+                union all
+                select next.* from heads h cross join lateral (
+                    select q.workspace_id, q.tool, q.model, q.priority from work_queue q
+                     where q.holder is null and q.workspace_id = h.workspace_id and q.tool = h.tool
+                       and q.model > h.model
+                     order by q.model, q.priority limit 1) next),""";
 
     /**
      * What waits with the lowest priority number: workspaces in turn, beginning after the one that was served last, and from
@@ -63,8 +70,10 @@ final class DueWork {
 
             served as materialized (
                 select h.* from heads h
-                 where h.tool = any (?::text[]) and not exists (select from unnest(?::uuid[], ?::text[]) as f (id, tool)
-                     where f.id = h.workspace_id and coalesce(f.tool, h.tool) = h.tool)),
+                 where h.tool = any (?::text[]) and not exists (
+                    select from unnest(?::uuid[], ?::text[], ?::text[]) as f (id, tool, model)
+                     where f.id = h.workspace_id and coalesce(f.tool, h.tool) = h.tool
+                       and coalesce(f.model, h.model) = h.model)),
             level as materialized (
                 select s.*, dense_rank() over (order by (s.workspace_id <= t.last) is true, s.workspace_id) as place
                   from served s left join unnest(?::int4[], ?::uuid[]) as t (priority, last) on t.priority = s.priority
@@ -73,12 +82,13 @@ final class DueWork {
                 select q.*, l.place, row_number() over (partition by q.workspace_id
                     order by q.queued_at, q.task_id, q.lane) as turn
                   from level l cross join lateral (
-                    select workspace_id, run_id, task_id, lane, tool, priority, queued_at from work_queue
-                     where holder is null and workspace_id = l.workspace_id and tool = l.tool and priority = l.priority
+                    select workspace_id, run_id, task_id, lane, tool, model, priority, queued_at from work_queue
+                     where holder is null and workspace_id = l.workspace_id and tool = l.tool and model = l.model
+                       and priority = l.priority
                      order by queued_at
                      limit (select ceil(?::float8 / max(place)) from level)) q
                  where l.place <= ?)
-            select run_id, task_id, lane, tool, workspace_id, priority from ready
+            select run_id, task_id, lane, tool, model, workspace_id, priority from ready
              order by turn, place, queued_at, task_id, lane
              limit ?""";
 
@@ -192,6 +202,7 @@ final class DueWork {
             BinaryArray.bindTexts(statement, p++, search.tools());
             BinaryArray.bindIds(statement, p++, full.stream().map(WorkLimits.Full::workspaceId).toList());
             BinaryArray.bind(statement, p++, full.stream().map(WorkLimits.Full::tool).toList(), Column.Element.TEXT);
+            BinaryArray.bind(statement, p++, full.stream().map(WorkLimits.Full::model).toList(), Column.Element.TEXT);
             BinaryArray.bind(statement, p++, search.turns().priorities(), Column.Element.INT4);
             BinaryArray.bindIds(statement, p++, search.turns().workspaces());
             statement.setInt(p++, search.limit());
@@ -206,7 +217,8 @@ final class DueWork {
         try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 found.add(new Candidate(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"), row.getInt("lane"),
-                        row.getString("tool"), Loading.uuid(row, "workspace_id"), row.getInt("priority")));
+                        row.getString("tool"), row.getString("model"), Loading.uuid(row, "workspace_id"),
+                        row.getInt("priority")));
             }
         }
         return found;

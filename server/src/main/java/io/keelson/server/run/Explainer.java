@@ -41,10 +41,12 @@ public final class Explainer {
     private static final String FULL = """
             select l.name, l.name || '=' || l.most as told
               from workspace_limits l
-             where l.workspace_id = ? and (l.name = 'steps' or l.name like 'tool:%')
+             where l.workspace_id = ? and (l.name = 'steps' or l.name like 'tool:%' or l.name like 'model:%')
                and l.most <= (select count(*) from work_queue q
                     where q.workspace_id = l.workspace_id and q.holder is not null
-                      and (l.name = 'steps' or q.tool = substr(l.name, length('tool:') + 1)))""";
+                      and case when l.name = 'steps' then true
+                          when l.name like 'tool:%' then q.tool = substr(l.name, length('tool:') + 1)
+                          else q.model = substr(l.name, length('model:') + 1) end)""";
 
     private final DbClock clock;
     private final RunStore runs;
@@ -73,9 +75,10 @@ public final class Explainer {
         }
 
         @Override
-        public @Nullable String full(String tool) {
+        public @Nullable String full(String tool, String input) {
             String all = full.get("steps");
-            return all == null ? full.get("tool:" + tool) : all;
+            String ofTool = all == null ? full.get("tool:" + tool) : all;
+            return ofTool == null ? full.get("model:" + NamedModel.of(input)) : ofTool;
         }
 
         @Override

@@ -17,19 +17,19 @@ import org.jspecify.annotations.Nullable;
 
 /** {@code work_queue} as commits write it. */
 final class QueueTable {
-    static final SetStatement<QueueItem> PUT = new SetStatement<>("keelson_queue_item", """
-            insert into work_queue (task_id, lane, run_id, workspace_id, tool, priority, queued_at, holder, lease_ms,
-                lease_expires_at, deadline_at)
-            select task_id, lane, run_id, workspace_id, tool, priority, queued_at, holder, lease_ms,
+    static final SetStatement<QueueItem> PUT = new SetStatement<>("keelson_queue_item_v2", """
+            insert into work_queue (task_id, lane, run_id, workspace_id, tool, model, priority, queued_at, holder,
+                lease_ms, lease_expires_at, deadline_at)
+            select task_id, lane, run_id, workspace_id, tool, model, priority, queued_at, holder, lease_ms,
                 {now} + lease_ms * interval '1 millisecond', {now} + timeout_ms * interval '1 millisecond'
               from {rows}
             on conflict (task_id, lane) do update
-               set tool = excluded.tool, priority = excluded.priority, queued_at = excluded.queued_at,
+               set tool = excluded.tool, model = excluded.model, priority = excluded.priority, queued_at = excluded.queued_at,
                    holder = excluded.holder, lease_ms = excluded.lease_ms,
                    lease_expires_at = excluded.lease_expires_at, deadline_at = excluded.deadline_at""",
             uuid("task_id", q -> q.key().taskId()), integer("lane", q -> q.key().lane()),
             uuid("run_id", QueueItem::runId), uuid("workspace_id", QueueItem::workspaceId),
-            text("tool", QueueItem::tool), integer("priority", QueueItem::priority),
+            text("tool", QueueItem::tool), text("model", q -> NamedModel.of(q.input())), integer("priority", QueueItem::priority),
             time("queued_at", QueueItem::queuedAt), text("holder", QueueItem::holder),
             bigint("lease_ms", q -> millis(q.lease())), bigint("timeout_ms", q -> millis(q.timeout())));
 

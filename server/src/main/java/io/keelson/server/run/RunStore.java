@@ -38,8 +38,13 @@ public final class RunStore {
      */
     public record Locked(Map<UUID, Integer> versions, Instant now, @Nullable Instant outage) {}
 
-    /** Something in the queue that may be claimed. */
-    public record Candidate(UUID runId, UUID taskId, int lane, String tool, UUID workspaceId, int priority) {}
+    /**
+     * Something in the queue that may be claimed.
+     *
+     * @param model that its step's input names; empty for none
+     */
+    public record Candidate(UUID runId, UUID taskId, int lane, String tool, String model, UUID workspaceId,
+            int priority) {}
 
     /**
      * What is looked for in the queue.

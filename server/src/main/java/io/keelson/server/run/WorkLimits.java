@@ -18,39 +18,44 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many lanes may be at work at a time in a workspace, all together and by tool. The limits are those that were read
+ * How many lanes may be at work at a time in a workspace, all together, by tool and by model. The limits are those that were read
  * last; what is at work is counted anew for each claim. Where nothing is limited, nothing is asked.
  */
 public final class WorkLimits implements Offer.Limits {
     private static final String READ = """
-            select workspace_id, nullif(name, 'steps') as name, most from workspace_limits
-             where name = 'steps' or name like 'tool:%'""";
+            select workspace_id, name, most from workspace_limits
+             where name = 'steps' or name like 'tool:%' or name like 'model:%'""";
 
+    private static final String STEPS = "steps";
     private static final String TOOL = "tool:";
+    private static final String MODEL = "model:";
 
     /** A plan made while the queue was empty would read all of it later; what is held is a small part of it. */
     private static final String BY_INDEX = "select set_config('enable_seqscan', 'off', true)";
 
     private static final String HELD = """
-            select workspace_id, tool, count(*) as held from work_queue
+            select workspace_id, tool, model, count(*) as held from work_queue
              where holder is not null and workspace_id = any (?)
-             group by workspace_id, tool""";
+             group by workspace_id, tool, model""";
 
     private static final String LOCK = """
             select pg_advisory_xact_lock(hashtextextended('keelson work ' || id, 0)) from unnest(?) as w (id)""";
 
-    /** @param tool null for all of them */
-    private record Key(UUID workspaceId, @Nullable String tool) {}
+    /** @param name the limit's */
+    private record Key(UUID workspaceId, String name) {}
 
     /**
      * Where nothing more may be at work.
      *
-     * @param tool null for all of the workspace
+     * @param tool null for whatever tool
+     * @param model null for whatever model
      */
-    record Full(UUID workspaceId, @Nullable String tool) {}
+    record Full(UUID workspaceId, @Nullable String tool, @Nullable String model) {}
 
     private volatile Map<Key, Long> most = Map.of();
     private volatile Set<UUID> workspaces = Set.of();
+    /** Workspaces in which models are limited. */
+    private volatile Set<UUID> models = Set.of();
     private final Set<UUID> known = ConcurrentHashMap.newKeySet();
 
     /** Whether all of them were seen before: whoever is new may have limits that were not read yet. */
@@ -69,15 +74,19 @@ public final class WorkLimits implements Offer.Limits {
         Map<Key, Long> read = new HashMap<>();
         try (PreparedStatement statement = c.prepareStatement(READ); ResultSet row = statement.executeQuery()) {
             while (row.next()) {
-                String name = row.getString("name");
-                read.put(
-                        new Key(Loading.uuid(row, "workspace_id"), name == null ? null : name.substring(TOOL.length())),
-                        row.getLong("most"));
+                read.put(new Key(Loading.uuid(row, "workspace_id"), row.getString("name")), row.getLong("most"));
             }
         }
         Set<UUID> limited = new TreeSet<>();
-        read.keySet().forEach(key -> limited.add(key.workspaceId));
+        Set<UUID> ofModels = new TreeSet<>();
+        read.keySet().forEach(key -> {
+            limited.add(key.workspaceId);
+            if (key.name.startsWith(MODEL)) {
+                ofModels.add(key.workspaceId);
+            }
+        });
         most = Map.copyOf(read);
+        models = Set.copyOf(ofModels);
         workspaces = Set.copyOf(limited);
     }
 
@@ -87,8 +96,10 @@ public final class WorkLimits implements Offer.Limits {
     }
 
     @Override
-    public boolean limited(UUID workspaceId, String tool) {
-        return limited(workspaceId) && most.containsKey(new Key(workspaceId, tool));
+    public boolean limited(UUID workspaceId, String tool, String input) {
+        return limited(workspaceId) && (most.containsKey(new Key(workspaceId, TOOL + tool))
+                || models.contains(workspaceId)
+                        && most.containsKey(new Key(workspaceId, MODEL + NamedModel.of(input))));
     }
 
     /** All workspaces in which something is limited. */
@@ -118,12 +129,18 @@ public final class WorkLimits implements Offer.Limits {
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     UUID workspace = Loading.uuid(row, "workspace_id");
-                    room.use(new Key(workspace, null), row.getLong("held"));
-                    room.use(new Key(workspace, row.getString("tool")), row.getLong("held"));
+                    long held = row.getLong("held");
+                    keys(workspace, row.getString("tool"), row.getString("model"))
+                            .forEach(key -> room.use(key, held));
                 }
             }
         }
         return room;
+    }
+
+    /** The limits that something with that tool and model counts for. */
+    private static List<Key> keys(UUID workspace, String tool, String model) {
+        return List.of(new Key(workspace, STEPS), new Key(workspace, TOOL + tool), new Key(workspace, MODEL + model));
     }
 
     /** What is left of the limits. For one thread at a time. */
@@ -140,13 +157,11 @@ public final class WorkLimits implements Offer.Limits {
 
         /** Takes the room that the candidate needs, if there is so much. */
         public boolean take(Candidate candidate) {
-            Key all = new Key(candidate.workspaceId(), null);
-            Key tool = new Key(candidate.workspaceId(), candidate.tool());
-            if (left.getOrDefault(all, 1L) <= 0 || left.getOrDefault(tool, 1L) <= 0) {
+            List<Key> keys = keys(candidate.workspaceId(), candidate.tool(), candidate.model());
+            if (keys.stream().anyMatch(key -> left.getOrDefault(key, 1L) <= 0)) {
                 return false;
             }
-            use(all, 1);
-            use(tool, 1);
+            keys.forEach(key -> use(key, 1));
             return true;
         }
 
@@ -155,11 +170,15 @@ public final class WorkLimits implements Offer.Limits {
             return !full().isEmpty();
         }
 
+        private static @Nullable String after(String prefix, String name) {
+            return name.startsWith(prefix) ? name.substring(prefix.length()) : null;
+        }
+
         List<Full> full() {
             List<Full> full = new ArrayList<>();
             left.forEach((key, count) -> {
                 if (count <= 0) {
-                    full.add(new Full(key.workspaceId, key.tool));
+                    full.add(new Full(key.workspaceId, after(TOOL, key.name), after(MODEL, key.name)));
                 }
             });
             return full;

@@ -120,6 +120,54 @@ class WorkLimitsTest {
         runs.forEach(run -> nodes.awaitState(run, "completed"));
     }
 
+    /** Whatever the tools; behind what has no room there is work that has, of a lower priority even. */
+    @Test
+    void aModelsLimitHoldsOverItsToolsAndHoldsUpNothingElse() throws Exception {
+        limit("model:large", 1);
+        Engine engine = nodes.node();
+        List<UUID> large = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            large.add(nodes.submit(engine, """
+                    name: gated
+                    goal: g
+                    priority: 1
+                    plan:
+                      tasks:
+                        - {id: a, steps: [{tool: echo, input: {x: 1}}, {tool: test.gate, input: {model: large}}]}"""));
+        }
+        gate.awaitEntered(1);
+        for (String model : List.of("small", "${ .run.name }")) {
+            nodes.awaitState(nodes.submit(engine, """
+                    {name: other, goal: g, plan: {tasks: [{id: a, steps: [{tool: test.crowd, input: {model: "%s"}}]}]}}"""
+                    .formatted(model)), "completed");
+        }
+        for (int i = 0; i < 3; i++) {
+            assertThat(nodes.count("select count(*) from work_queue where holder is not null and model = 'large'"))
+                    .isEqualTo(1);
+            gate.open.release();
+            if (i < 2) {
+                gate.awaitEntered(1);
+            }
+        }
+        large.forEach(run -> nodes.awaitState(run, "completed"));
+    }
+
+    @Test
+    void turnsOfTasksWithASuggestedModelAreItsModels() throws Exception {
+        limit("model:large", 1);
+        Engine engine = nodes.node();
+        for (int i = 0; i < 2; i++) {
+            nodes.submit(engine, """
+                    name: turns
+                    goal: g
+                    plan: {tasks: [{id: a, title: Think, suggested_model: large}]}""", "agent.turn");
+        }
+        RemoteWork.Claim claim = new RemoteWork.Claim(Nodes.WORKSPACE, "w", List.of("agent.turn"), 10, Duration.ZERO, null,
+                "test");
+        assertThat(engine.remoteWork().claim(claim)).hasSize(1);
+        assertThat(engine.remoteWork().claim(claim)).isEmpty();
+    }
+
     @Test
     void workersGetNoMoreThanThereIsRoomFor() throws Exception {
         limit("steps", 2);

@@ -115,7 +115,7 @@ class TenantsApiTest {
 
     @Test
     void aWorkspaceIsMadeLimitedAndClosed() {
-        Workspace acme = operator.workspaces().create("acme", Map.of("open_runs", 2L, "tool:echo", 3L));
+        Workspace acme = operator.workspaces().create("acme", Map.of("open_runs", 2L, "tool:echo", 3L, "model:large", 4L));
         Keelson tenant = client(key(acme.id(), "first", null, null, ALL));
         tenant.runs().create(noop());
         String open = tenant.runs().create(noop()).id();
@@ -131,6 +131,7 @@ class TenantsApiTest {
         Workspace changed = operator.workspaces().limit(acme.id(), change);
         assertThat(changed.limits().openRuns()).isEqualTo(5);
         assertThat(changed.limits().tools()).isEmpty();
+        assertThat(changed.limits().models()).containsExactly(Map.entry("large", 4L));
         assertThat(tenant.whoAmI().workspace().id()).isEqualTo(acme.id());
         assertThat(tenant.whoAmI().key().scopes()).contains("runs:read");
         LimitsAndUse own = tenant.limits();

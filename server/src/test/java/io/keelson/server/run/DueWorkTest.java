@@ -144,7 +144,7 @@ class DueWorkTest {
         limits.refresh(world.connection());
         world.connection().commit();
         assertThat(limits.limited(world.workspace)).isTrue();
-        assertThat(limits.limited(world.workspace, "echo")).isFalse();
+        assertThat(limits.limited(world.workspace, "echo", "{}")).isFalse();
         assertThat(limits.limited(other)).isFalse();
 
         Search all = new Search(null, ECHO, 10, new Turns());
