@@ -247,7 +247,8 @@ final class Lanes {
         TaskRow task = step.task();
         d.changes.touch(d.run);
         QueueItem item = new QueueItem(new Lane(task.id(), step.lane()), d.run.id(), d.run.workspaceId(),
-                d.run.priority(), step.spec().tool(), step.spec().input(), Objects.requireNonNull(task.queuedAt), step.holder, lease,
+                d.run.priority(), step.spec().tool(), step.spec().input(), Objects.requireNonNull(task.queuedAt),
+                step.holder, lease,
                 timeout);
         d.changes.put(item);
         return item;

@@ -29,7 +29,8 @@ final class QueueTable {
                    lease_expires_at = excluded.lease_expires_at, deadline_at = excluded.deadline_at""",
             uuid("task_id", q -> q.key().taskId()), integer("lane", q -> q.key().lane()),
             uuid("run_id", QueueItem::runId), uuid("workspace_id", QueueItem::workspaceId),
-            text("tool", QueueItem::tool), text("model", q -> NamedModel.of(q.input())), integer("priority", QueueItem::priority),
+            text("tool", QueueItem::tool), text("model", q -> NamedModel.of(q.input())),
+            integer("priority", QueueItem::priority),
             time("queued_at", QueueItem::queuedAt), text("holder", QueueItem::holder),
             bigint("lease_ms", q -> millis(q.lease())), bigint("timeout_ms", q -> millis(q.timeout())));
 

@@ -137,9 +137,11 @@ class WorkLimitsTest {
         }
         gate.awaitEntered(1);
         for (String model : List.of("small", "${ .run.name }")) {
-            nodes.awaitState(nodes.submit(engine, """
+            nodes.awaitState(nodes.submit(engine,
+                    """
                     {name: other, goal: g, plan: {tasks: [{id: a, steps: [{tool: test.crowd, input: {model: "%s"}}]}]}}"""
-                    .formatted(model)), "completed");
+                            .formatted(model)),
+                    "completed");
         }
         for (int i = 0; i < 3; i++) {
             assertThat(nodes.count("select count(*) from work_queue where holder is not null and model = 'large'"))
@@ -162,8 +164,9 @@ class WorkLimitsTest {
                     goal: g
                     plan: {tasks: [{id: a, title: Think, suggested_model: large}]}""", "agent.turn");
         }
-        RemoteWork.Claim claim = new RemoteWork.Claim(Nodes.WORKSPACE, "w", List.of("agent.turn"), 10, Duration.ZERO, null,
-                "test");
+        RemoteWork.Claim claim =
+                new RemoteWork.Claim(Nodes.WORKSPACE, "w", List.of("agent.turn"), 10, Duration.ZERO, null,
+                        "test");
         assertThat(engine.remoteWork().claim(claim)).hasSize(1);
         assertThat(engine.remoteWork().claim(claim)).isEmpty();
     }

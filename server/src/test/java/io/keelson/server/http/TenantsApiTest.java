@@ -115,7 +115,8 @@ class TenantsApiTest {
 
     @Test
     void aWorkspaceIsMadeLimitedAndClosed() {
-        Workspace acme = operator.workspaces().create("acme", Map.of("open_runs", 2L, "tool:echo", 3L, "model:large", 4L));
+        Workspace acme =
+                operator.workspaces().create("acme", Map.of("open_runs", 2L, "tool:echo", 3L, "model:large", 4L));
         Keelson tenant = client(key(acme.id(), "first", null, null, ALL));
         tenant.runs().create(noop());
         String open = tenant.runs().create(noop()).id();
