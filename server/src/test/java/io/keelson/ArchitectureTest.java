@@ -51,13 +51,14 @@ class ArchitectureTest {
             "server.auth     | server.db server.json",
             "server.money    | core.money core.run server.db",
             "server.secret   | server.auth server.db",
+            "server.board    | core.lifecycle server.db",
             "server.roster   | server.auth server.db",
             "server.recipe   | nothing",
             "server.schedule | core.run core.schedule server.db",
             "server.engine   | core server.run server.db server.expr server.tool server.artifact server.secret server.json server.log",
             "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
                     + " server.money server.secret server.recipe server.schedule"
-                    + " server.roster server.db server.expr server.json server.log",
+                    + " server.roster server.board server.db server.expr server.json server.log",
             "server.metrics  | core server.engine server.http server.run server.db",
             "server.trace    | core server.engine",
             "cli             | client core.lifecycle core.plan server.plan server.tool server.db",

@@ -69,7 +69,7 @@ class TidyTest {
                         + "|escalation_tickets|workers|inbox_assignments|proposals",
                 "run", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",
                 "billing_ledger|credit_balances|prices",
-                "(money|run)");
+                "(money|run)", "board_tasks|agent_reports", "(board|run)");
         // The claim goes by what workspaces may have at work at a time, and who explains a wait counts it likewise; who takes
         // room for artifacts reads under its lock how much there may be. The audit compares the books with the runs' own
         // figures, all in one snapshot.

@@ -83,6 +83,16 @@ public final class Keelson {
         return new Escalations(api);
     }
 
+    /** What runs and people have to do, in columns. */
+    public Board board() {
+        return new Board(api);
+    }
+
+    /** What became of tasks and runs. */
+    public Reports reports() {
+        return new Reports(api);
+    }
+
     /** What the workspace has, and what it was charged. */
     public Credits credits() {
         return new Credits(api);

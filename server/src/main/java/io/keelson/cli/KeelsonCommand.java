@@ -14,6 +14,7 @@ import picocli.CommandLine.Spec;
                 ExplainCommand.class, InboxCommand.class, ProposalsCommand.class,
                 ApproveCommand.class,
                 RejectCommand.class, EscalationsCommand.class, ResolveCommand.class, TaskCommand.class,
+                BoardCommand.class, ReportsCommand.class, ReportCommand.class,
                 PauseCommand.class, ResumeCommand.class, CancelCommand.class, FailCommand.class, RetryCommand.class,
                 ReplanCommand.class, ForkCommand.class, BudgetCommand.class,
                 RecipesCommand.class, SchedulesCommand.class,

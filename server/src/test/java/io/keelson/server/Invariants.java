@@ -2,9 +2,12 @@ package io.keelson.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.lifecycle.BoardStatus;
 import io.keelson.core.lifecycle.Lifecycle;
 import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.State;
+import io.keelson.core.lifecycle.TaskState;
 import io.keelson.server.db.Database;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -15,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What must hold in any database at rest, whatever has gone wrong before (specification, reliability §2): queries none of
@@ -57,7 +61,44 @@ public final class Invariants {
                 select k.id from api_keys k join principals p on p.id = k.principal_id
                  where p.workspace_id <> k.workspace_id""");
         counters(queries);
+        board(queries);
         return queries;
+    }
+
+    /** The board and the reports follow in the transition's own transaction (PRD-101 §7.2.4, §7.3.2). */
+    private static void board(Map<String, String> queries) {
+        String statuses = Stream.concat(
+                Stream.of(RunState.values()).map(state -> List.of("run", state.wire(), BoardStatus.of(state).wire())),
+                Stream.of(TaskState.values()).map(state -> List.of("task", state.wire(), BoardStatus.of(state).wire())))
+                .map(row -> "('" + String.join("', '", row) + "')").collect(Collectors.joining(", "));
+        queries.put("I10 board: a run has one task on it, in the column of its state", """
+                select r.id, r.state, b.id, b.status from orchestration_runs r
+                  join (values %s) as m (kind, state, status) on m.kind = 'run' and m.state = r.state
+                  left join board_tasks b on b.source_type = 'orchestration' and b.source_id = r.id::text
+                 where b.id is null or b.status <> m.status or b.workspace_id <> r.workspace_id
+                    or b.parent_task_id is not null or b.tags <> jsonb_build_array('mission', r.state)"""
+                .formatted(statuses));
+        queries.put("I10 board: a task has one below its run's, in the column of its state", """
+                select t.id, t.state, b.id, b.status from orchestration_tasks t
+                  join (values %s) as m (kind, state, status) on m.kind = 'task' and m.state = t.state
+                  left join board_tasks b on b.id = t.board_task_id and b.source_type = 'orchestration_task'
+                   and b.source_id = t.id::text
+                  left join board_tasks p on p.source_type = 'orchestration' and p.source_id = t.run_id::text
+                 where b.id is null or b.status <> m.status or b.workspace_id <> t.workspace_id
+                    or b.parent_task_id is distinct from p.id
+                    or (b.status = 'done') <> (b.completed_at is not null)""".formatted(statuses));
+        queries.put("I10 reports: whatever ended with an output or failed has one, and nothing else", """
+                with due as (
+                    select t.id, t.run_id, t.attempt from orchestration_tasks t
+                     where t.state_type = 'terminal' and t.carried_from is null
+                       and (t.state = 'failed' or t.output_summary <> 'null')
+                    union all select r.id, r.id, r.attempt_number from orchestration_runs r
+                     where r.state_type = 'terminal'
+                    union all select a.run_id, a.run_id, a.attempt_number from run_attempts a
+                      join orchestration_runs r on r.id = a.run_id and r.attempt_number > a.attempt_number)
+                select * from due full join agent_reports p
+                    on (p.subject_id, p.run_id, p.run_attempt) = (due.id, due.run_id, due.attempt)
+                 where due.id is null or p.id is null or left(p.content, 2) <> '# '""");
     }
 
     private static void money(Map<String, String> queries) {
@@ -205,7 +246,14 @@ public final class Invariants {
 
     /** Fails with the first rows that break an invariant. */
     public static void hold(Database database) {
-        QUERIES.forEach((name, query) -> {
+        hold(database, "");
+    }
+
+    /** The same of those whose names begin so. */
+    public static void hold(Database database, String prefix) {
+        QUERIES.entrySet().stream().filter(law -> law.getKey().startsWith(prefix)).forEach(law -> {
+            String name = law.getKey();
+            String query = law.getValue();
             List<String> found = database.withConnection(c -> found(c, query));
             assertThat(found).as(name).isEmpty();
         });

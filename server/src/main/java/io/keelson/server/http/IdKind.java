@@ -14,6 +14,7 @@ enum IdKind {
     RECIPE("rec_", ErrorCode.RECIPE_NOT_FOUND, "recipe"),
     SCHEDULE("sch_", ErrorCode.SCHEDULE_NOT_FOUND, "schedule"),
     ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND, "artifact"),
+    REPORT("rep_", ErrorCode.REPORT_NOT_FOUND, "report"),
     WORKSPACE("ws_", ErrorCode.WORKSPACE_NOT_FOUND, "workspace"),
     API_KEY("key_", ErrorCode.API_KEY_NOT_FOUND, "API key");
 

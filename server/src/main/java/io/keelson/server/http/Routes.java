@@ -1,5 +1,7 @@
 package io.keelson.server.http;
 
+import io.keelson.server.board.Board;
+import io.keelson.server.board.Reports;
 import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -52,6 +54,8 @@ final class Routes {
         new LedgerActions(reads, rooms.money()).addTo(table);
         new PriceActions(rooms.money().prices(), rooms.commands()::pricesChanged).addTo(table);
         new SecretActions(rooms.secrets()).addTo(table);
+        new BoardActions(new Board(rooms.database()), keyed).addTo(table);
+        new ReportActions(new Reports(rooms.database())).addTo(table);
         new KeyActions(rooms.access().keys(), rooms.access().workspaces()).addTo(table);
         new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids(), keyed)
                 .addTo(table);

@@ -34,7 +34,7 @@ final class ChangesWriter {
             TaskState.AWAITING_HUMAN);
 
     private static final Set<String> OVERTAKEN = Set.of("ix_orch_events_run", "orchestration_runs_pkey",
-            "run_heads_pkey");
+            "run_heads_pkey", "uq_board_tasks_orchestration_run");
     /** As PostgreSQL orders them: everybody touches runs in one order, and balances. */
     private static final Comparator<UUID> BY_ID =
             (one, other) -> one.getMostSignificantBits() == other.getMostSignificantBits()
@@ -111,12 +111,14 @@ final class ChangesWriter {
 
     /** What changes when tasks and runs begin or end. */
     private List<Part<?>> turns() {
+        BoardMoves board = new BoardMoves(changes);
         return List.of(TasksTable.UPDATE.of(changes.tasks().stream().map(this::changed).toList()),
                 AgentsTable.UPDATE.of(changes.agents()), AttemptsTable.UPSERT.of(changes.attempts()),
                 QueueTable.CLEAR.of(changes.clearedRuns()), QueueTable.REMOVE.of(absent(changes.queue())),
                 QueueTable.PUT.of(present(changes.queue())), TimersTable.CLEAR.of(changes.clearedRuns()),
                 TimersTable.DISARM.of(absent(changes.timers())), TimersTable.ARM.of(present(changes.timers())),
-                ArtifactsTable.INSERT.of(changes.artifacts()));
+                ArtifactsTable.INSERT.of(changes.artifacts()), BoardTable.UPDATE.of(board.moved()),
+                ReportsTable.OF_TASKS.of(board.endedTasks()), ReportsTable.OF_RUNS.of(board.endedRuns()));
     }
 
     /** What hardly any batch has. */

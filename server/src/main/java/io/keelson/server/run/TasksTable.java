@@ -59,7 +59,7 @@ final class TasksTable {
             time("begun_at", TaskRow::begunAt), text("error_class", TaskRow::errorClass),
             money("verifier_score", TaskRow::verifierScore), text("verified_by", 255, TaskRow::verifiedBy));
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new_v3", """
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new_v3", BoardTable.WITH_TASKS + """
             insert into orchestration_tasks (id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number,
                 title, description, task_type, success_criteria, trigger_rule, when_expr, for_each, output_template,
                 parallel_steps, step_specs, policy, group_id, item_index, item, state, state_type, attempt_number,
@@ -67,7 +67,7 @@ final class TasksTable {
                 error_message, carried_from, output, output_summary, agent_id, agent_type, model_override,
                 tools_requested, failures, forgiven, effect_generation,
                 passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
-                created_at, updated_at)
+                board_task_id, created_at, updated_at)
             select id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number, title, description, task_type,
                 success_criteria, trigger_rule, when_expr, for_each, output_template, parallel_steps, step_specs, policy,
                 group_id, item_index, item, state, state_type, attempt_number, continuation_count, tokens_used, cost,
@@ -76,8 +76,8 @@ final class TasksTable {
                 case when agent_id is not null then keelson_agent(agent_id) end, agent_type, model_override,
                 tools_requested, failures, forgiven, effect_generation,
                 passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
-                {now}, {now}
-              from {rows}""", Column.joined(List.of(
+                board_task_id, {now}, {now}
+              from u""", Column.joined(List.of(
             uuid("id", n -> n.row().id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
             uuid("run_agent_id", n -> n.row().agent().id()), text("key", n -> n.row().key()),

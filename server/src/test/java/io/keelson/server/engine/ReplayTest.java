@@ -19,6 +19,7 @@ class ReplayTest {
             for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
                 follow(replica, seed);
             }
+            replica.boardHolds();
             System.out.printf("replay: %,d stories, %,d batches, %,d times compared%n", SEEDS, replica.batches,
                     replica.looks);
             if (SEEDS >= 200) {

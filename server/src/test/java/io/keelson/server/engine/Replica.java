@@ -14,6 +14,7 @@ import io.keelson.core.run.ViewDiff;
 import io.keelson.core.sim.Mirror;
 import io.keelson.core.sim.Simulation;
 import io.keelson.core.sim.Size;
+import io.keelson.server.Invariants;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.money.Money;
@@ -97,6 +98,11 @@ final class Replica implements Mirror, AutoCloseable {
         public void committed(Changes changes, Instant at) {
             assertThat(at).isEqualTo(batch.now());
         }
+    }
+
+    /** The simulation has no board; what must be true of it is asked of all stories together. */
+    void boardHolds() {
+        Invariants.hold(database, "I10");
     }
 
     /** Plays one simulation to its end. */

@@ -68,6 +68,7 @@ class ForeignIdsTest {
         api.post("/api/v1/schedules",
                 "{\"name\": \"theirs\", \"cron\": \"@yearly\", \"mission\": {\"name\": \"m\", \"plan\": {\"tasks\": []}}}");
         theirs.put("schedule", first("/schedules"));
+        theirs.put("report", first("/reports?run_id=" + run));
         theirs.put("key", first("/api-keys"));
         theirs.put("workspace", api.run(run).get("workspace_id").stringValue());
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"their-worker\", \"tools\": [\"their.tool\"]}");
@@ -137,6 +138,22 @@ class ForeignIdsTest {
                 "none.such");
     }
 
+    /** Tasks of the board have numbers: those that follow are nobody's. */
+    @Test
+    void theirTasksOnTheBoardAreNobodys() {
+        int task = api.get("/api/v1/board").json().at("/columns/3/items/0/id").intValue();
+        assertThat(task).isPositive();
+        for (String method : List.of("GET", "PATCH", "DELETE")) {
+            byte[] body = method.equals("PATCH") ? "{\"priority\": \"low\"}".getBytes(StandardCharsets.UTF_8) : null;
+            assertSame(method, send(method, "/api/v1/board/tasks/" + task, body), String.valueOf(task),
+                    send(method, "/api/v1/board/tasks/2000000000", body), "2000000000");
+        }
+        String child = "{\"title\": \"x\", \"parent_task_id\": %s}";
+        assertSame("parent", send("POST", "/api/v1/board/tasks", child.formatted(task).getBytes()),
+                String.valueOf(task), send("POST", "/api/v1/board/tasks", child.formatted(2000000000).getBytes()),
+                "2000000000");
+    }
+
     @Test
     void theirExternalIdsAreFree() {
         String mission = "{\"name\": \"x\", \"external_id\": \"order-7\", \"plan\": {\"tasks\": []}}";
@@ -147,7 +164,8 @@ class ForeignIdsTest {
 
     @Test
     void filtersAndCursorsByTheirIdsFindNothing() {
-        for (String filter : List.of("/escalations?run_id=" + theirs.get("run"), "/escalations")) {
+        for (String filter : List.of("/escalations?run_id=" + theirs.get("run"), "/escalations",
+                "/board/tasks?run_id=" + theirs.get("run"), "/reports?run_id=" + theirs.get("run"))) {
             assertThat(send("GET", "/api/v1" + filter, null).json().get("items").isEmpty()).as(filter).isTrue();
         }
         assertThat(send("GET", "/api/v1/ledger?limit=500", null).text()).doesNotContain(theirs.get("run"));

@@ -48,8 +48,7 @@ class TenantFenceTest {
     private static final Set<String> NOBODYS =
             Set.of("engine_nodes", "engine_outages", "flyway_schema_history", "prices");
     /** Nothing writes them yet. */
-    private static final Set<String> UNUSED = Set.of("agents", "agent_reports", "board_tasks",
-            "orchestration_events_archive", "upload_places");
+    private static final Set<String> UNUSED = Set.of("agents", "orchestration_events_archive", "upload_places");
 
     private static final String MISSION = """
             {"name": "fenced", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [

@@ -55,12 +55,13 @@ class HotPlansTest {
     private static final Actor TESTER = Actor.human("tester");
     private static final Set<String> BIG = Set.of("orchestration_runs", "run_heads", "orchestration_tasks",
             "orchestration_steps", "orchestration_events", "orchestration_task_dependencies", "run_agents",
-            "run_attempts", "work_results", "work_queue", "timers");
+            "run_attempts", "work_results", "work_queue", "timers", "board_tasks", "agent_reports");
     private static final List<SetStatement<?>> WRITES = List.of(RunsTable.INSERT, RunsTable.UPDATE,
             RunsTable.INSERT_HEAD, RunsTable.UPDATE_HEAD, AgentsTable.INSERT, AgentsTable.UPDATE, TasksTable.INSERT,
             TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.UPDATE, EventsTable.INSERT,
             ResultsTable.INSERT, AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE,
-            QueueTable.CLEAR, TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR);
+            QueueTable.CLEAR, TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR, BoardTable.UPDATE,
+            ReportsTable.OF_TASKS, ReportsTable.OF_RUNS);
 
     private SeenPlans committer;
     private SeenPlans pool;
@@ -98,6 +99,16 @@ class HotPlansTest {
                     insert into timers (kind, subject, run_id, due_at, workspace_id)
                     select 'human', gen_random_uuid(), gen_random_uuid(), '2030-01-01'::timestamptz, gen_random_uuid()
                       from generate_series(1, 20000)""");
+            RunFixtures.execute(c, """
+                    insert into board_tasks (workspace_id, title, status, source_type, source_id)
+                    select workspace_id, title, 'done', 'orchestration', id::text from orchestration_runs
+                    union all
+                    select workspace_id, title, 'done', 'orchestration_task', id::text from orchestration_tasks
+                    on conflict do nothing""");
+            RunFixtures.execute(c, """
+                    insert into agent_reports (workspace_id, report_type, title, subject_id, run_id, run_attempt)
+                    select workspace_id, 'delivery', title, id, run_id, attempt from orchestration_tasks
+                    on conflict do nothing""");
         }
         world.send(new Command.Create(run(UUID.randomUUID(), world.workspace, RunPolicy.DEFAULT.withApprovePlan(true),
                 task("a", List.of(), step("one"))), true, TESTER));

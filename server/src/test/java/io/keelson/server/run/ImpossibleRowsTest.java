@@ -74,7 +74,7 @@ class ImpossibleRowsTest {
             update work_queue set holder = 'somebody'
             update work_queue set deadline_at = now()
             """)
-    void isRefused(String sql) {
+    void ac07IsRefused(String sql) {
         assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, sql)))
                 .isInstanceOfSatisfying(SqlFailure.class, e -> assertThat(e.sqlState()).isEqualTo(CHECK_VIOLATION));
     }

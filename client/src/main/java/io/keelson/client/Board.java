@@ -1,0 +1,56 @@
+package io.keelson.client;
+
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The work board: one task for each run, one below it for each of the run's tasks, and what people put there. Every method
+ * throws {@link KeelsonException} as {@link Api} says.
+ */
+public final class Board {
+
+    private final Api api;
+
+    Board(Api api) {
+        this.api = api;
+    }
+
+    /** All columns with their first tasks; the query's status and cursor do not count. */
+    public List<BoardColumn> columns(BoardQuery query) {
+        return document(query).path("columns").valueStream()
+                .map(column -> Json.document(column, BoardColumn.class)).toList();
+    }
+
+    /** The same as the API says it. */
+    public JsonNode document(BoardQuery query) {
+        return api.get(query.on(Route.of("/board")).toString());
+    }
+
+    public Page<BoardTask> tasks(BoardQuery query) {
+        Route route = query.on(Route.of("/board/tasks")).with("status", query.status()).with("cursor", query.cursor());
+        return Page.of(api.get(route.toString()), BoardTask.class);
+    }
+
+    public BoardTask get(int id) {
+        return Json.document(api.get(at(id).toString()), BoardTask.class);
+    }
+
+    public BoardTask create(BoardTaskRequest task) {
+        return Json.document(api.send(Call.post(Route.of("/board/tasks"), task.document())).body(), BoardTask.class);
+    }
+
+    /** @throws KeelsonException {@code BOARD_TASK_READ_ONLY} for what a run put there, but for its priority */
+    public BoardTask change(int id, BoardTaskRequest change) {
+        Call call = Call.of("PATCH", at(id), change.document()).repeatable();
+        return Json.document(api.send(call).body(), BoardTask.class);
+    }
+
+    /** Its parts stay, as tasks of their own. */
+    public void remove(int id) {
+        api.send(Call.of("DELETE", at(id), null));
+    }
+
+    private static Route at(int id) {
+        return Route.of("/board/tasks/", Integer.toString(id));
+    }
+}

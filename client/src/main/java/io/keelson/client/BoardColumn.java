@@ -1,0 +1,19 @@
+package io.keelson.client;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A column of the work board.
+ *
+ * @param count of its tasks, counted to 1,000
+ * @param more whether there are more than that
+ * @param items the newest of them
+ * @param nextCursor where {@link Board#tasks} goes on with this status; null when these are all
+ */
+public record BoardColumn(String status, int count, boolean more, List<BoardTask> items, @Nullable String nextCursor) {
+
+    public BoardColumn {
+        items = List.copyOf(items);
+    }
+}

@@ -1,0 +1,81 @@
+package io.keelson.client;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * What a task of the work board is to be; null for what is left to the server, or stays. An empty description, assignee or
+ * result takes away what is.
+ */
+public record BoardTaskRequest(@Nullable String title, @Nullable String description, @Nullable String status,
+        @Nullable String priority, @Nullable String assignee, @Nullable Integer parentTaskId,
+        @Nullable List<String> tags, @Nullable String result) {
+
+    public static BoardTaskRequest titled(String title) {
+        return new BoardTaskRequest(title, null, null, null, null, null, null, null);
+    }
+
+    /** Nothing; for changes. */
+    public static BoardTaskRequest change() {
+        return new BoardTaskRequest(null, null, null, null, null, null, null, null);
+    }
+
+    public BoardTaskRequest title(String value) {
+        return new BoardTaskRequest(value, description, status, priority, assignee, parentTaskId, tags, result);
+    }
+
+    public BoardTaskRequest description(String value) {
+        return new BoardTaskRequest(title, value, status, priority, assignee, parentTaskId, tags, result);
+    }
+
+    public BoardTaskRequest status(String value) {
+        return new BoardTaskRequest(title, description, value, priority, assignee, parentTaskId, tags, result);
+    }
+
+    public BoardTaskRequest priority(String value) {
+        return new BoardTaskRequest(title, description, status, value, assignee, parentTaskId, tags, result);
+    }
+
+    public BoardTaskRequest assignee(String value) {
+        return new BoardTaskRequest(title, description, status, priority, value, parentTaskId, tags, result);
+    }
+
+    /** Only for a new task. */
+    public BoardTaskRequest parent(int value) {
+        return new BoardTaskRequest(title, description, status, priority, assignee, value, tags, result);
+    }
+
+    public BoardTaskRequest tags(String... values) {
+        return new BoardTaskRequest(title, description, status, priority, assignee, parentTaskId, List.of(values),
+                result);
+    }
+
+    /** Only for a change. */
+    public BoardTaskRequest result(String value) {
+        return new BoardTaskRequest(title, description, status, priority, assignee, parentTaskId, tags, value);
+    }
+
+    ObjectNode document() {
+        ObjectNode document = Json.object();
+        put(document, "title", title);
+        put(document, "description", description);
+        put(document, "status", status);
+        put(document, "priority", priority);
+        put(document, "assignee", assignee);
+        put(document, "result", result);
+        if (parentTaskId != null) {
+            document.put("parent_task_id", parentTaskId);
+        }
+        if (tags != null) {
+            tags.forEach(document.putArray("tags")::add);
+        }
+        return document;
+    }
+
+    private static void put(ObjectNode document, String name, @Nullable String value) {
+        if (value != null) {
+            document.put(name, value);
+        }
+    }
+}

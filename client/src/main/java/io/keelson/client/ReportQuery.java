@@ -1,0 +1,44 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which reports, newest first.
+ *
+ * @param from inclusive
+ * @param to exclusive
+ * @param cursor where to go on; null for the newest
+ * @param limit at most so many; null for the server's default
+ */
+public record ReportQuery(@Nullable String runId, @Nullable String type, @Nullable String agent,
+        @Nullable Instant from, @Nullable Instant to, @Nullable String cursor, @Nullable Integer limit) {
+
+    public static ReportQuery all() {
+        return new ReportQuery(null, null, null, null, null, null, null);
+    }
+
+    public ReportQuery run(String value) {
+        return new ReportQuery(value, type, agent, from, to, cursor, limit);
+    }
+
+    public ReportQuery type(String value) {
+        return new ReportQuery(runId, value, agent, from, to, cursor, limit);
+    }
+
+    public ReportQuery agent(String value) {
+        return new ReportQuery(runId, type, value, from, to, cursor, limit);
+    }
+
+    public ReportQuery between(@Nullable Instant begin, @Nullable Instant end) {
+        return new ReportQuery(runId, type, agent, begin, end, cursor, limit);
+    }
+
+    public ReportQuery from(@Nullable String value) {
+        return new ReportQuery(runId, type, agent, from, to, value, limit);
+    }
+
+    public ReportQuery limit(int value) {
+        return new ReportQuery(runId, type, agent, from, to, cursor, value);
+    }
+}

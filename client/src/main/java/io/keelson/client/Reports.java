@@ -1,0 +1,35 @@
+package io.keelson.client;
+
+import tools.jackson.databind.JsonNode;
+
+/** What became of tasks and runs, in Markdown. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Reports {
+
+    private final Api api;
+
+    Reports(Api api) {
+        this.api = api;
+    }
+
+    /** Without their contents. */
+    public Page<Report> list(ReportQuery query) {
+        return Page.of(document(query), Report.class);
+    }
+
+    /** The same as the API says it. */
+    public JsonNode document(ReportQuery query) {
+        Route route = Route.of("/reports").with("run_id", query.runId()).with("type", query.type())
+                .with("agent", query.agent()).with("from", query.from()).with("to", query.to())
+                .with("cursor", query.cursor()).with("limit", query.limit());
+        return api.get(route.toString());
+    }
+
+    public Report get(String id) {
+        return Json.document(document(id), Report.class);
+    }
+
+    /** The same as the API says it. */
+    public JsonNode document(String id) {
+        return api.get(Route.of("/reports/", id).toString());
+    }
+}

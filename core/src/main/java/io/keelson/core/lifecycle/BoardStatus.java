@@ -1,0 +1,38 @@
+package io.keelson.core.lifecycle;
+
+import java.util.Locale;
+
+/**
+ * Columns of the work board, and which of them a task or a run stands in (PRD-101 §3.8; a task that is only planned is in
+ * the inbox). For runs the seed says "likewise": what waits for a human is in review.
+ */
+public enum BoardStatus {
+    INBOX, ASSIGNED, IN_PROGRESS, REVIEW, DONE;
+
+    private final String wire = name().toLowerCase(Locale.ROOT);
+
+    /** As it is stored and shown. */
+    public String wire() {
+        return wire;
+    }
+
+    public static BoardStatus of(TaskState state) {
+        return switch (state) {
+            case PENDING, QUEUED -> INBOX;
+            case ASSIGNED, AWAITING_RETRY -> ASSIGNED;
+            case RUNNING, CONTINUING -> IN_PROGRESS;
+            case VERIFYING, AWAITING_HUMAN -> REVIEW;
+            case COMPLETED, FAILED, CANCELLED, SKIPPED -> DONE;
+        };
+    }
+
+    public static BoardStatus of(RunState state) {
+        return switch (state) {
+            case CREATED, PENDING, PLANNING -> INBOX;
+            case RETRYING -> ASSIGNED;
+            case RUNNING, RESUMING -> IN_PROGRESS;
+            case AWAITING_APPROVAL, PAUSED, BUDGET_EXCEEDED, ESCALATED -> REVIEW;
+            case COMPLETED, FAILED, CANCELLED, SKIPPED -> DONE;
+        };
+    }
+}

@@ -1,0 +1,32 @@
+-- Takes the orchestration out of a database: all that runs, their tasks, steps, events and files' records are in. What
+-- stood there before it stays (workspaces, agents, board_tasks, agent_reports, workflow_recipes), and so do keys, secrets,
+-- the ledger and the audit log. Runs' own tasks leave the board; reports stay, without the column that names a task.
+-- A server that starts on the database afterwards makes everything anew, empty. Stop all servers first, and make a backup:
+--   psql --single-transaction --set ON_ERROR_STOP=1 --file scripts/downgrade.sql DATABASE-URL
+-- See docs/board.md.
+
+delete from board_tasks where source_type in ('orchestration', 'orchestration_task');
+drop index if exists uq_board_tasks_orchestration_run, uq_board_tasks_orchestration_task, ix_agent_reports_orch_task;
+alter table agent_reports drop column if exists orchestration_task_id;
+
+drop table if exists work_results, work_queue, timers, step_logs, step_progress, artifacts, artifact_uploads, upload_places,
+    escalation_tickets, proposals, inbox_assignments, run_signals, workers, run_agents, run_attempts, run_heads, engine_nodes, engine_outages, orchestration_steps,
+    orchestration_events_archive, orchestration_events, orchestration_task_dependencies, orchestration_tasks,
+    orchestration_runs cascade;
+
+delete from idempotency_cache;
+
+-- The row types in which servers send what they write.
+do $$
+declare
+    each record;
+begin
+    for each in select typname from pg_type
+                 where typtype = 'c' and typname like 'keelson\_%' and typnamespace = 'public'::regnamespace
+                   and typrelid in (select oid from pg_class where relkind = 'c') loop
+        execute format('drop type if exists %I', each.typname);
+    end loop;
+end $$;
+
+-- As if no file had ever been applied: every file may be applied to what is left.
+delete from flyway_schema_history;

@@ -1,0 +1,71 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Cells;
+import io.keelson.cli.view.Table;
+import io.keelson.client.BoardColumn;
+import io.keelson.client.BoardQuery;
+import io.keelson.client.BoardTask;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(name = "board", description = "Shows the work board: runs and people's tasks by how far they are.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson board", "  keelson board --run latest",
+                "  keelson board --json | jq '.columns[] | {status, count}'"})
+final class BoardCommand extends CliCommand {
+
+    @Option(names = "--run", paramLabel = "RUN", description = "The tasks of this run: its id, or latest.")
+    @Nullable String run;
+
+    @Option(names = "--assignee", paramLabel = "NAME", description = "Only what this agent or person does.")
+    @Nullable String assignee;
+
+    @Option(names = "--limit", paramLabel = "N", defaultValue = "10",
+            description = "At most so many of each column; ${DEFAULT-VALUE} when not given.")
+    int limit = 10;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            BoardQuery query = BoardQuery.all().limit(limit);
+            query = run == null ? query : query.run(RunDocuments.id(link.keelson(), run));
+            query = assignee == null ? query : query.assignee(assignee);
+            if (json) {
+                print(link.keelson().board().document(query));
+                return ExitCode.OK;
+            }
+            List<BoardColumn> columns = link.keelson().board().columns(query);
+            print(lines(columns));
+            if (columns.stream().anyMatch(column -> column.nextCursor() != null)) {
+                note("there are more: --limit");
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private List<String> lines(List<BoardColumn> columns) {
+        Table table = new Table("STATUS", "TASK", "PRIORITY", "AGE", "ASSIGNEE", "TITLE");
+        List<String> counts = new ArrayList<>();
+        for (BoardColumn column : columns) {
+            counts.add(column.status() + " " + column.count() + (column.more() ? "+" : ""));
+            for (BoardTask task : column.items()) {
+                table.row(task.status(), Integer.toString(task.id()), task.priority(),
+                        Amounts.age(Duration.between(task.createdAt(), clock().instant())),
+                        Cells.clean(Objects.requireNonNullElse(task.assignee(), "")), Cells.clean(task.title()));
+            }
+        }
+        List<String> lines = new ArrayList<>(List.of(String.join(", ", counts)));
+        if (columns.stream().anyMatch(column -> !column.items().isEmpty())) {
+            lines.add("");
+            lines.addAll(table.lines(0, style()));
+        }
+        return lines;
+    }
+}

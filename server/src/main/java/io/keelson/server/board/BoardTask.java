@@ -1,0 +1,54 @@
+package io.keelson.server.board;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A task on the board.
+ *
+ * @param reviewMode {@code auto} or {@code manual}
+ * @param assignee the name of the run's agent, or whatever people wrote; null for nobody
+ * @param assignedAgentId of the roster; null for none
+ * @param parentTaskId null at the top
+ * @param sourceType {@code user}, {@code recipe}, {@code orchestration} (a run) or {@code orchestration_task}
+ * @param sourceId the run's or the run's task's id; null for what people made
+ * @param tags JSON text, an array of texts
+ * @param children how many it has, counted to {@link Board#COUNTED} and one more
+ */
+public record BoardTask(int id, String title, @Nullable String description, String status, String priority,
+        String reviewMode, @Nullable String assignee, @Nullable Integer assignedAgentId, String createdByType,
+        @Nullable String createdById, @Nullable Integer parentTaskId, String sourceType, @Nullable String sourceId,
+        @Nullable UUID runId, String tags, @Nullable String result, @Nullable String errorMessage,
+        @Nullable Instant startedAt, @Nullable Instant completedAt, Instant createdAt, Instant updatedAt,
+        int children) {
+
+    /** True for what a run put there. */
+    public boolean orchestrated() {
+        return sourceType.equals("orchestration") || sourceType.equals("orchestration_task");
+    }
+
+    static BoardTask of(ResultSet row) throws SQLException {
+        return new BoardTask(row.getInt("id"), row.getString("title"), row.getString("description"),
+                row.getString("status"), row.getString("priority"), row.getString("review_mode"),
+                row.getString("assignee"), row.getObject("assigned_agent_id", Integer.class),
+                row.getString("created_by_type"), row.getString("created_by_id"),
+                row.getObject("parent_task_id", Integer.class), row.getString("source_type"),
+                row.getString("source_id"), row.getObject("run_id", UUID.class), row.getString("tags"),
+                row.getString("result"), row.getString("error_message"), time(row, "started_at"),
+                time(row, "completed_at"), required(row, "created_at"), required(row, "updated_at"),
+                row.getInt("children"));
+    }
+
+    static @Nullable Instant time(ResultSet row, String column) throws SQLException {
+        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
+    }
+
+    static Instant required(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, OffsetDateTime.class).toInstant();
+    }
+}

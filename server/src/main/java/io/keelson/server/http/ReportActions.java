@@ -1,0 +1,81 @@
+package io.keelson.server.http;
+
+import io.keelson.server.auth.Scope;
+import io.keelson.server.board.Report;
+import io.keelson.server.board.Reports;
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Reports: in lists without their text, one as JSON or as Markdown. */
+final class ReportActions {
+
+    private static final String MARKDOWN = "text/markdown";
+
+    private final Reports reports;
+
+    ReportActions(Reports reports) {
+        this.reports = reports;
+    }
+
+    void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/reports", this::list);
+        table.get(Scope.RUNS_READ, "/reports/{id}", this::one);
+    }
+
+    private Answer list(Call call) {
+        Query query = call.query();
+        String runText = query.text("run_id");
+        UUID run = runText == null ? null : IdKind.RUN.parse(runText);
+        if (runText != null && run == null) {
+            throw Query.invalid("run_id", "must be a run's id");
+        }
+        Reports.Filter filter = new Reports.Filter(run, query.word("type", Reports.TYPES), query.text("agent"),
+                query.time("from"), query.time("to"));
+        Cursor cursor = new Cursor("reports");
+        Reports.Place after = cursor.read(query, ReportActions::place);
+        int limit = query.limit();
+        query.done();
+        List<Report> found = reports.list(call.workspace(), filter, after, limit + 1);
+        List<Report> shown = found.subList(0, Math.min(limit, found.size()));
+        return Answer.ok(Lists.page(shown.stream().map(ReportActions::document).toList(),
+                found.size() <= limit ? null
+                        : cursor.write(shown.getLast().createdAt() + "/" + shown.getLast().id())));
+    }
+
+    private static Reports.Place place(String text) {
+        String[] parts = text.split("/", 2);
+        return new Reports.Place(Instant.parse(parts[0]), UUID.fromString(parts[1]));
+    }
+
+    private Answer one(Call call) {
+        call.query().done();
+        UUID id = call.id("id", IdKind.REPORT);
+        Report report = Reads.found(reports.find(call.workspace(), id), IdKind.REPORT, id);
+        if (accepts(call.header("Accept"))) {
+            byte[] text = report.content().getBytes(StandardCharsets.UTF_8);
+            return Answer.stream(MARKDOWN + "; charset=utf-8", text.length, new ByteArrayInputStream(text))
+                    .header("Vary", "Accept");
+        }
+        return Answer.resource(document(report).put("content", report.content())).header("Vary", "Accept");
+    }
+
+    private static boolean accepts(@Nullable String header) {
+        return header != null && header.toLowerCase(Locale.ROOT).strip().startsWith(MARKDOWN);
+    }
+
+    private static ObjectNode document(Report report) {
+        UUID run = report.runId();
+        UUID task = report.taskId();
+        return Json.object().put("id", report.id().toString()).put("type", report.type()).put("title", report.title())
+                .put("run_id", run == null ? null : run.toString()).put("attempt", report.attempt())
+                .put("task_id", task == null ? null : task.toString()).put("agent", report.agent())
+                .put("state", report.state()).put("tokens", report.tokens()).put("cost", Json.plain(report.cost()))
+                .put("duration_ms", report.durationMs()).put("created_at", Json.time(report.createdAt()));
+    }
+}

@@ -1,0 +1,75 @@
+package io.keelson.server.run;
+
+import io.keelson.core.lifecycle.BoardStatus;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.run.Changes;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.TaskRow;
+import io.keelson.server.run.BoardTable.Moved;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a batch means to the board and to the reports. Its events tell of every change of a state; what a row's first one
+ * left is what the board shows.
+ */
+final class BoardMoves {
+    private final List<Moved> moved = new ArrayList<>();
+    private final List<UUID> endedTasks = new ArrayList<>();
+    private final List<UUID> endedRuns = new ArrayList<>();
+
+    BoardMoves(Changes changes) {
+        Map<UUID, String> left = left(changes.events());
+        changes.runs().stream().filter(run -> left.containsKey(run.id())).forEach(run -> {
+            if (!changes.isNew(run.id())) {
+                moved.add(Moved.of(run));
+            }
+            if (run.state().terminal()) {
+                endedRuns.add(run.id());
+            }
+        });
+        changes.tasks().forEach(task -> {
+            String before = left.get(task.id());
+            if (before != null && BoardStatus.of(TaskState.of(before)) != BoardStatus.of(task.state())) {
+                moved.add(Moved.of(task));
+            }
+            end(task, before);
+        });
+        changes.newTasks().forEach(task -> end(task, left.get(task.id())));
+    }
+
+    /** The state that each run and each task was in before. */
+    private static Map<UUID, String> left(List<Event> events) {
+        Map<UUID, String> left = new HashMap<>();
+        for (Event event : events) {
+            if (event.from() == null || event.stepId() != null || event.taskId() == null && event.agentId() != null) {
+                continue;
+            }
+            left.putIfAbsent(event.taskId() == null ? event.runId() : event.taskId(), event.from());
+        }
+        return left;
+    }
+
+    private void end(TaskRow task, @Nullable String before) {
+        if (before != null && task.state().terminal()) {
+            endedTasks.add(task.id());
+        }
+    }
+
+    List<Moved> moved() {
+        return moved;
+    }
+
+    List<UUID> endedTasks() {
+        return endedTasks;
+    }
+
+    /** A run that ends and begins again within the batch has no report of that attempt. */
+    List<UUID> endedRuns() {
+        return endedRuns;
+    }
+}

@@ -1,0 +1,248 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.client.Board;
+import io.keelson.client.BoardQuery;
+import io.keelson.client.BoardTask;
+import io.keelson.client.BoardTaskRequest;
+import io.keelson.client.Keelson;
+import io.keelson.client.Page;
+import io.keelson.client.Report;
+import io.keelson.client.ReportQuery;
+import io.keelson.core.lifecycle.BoardStatus;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.server.Invariants;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** The board and the reports over HTTP, by way of the client where it has a word for it. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class BoardApiTest {
+    private static final String API = "/api/v1";
+
+    /** One task of each kind ends well, one fails with what could pass for Markdown, one is never needed. */
+    private static final String MIXED = """
+            {"name": "Mixed\\nbag", "goal": "Find out\\n# not a heading", "start": true, "tags": ["x"], "plan": {"tasks": [
+              {"id": "find", "title": "Find", "task_type": "research", "description": "Look\\n```\\naround",
+               "steps": [{"name": "look", "tool": "echo", "input": {"text": "line one\\n## line two"}}]},
+              {"id": "write", "title": "Write", "task_type": "writing", "depends_on": ["find"],
+               "steps": [{"name": "put", "tool": "echo", "input": {"n": 1}}]},
+              {"id": "sum", "title": "Sum", "task_type": "synthesis", "depends_on": ["find"],
+               "steps": [{"name": "add", "tool": "echo", "input": {"all": true}}]},
+              {"id": "breaks", "title": "Breaks", "task_type": "review", "depends_on": ["write", "sum"],
+               "steps": [{"name": "try", "tool": "fail", "input": {"times": 9}, "retry": {"max_attempts": 1}}]},
+              {"id": "after", "title": "After", "depends_on": ["breaks"],
+               "steps": [{"name": "never", "tool": "echo", "input": {}}]}]}}""";
+
+    private ApiServer api;
+    private Keelson keelson;
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+        keelson = Keelson.builder().url(api.url().toString()).apiKey(api.key()).build();
+    }
+
+    @AfterAll
+    void stop() {
+        Invariants.hold(api.database(), "I10");
+        api.close();
+    }
+
+    @Test
+    void aRunStandsOnTheBoardWithItsTasksBelowIt() {
+        String run = api.create(ApiServer.WAITS);
+        BoardTask mission = mission(run);
+        assertThat(mission.title()).isEqualTo("Mission: waits");
+        assertThat(mission.status()).isEqualTo("inbox");
+        assertThat(mission.tags()).containsExactly("mission", "created");
+        assertThat(api.post(API + "/runs/" + run + "/start", "{}").status()).isLessThan(300);
+        api.awaitStep(run, "waiting_approval");
+        assertThat(mission(run).status()).isEqualTo("in_progress");
+        String state = api.get(API + "/runs/" + run + "/tasks").json().at("/items/0/state").stringValue();
+        assertThat(tasks(run)).singleElement().satisfies(task -> {
+            assertThat(task.status()).isEqualTo(BoardStatus.of(TaskState.of(state)).wire());
+            assertThat(task.startedAt()).isNotNull();
+            assertThat(task.parentTaskId()).isEqualTo(mission.id());
+            assertThat(task.tags()).containsExactly("mission_task", "other");
+        });
+
+        assertThat(api.post(API + "/runs/" + run + "/cancel", "{}").status()).isLessThan(300);
+        assertThat(mission(run)).satisfies(ended -> {
+            assertThat(ended.status()).isEqualTo("done");
+            assertThat(ended.tags()).containsExactly("mission", "cancelled");
+            assertThat(ended.completedAt()).isNotNull();
+            assertThat(ended.children()).isEqualTo(1);
+        });
+        assertThat(tasks(run).getFirst().status()).isEqualTo("done");
+    }
+
+    @Test
+    void whatHasEndedSaysHowAndHasItsReport() {
+        String run = api.create(MIXED);
+        api.awaitState(run, "failed");
+
+        assertThat(tasks(run)).allMatch(task -> task.status().equals("done"));
+        assertThat(named(run, "Find").result()).contains("line one");
+        assertThat(named(run, "Breaks").errorMessage()).isNotBlank();
+        assertThat(named(run, "After")).satisfies(never -> assertThat(never.result() + never.errorMessage())
+                .containsAnyOf("skipped", "cancelled"));
+
+        List<Report> reports = keelson.reports().list(ReportQuery.all().run(run)).items();
+        assertThat(reports).extracting(report -> report.title().strip() + " " + report.type())
+                .containsExactlyInAnyOrder("Find research", "Write delivery", "Sum summary", "Breaks incident",
+                        "Mixed\nbag incident");
+        assertThat(reports).allMatch(report -> report.content() == null);
+        assertThat(keelson.reports().list(ReportQuery.all().run(run).type("research")).items()).hasSize(1);
+        assertThat(keelson.reports().list(ReportQuery.all().run(run).agent("nobody")).items()).isEmpty();
+        assertThat(keelson.reports().list(ReportQuery.all().run(run).between(reports.getFirst().createdAt()
+                .plusSeconds(1), null)).items()).isEmpty();
+
+        String whole = content(reports, "Mixed\nbag");
+        assertThat(whole).startsWith("# Mixed bag\n").contains("> Find out\n> # not a heading\n", "**failed**",
+                "- Find (`find`): completed\n", "- After (`after`): ", "Tasks: 5, completed 3, failed 1", run);
+        String found = content(reports, "Find");
+        assertThat(found).contains("> Look\n> ```\n> around\n", "- look (`echo`): completed\n", "## Output",
+                "- Duration: ", "/api/v1/runs/" + run);
+        assertThat(found.lines().filter(line -> line.startsWith("#"))).containsExactly("# Find", "## Goal",
+                "## What was done", "## Output", "## Figures", "## Links");
+        assertThat(content(reports, "Breaks")).contains("## Failure");
+
+        ApiServer.Answer plain = api.get(API + "/reports/" + reports.getFirst().id(), "Accept", "text/markdown");
+        assertThat(plain.header("Content-Type")).isEqualTo("text/markdown; charset=utf-8");
+        assertThat(plain.text()).startsWith("# ");
+    }
+
+    /** Each attempt of a run has a report of its own; what was carried over has one from when it was made. */
+    @Test
+    void aRetriedRunIsReportedOnAgain() {
+        String run = api.create(MIXED);
+        api.awaitState(run, "failed");
+        assertThat(api.post(API + "/runs/" + run + "/retry", "{}").status()).isLessThan(300);
+        api.awaitState(run, "failed");
+
+        List<Report> reports = keelson.reports().list(ReportQuery.all().run(run)).items();
+        assertThat(reports).filteredOn(report -> report.taskId() == null).extracting(Report::attempt)
+                .contains(1, 2);
+        assertThat(reports).filteredOn(report -> report.title().equals("Find")).hasSize(1);
+    }
+
+    @Test
+    void peoplePutTasksOnIt() {
+        Board board = keelson.board();
+        BoardTask made = board.create(BoardTaskRequest.titled("Call back").assignee("ann").tags("a", "b", "a"));
+        assertThat(made.status()).isEqualTo("inbox");
+        assertThat(made.tags()).containsExactly("a", "b");
+        assertThat(made.sourceType()).isEqualTo("user");
+        BoardTask part = board.create(BoardTaskRequest.titled("Find number").parent(made.id()).status("in_progress"));
+        assertThat(part.startedAt()).isNotNull();
+        assertThat(board.tasks(BoardQuery.all().parent(made.id())).items()).containsExactly(part);
+        assertThat(board.tasks(BoardQuery.all().assignee("ann")).items()).extracting(BoardTask::id)
+                .containsExactly(made.id());
+        assertThat(board.tasks(BoardQuery.all().tag("b")).items()).extracting(BoardTask::id)
+                .containsExactly(made.id());
+        assertThat(board.tasks(BoardQuery.all().tag("none")).items()).isEmpty();
+
+        BoardTask done = board.change(made.id(), BoardTaskRequest.change().status("done").result("called"));
+        assertThat(done.completedAt()).isNotNull();
+        assertThat(done.title()).isEqualTo("Call back");
+        assertThat(board.change(made.id(), BoardTaskRequest.change().status("inbox").assignee("")))
+                .satisfies(again -> {
+                    assertThat(again.completedAt()).isNull();
+                    assertThat(again.assignee()).isNull();
+                    assertThat(again.result()).isEqualTo("called");
+                });
+        board.remove(made.id());
+        assertThat(board.get(part.id()).parentTaskId()).isNull();
+        assertThat(api.get(API + "/board/tasks/" + made.id()).json().get("code").stringValue())
+                .isEqualTo("BOARD_TASK_NOT_FOUND");
+    }
+
+    @Test
+    void whatARunPutThereIsTheRuns() {
+        BoardTask mission = mission(api.create(ApiServer.WAITS));
+        String at = API + "/board/tasks/" + mission.id();
+        assertThat(keelson.board().change(mission.id(), BoardTaskRequest.change().priority("urgent")).priority())
+                .isEqualTo("urgent");
+        for (String change : List.of("{\"status\": \"done\"}", "{\"title\": \"x\", \"priority\": \"low\"}",
+                "{\"assignee\": null}")) {
+            ApiServer.Answer refused = api.send("PATCH", at, change.getBytes(), "Content-Type", "application/json");
+            assertThat(refused.status()).as(refused.text()).isEqualTo(409);
+            assertThat(refused.json().get("code").stringValue()).isEqualTo("BOARD_TASK_READ_ONLY");
+        }
+        assertThat(api.send("DELETE", at, null).status()).isEqualTo(409);
+        assertThat(keelson.board().get(mission.id())).satisfies(same -> {
+            assertThat(same.priority()).isEqualTo("urgent");
+            assertThat(same.status()).isEqualTo("inbox");
+        });
+    }
+
+    @Test
+    void pagesAreStable() {
+        List<Integer> made = new ArrayList<>();
+        for (int i = 0; i < 7; i++) {
+            made.add(keelson.board().create(BoardTaskRequest.titled("n" + i).status(i % 2 == 0 ? "inbox" : "review")
+                    .tags("pages")).id());
+        }
+        BoardQuery query = BoardQuery.all().tag("pages").limit(2);
+        List<Integer> read = new ArrayList<>();
+        String cursor = null;
+        do {
+            Page<BoardTask> page = keelson.board().tasks(query.from(cursor));
+            page.items().forEach(task -> read.add(task.id()));
+            keelson.board().create(BoardTaskRequest.titled("later").tags("pages"));
+            cursor = page.nextCursor();
+        } while (cursor != null);
+        assertThat(read).isEqualTo(made.reversed());
+
+        JsonNode columns = api.get(API + "/board?tag=pages&limit=2").json().get("columns");
+        assertThat(columns.valueStream().map(column -> column.get("status").stringValue()))
+                .containsExactly("inbox", "assigned", "in_progress", "review", "done");
+        JsonNode review = columns.get(3);
+        assertThat(review.get("items").size()).isEqualTo(2);
+        Page<BoardTask> rest = keelson.board().tasks(query.status("review")
+                .from(review.get("next_cursor").stringValue()));
+        assertThat(rest.items()).extracting(BoardTask::id).containsExactly(made.get(1));
+        assertThat(api.get(API + "/board?source_type=user").json().at("/columns/3/count").intValue())
+                .isEqualTo(keelson.board().tasks(BoardQuery.all().source("user").status("review")).items().size());
+    }
+
+    /** Twice under one idempotency key is once. */
+    @Test
+    void aTaskIsMadeOnce() {
+        String body = "{\"title\": \"once\", \"tags\": [\"once\"]}";
+        for (int i = 0; i < 2; i++) {
+            assertThat(api.post(API + "/board/tasks", body, "Idempotency-Key", "once").status()).isBetween(200, 201);
+        }
+        assertThat(keelson.board().tasks(BoardQuery.all().tag("once")).items()).hasSize(1);
+    }
+
+    private BoardTask mission(String run) {
+        List<BoardTask> found = new ArrayList<>();
+        keelson.board().columns(BoardQuery.all().source("orchestration").limit(100)).forEach(column -> column.items()
+                .stream().filter(task -> run.equals(task.runId())).forEach(found::add));
+        assertThat(found).hasSize(1);
+        return found.getFirst();
+    }
+
+    private List<BoardTask> tasks(String run) {
+        return keelson.board().tasks(BoardQuery.all().run(run)).items();
+    }
+
+    private BoardTask named(String run, String title) {
+        return tasks(run).stream().filter(task -> task.title().equals(title)).findFirst().orElseThrow();
+    }
+
+    private String content(List<Report> reports, String title) {
+        String id = reports.stream().filter(report -> report.title().equals(title)).findFirst().orElseThrow().id();
+        return keelson.reports().get(id).content();
+    }
+}
