@@ -9,9 +9,9 @@ delete from board_tasks where source_type in ('orchestration', 'orchestration_ta
 drop index if exists uq_board_tasks_orchestration_run, uq_board_tasks_orchestration_task, ix_agent_reports_orch_task;
 alter table agent_reports drop column if exists orchestration_task_id;
 
-drop table if exists work_results, work_queue, timers, step_logs, step_progress, artifacts, artifact_uploads, upload_places,
-    escalation_tickets, proposals, inbox_assignments, run_signals, workers, run_agents, run_attempts, run_heads, engine_nodes, engine_outages, orchestration_steps,
-    orchestration_events_archive, orchestration_events, orchestration_task_dependencies, orchestration_tasks,
+drop table if exists work_results, work_queue, timers, step_logs, step_progress, artifacts, artifact_uploads,
+    upload_places, escalation_tickets, proposals, inbox_assignments, run_signals, workers, run_agents, run_attempts,
+    run_heads, engine_nodes, engine_outages, orchestration_steps, orchestration_events_archive, orchestration_events, orchestration_task_dependencies, orchestration_tasks,
     orchestration_runs cascade;
 
 delete from idempotency_cache;
