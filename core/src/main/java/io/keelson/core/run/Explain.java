@@ -79,7 +79,7 @@ public final class Explain {
     private boolean held() {
         RunRow run = view.run;
         switch (run.state) {
-            case CREATED -> notStarted(run);
+            case CREATED -> notStarted();
             case PENDING -> turn(run);
             case PLANNING, RESUMING -> add("STARTING", "the run is being set up", null);
             case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a human has to approve the plan",
@@ -98,7 +98,7 @@ public final class Explain {
         return true;
     }
 
-    private void notStarted(RunRow run) {
+    private void notStarted() {
         if (view.startDue == null) {
             add("NOT_STARTED", "the run was accepted and waits to be started", null);
         } else {

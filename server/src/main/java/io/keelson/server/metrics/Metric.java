@@ -78,6 +78,7 @@ public enum Metric {
     private final Kind kind;
     private final String served;
     private final String meaning;
+    @SuppressWarnings("ImmutableEnumChecker") // a list of List.of cannot change
     private final List<String> labels;
 
     Metric(Kind kind, String served, String meaning, String... labels) {
