@@ -3,12 +3,17 @@ package io.keelson.server.http;
 import io.keelson.core.lifecycle.Circumstance;
 import io.keelson.core.lifecycle.Contracts;
 import io.keelson.core.lifecycle.RunState;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The status document of the run lifecycle contract (run-lifecycle §3), member for member and in its order. */
 final class StatusDocument {
+
+    /** The contract has one word for whatever took too long (run-lifecycle §5.3). */
+    private static final Set<String> TOO_LONG = Set.of("RUN_TIMEOUT", "TASK_TIMEOUT", "STEP_TIMEOUT");
+    private static final String TIMEOUT = "AGENT_TIMEOUT";
 
     private StatusDocument() {}
 
@@ -31,6 +36,6 @@ final class StatusDocument {
     private static @Nullable String error(ObjectNode row) {
         String code = row.path("error_code").asString("");
         String message = row.path("error_message").asString("");
-        return code.isEmpty() ? null : code + ": " + message;
+        return code.isEmpty() ? null : (TOO_LONG.contains(code) ? TIMEOUT : code) + ": " + message;
     }
 }

@@ -1,0 +1,151 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.http.ApiServer.Answer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** The examples of the run orchestrator's handoff (§1, §3.1, §4.1), as they stand there. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class HandoffDocumentTest {
+
+    /** §4.1 */
+    private static final String KEY = "idem_550e8400-e29b-41d4-a716-446655440000";
+    private static final String REQUEST = """
+            {
+              "name": "Research AI market trends",
+              "task": "..."
+            }""";
+    private static final String RESPONSE = """
+            {
+              "id": "run_123456789",
+              "status": "created"
+            }""";
+    /** §1.1, the allowed actions that change the state, and §1.3. */
+    private static final String WAYS = """
+            CREATED → PENDING
+            CREATED → CANCELLED
+            PENDING → RUNNING
+            PENDING → CANCELLED
+            PENDING → FAILED
+            RUNNING → COMPLETED
+            RUNNING → FAILED
+            RUNNING → PAUSED
+            RUNNING → CANCELLED
+            PAUSED → RESUMING
+            PAUSED → CANCELLED
+            RESUMING → RUNNING
+            RESUMING → FAILED
+            FAILED → RETRYING
+            RETRYING → PENDING
+            RETRYING → FAILED
+            """;
+
+    private ApiServer api;
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+    }
+
+    @AfterAll
+    void stop() {
+        api.close();
+    }
+
+    /**
+     * "Same response, no side effects"; ids below {@code /api/v1} are bare, and the document's form is taken. The request
+     * bears a plan, for there is nobody here who would make one.
+     */
+    @Test
+    void aRunIsCreatedOnceUnderAKey() {
+        String request =
+                Quoted.json(REQUEST, "\"...\"", "\"...\", \"plan\": " + Quoted.json(ApiServer.WAITS).get("plan"))
+                        .toString();
+        Answer created = api.post("/api/v1/runs", request, "Idempotency-Key", KEY);
+        Answer again = api.post("/api/v1/runs", request, "Idempotency-Key", KEY);
+
+        assertThat(created.status()).as(created.text()).isEqualTo(201);
+        assertThat(again.status()).isEqualTo(200);
+        assertThat(again.text()).isEqualTo(created.text());
+        String run = created.json().get("id").stringValue();
+        Quoted.assertHolds(created.json(), Quoted.json(RESPONSE, "run_123456789", run));
+        assertThat(created.json().get("goal").stringValue()).isEqualTo("...");
+        assertThat(api.get("/runs/run_" + run).json().get("id").stringValue()).isEqualTo(run);
+        assertThat(api.get("/api/v1/runs").json().get("items").valueStream()
+                .filter(each -> each.get("name").stringValue().equals("Research AI market trends"))).hasSize(1);
+    }
+
+    @Test
+    void itsStatesAndTheWaysBetweenThem() {
+        Set<String> ways = api.get("/api/v1/lifecycles/handoff").json().get("transitions").valueStream()
+                .map(way -> way.get("from").stringValue() + " → " + way.get("to").stringValue())
+                .filter(way -> !way.matches("(\\w+) → \\1")).collect(Collectors.toCollection(TreeSet::new));
+        assertThat(ways).isEqualTo(new TreeSet<>(WAYS.lines().toList()));
+    }
+
+    /** §1.1, State: CREATED, Invariants. */
+    @Test
+    void aCreatedRunHasNothingYet() {
+        String run = api.create(ApiServer.WAITS);
+        Quoted.assertHolds(api.run(run), Quoted.json("""
+                {"credits_reserved": 0, "agent_count": 0, "task_count": 0, "started_at": null}"""));
+        assertThat(Quoted.time(api.run(run), "created_at")).isNotEmpty();
+    }
+
+    /** §1.3: what each rule says of doing it again. */
+    @Test
+    void whatIsDoneAgainChangesNothing() {
+        String run = api.create(ApiServer.WAITS);
+        for (String action : List.of("start", "pause", "resume", "cancel")) {
+            if (action.equals("pause")) {
+                api.awaitStep(run, "waiting_approval");
+            }
+            Answer first = api.post("/api/v1/runs/" + run + "/" + action, "{}");
+            assertThat(first.status()).as(first.text()).isEqualTo(200);
+            if (action.equals("resume")) {
+                api.awaitState(run, "running");
+            }
+            long events = events(run);
+            assertThat(api.post("/api/v1/runs/" + run + "/" + action, "{}").status()).as(action).isEqualTo(200);
+            if (!action.equals("start")) {
+                assertThat(events(run)).as(action).isEqualTo(events);
+            }
+        }
+        Quoted.assertHolds(api.run(run), Quoted.json("""
+                {"state": "cancelled", "state_type": "terminal"}"""));
+        JsonNode agents = api.get("/api/v1/runs/" + run + "/agents").json().get("items");
+        assertThat(agents).allMatch(agent -> agent.get("state").stringValue().equals("cancelled"));
+    }
+
+    /** §3.1: {@code delay_ms = 100 * (2 ** attempt)}, three attempts, and the step is completed or failed. */
+    @Test
+    void aStepIsTriedThreeTimes() {
+        String run = api.create("""
+                {"name": "tries", "start": true, "plan": {"tasks": [{"id": "t", "retry": {"max_attempts": 1}, "steps": [
+                  {"name": "flaky", "tool": "fail", "input": {"times": 3}, "retry": {"preset": "steps",
+                   "max_attempts": 3, "base_delay_seconds": 0.1, "factor": 2, "jitter": 0}}]}]}}""");
+        api.awaitState(run, "failed");
+        JsonNode step = api.get("/api/v1/runs/" + run + "/steps").json().at("/items/0");
+        Quoted.assertHolds(step, Quoted.json("""
+                {"state": "failed", "attempt": 3, "max_attempts": 3}"""));
+        List<Double> delays = api.get("/api/v1/runs/" + run + "/events?limit=500").json().get("items").valueStream()
+                .filter(event -> event.get("event_type").stringValue().equals("step_retrying"))
+                .map(event -> event.at("/payload/retry_after_seconds").doubleValue()).toList();
+        assertThat(delays).containsExactly(0.1, 0.2);
+    }
+
+    private long events(String run) {
+        return api.get("/api/v1/runs/" + run + "/events?limit=500").json().get("items").size();
+    }
+}
