@@ -57,8 +57,9 @@ class ArchitectureTest {
             "server.schedule | core.run core.schedule server.db",
             "server.engine   | core server.run server.db server.expr server.tool server.artifact server.secret server.json server.log",
             "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
-                    + " server.money server.secret server.recipe server.schedule"
+                    + " server.money server.secret server.recipe server.schedule server.bulk"
                     + " server.roster server.board server.db server.expr server.json server.log",
+            "server.bulk     | core.run server.db server.engine server.run",
             "server.metrics  | core server.engine server.http server.run server.db",
             "server.trace    | core server.engine",
             "cli             | client core.lifecycle core.plan server.plan server.tool server.db",

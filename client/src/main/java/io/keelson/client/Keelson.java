@@ -45,6 +45,11 @@ public final class Keelson {
         return new Runs(api);
     }
 
+    /** Commands to many runs. */
+    public Bulk bulk() {
+        return new Bulk(api);
+    }
+
     /** Missions that are kept to be run again. */
     public Recipes recipes() {
         return new Recipes(api);

@@ -5,36 +5,36 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which runs to list, newest first.
  *
- * @param state only runs in this state; null for all
- * @param stateType only runs of this type of state; null for all
- * @param externalId only the run with this external id; null for all
  * @param cursor where to go on, from {@link Page#nextCursor()}; null for the beginning
  * @param limit at most so many; null for the server's default
  */
-public record RunQuery(@Nullable String state, @Nullable String stateType, @Nullable String externalId,
-        @Nullable String cursor, @Nullable Integer limit) {
+public record RunQuery(RunFilter filter, @Nullable String cursor, @Nullable Integer limit) {
 
     public static RunQuery all() {
-        return new RunQuery(null, null, null, null, null);
+        return of(RunFilter.all());
+    }
+
+    public static RunQuery of(RunFilter filter) {
+        return new RunQuery(filter, null, null);
     }
 
     public RunQuery state(String value) {
-        return new RunQuery(value, stateType, externalId, cursor, limit);
+        return new RunQuery(filter.state(value), cursor, limit);
     }
 
     public RunQuery stateType(String value) {
-        return new RunQuery(state, value, externalId, cursor, limit);
+        return new RunQuery(filter.stateType(value), cursor, limit);
     }
 
     public RunQuery externalId(String value) {
-        return new RunQuery(state, stateType, value, cursor, limit);
+        return new RunQuery(filter.externalId(value), cursor, limit);
     }
 
     public RunQuery from(@Nullable String value) {
-        return new RunQuery(state, stateType, externalId, value, limit);
+        return new RunQuery(filter, value, limit);
     }
 
     public RunQuery limit(int value) {
-        return new RunQuery(state, stateType, externalId, cursor, value);
+        return new RunQuery(filter, cursor, value);
     }
 }

@@ -39,9 +39,13 @@ public final class Runs {
     }
 
     public Page<Run> list(RunQuery query) {
-        Route route = Route.of("/runs").with("state", query.state()).with("state_type", query.stateType())
-                .with("external_id", query.externalId()).with("cursor", query.cursor()).with("limit", query.limit());
-        return page(route, Run.class);
+        return Page.of(listDocument(query), Run.class);
+    }
+
+    /** The same as the server answers it. */
+    public JsonNode listDocument(RunQuery query) {
+        return api.get(query.filter().addTo(Route.of("/runs")).with("cursor", query.cursor())
+                .with("limit", query.limit()).toString());
     }
 
     public Run start(String id) {

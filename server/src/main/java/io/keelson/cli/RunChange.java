@@ -21,7 +21,7 @@ abstract class RunChange extends CliCommand {
     abstract Run change(Link link);
 
     @Override
-    public final Integer call() throws InvalidSettingsException, StartupException, IOException {
+    public Integer call() throws InvalidSettingsException, StartupException, IOException {
         try (Link link = Link.open(settings(), watch ? Link.Work.ALL : Link.Work.NONE, this::news)) {
             Run after = change(link);
             if (watch) {

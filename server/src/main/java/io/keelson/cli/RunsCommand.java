@@ -6,6 +6,7 @@ import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.client.Page;
 import io.keelson.client.Run;
+import io.keelson.client.RunFilter;
 import io.keelson.client.RunQuery;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
@@ -20,11 +21,15 @@ import picocli.CommandLine.Option;
         "TOOK is how long a run that has ended was at work in its last attempt, COST what it was charged."},
         footerHeading = "%nExamples:%n", footer = {
                 "  keelson runs", "  keelson runs --state failed --limit 5",
+                "  keelson runs --where 'state=failed tag=nightly error=TIMEOUT created>2026-01-01'",
                 "  keelson runs --json | jq -r '.items[].id'"})
 final class RunsCommand extends CliCommand {
 
     @Option(names = "--state", paramLabel = "STATE", description = "Only runs in this state.")
     @Nullable String state;
+
+    @Option(names = "--where", paramLabel = "FILTER", description = "Only runs that are meant. " + Where.HELP)
+    @Nullable String where;
 
     @Option(names = "--limit", paramLabel = "N", defaultValue = "20",
             description = "At most so many; ${DEFAULT-VALUE} when not given.")
@@ -33,12 +38,13 @@ final class RunsCommand extends CliCommand {
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            RunFilter filter = where == null ? RunFilter.all() : Where.parse(where);
+            RunQuery query = RunQuery.of(state == null ? filter : filter.state(state)).limit(limit);
             if (json) {
-                print(link.keelson().api().get("/runs?limit=" + limit + (state == null ? "" : "&state=" + state)));
+                print(link.keelson().runs().listDocument(query));
                 return ExitCode.OK;
             }
-            RunQuery query = RunQuery.all().limit(limit);
-            Page<Run> page = link.keelson().runs().list(state == null ? query : query.state(state));
+            Page<Run> page = link.keelson().runs().list(query);
             print(page.items().isEmpty() ? List.of("no runs") : table(page.items(), clock().instant(), style()));
             if (page.nextCursor() != null) {
                 note("there are more: --limit");

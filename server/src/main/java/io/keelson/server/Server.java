@@ -7,6 +7,9 @@ import io.keelson.server.auth.Access;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.DataFiles;
 import io.keelson.server.auth.KeyUses;
+import io.keelson.server.bulk.BulkDriver;
+import io.keelson.server.bulk.BulkJobs;
+import io.keelson.server.bulk.BulkRoom;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseOptions;
@@ -26,6 +29,7 @@ import io.keelson.server.http.HttpOptions;
 import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.HttpStartException;
 import io.keelson.server.http.Observed;
+import io.keelson.server.http.RetryDoor;
 import io.keelson.server.http.Rooms;
 import io.keelson.server.http.ScheduledRuns;
 import io.keelson.server.metrics.Metrics;
@@ -158,6 +162,9 @@ public final class Server implements AutoCloseable {
             Ticker ticker = closing(new Ticker(database, schedules, ticks, new ScheduledRuns(database, engine,
                     missionsOf, recipes, access.workspaces(), new RunReader())));
             engine.onSchedules(ticker::nudge);
+            BulkJobs bulk = new BulkJobs(DbClock.DATABASE);
+            BulkDriver driver = closing(new BulkDriver(database, bulk, engine,
+                    new RetryDoor(database, access.workspaces(), new RunReader())).start());
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
                     new Rooms(database, access, engine, engine.remoteWork(), new RunReader(),
@@ -167,7 +174,7 @@ public final class Server implements AutoCloseable {
                             tools, artifacts, new ArtifactLife(DbClock.DATABASE), money, roster,
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             recipes,
-                            new ScheduleRoom(schedules, ticks, ticker),
+                            new ScheduleRoom(schedules, ticks, ticker), new BulkRoom(bulk, driver),
                             () -> answers(database)),
                     new Observed(metrics.http(), metrics::page, settings.metrics())));
             http.start();

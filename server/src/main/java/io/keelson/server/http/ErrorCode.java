@@ -26,6 +26,7 @@ enum ErrorCode {
     RECIPE_NOT_FOUND(404, "There is no such recipe"),
     RECIPE_VERSION_NOT_FOUND(404, "The recipe has no such version"),
     SCHEDULE_NOT_FOUND(404, "There is no such schedule"),
+    BULK_NOT_FOUND(404, "There is no such bulk job"),
     ESCALATION_NOT_FOUND(404, "There is no such escalation"),
     INBOX_ITEM_NOT_FOUND(404, "Nothing of that kind waits for a person"),
     PROPOSAL_NOT_FOUND(404, "There is no such proposal"),

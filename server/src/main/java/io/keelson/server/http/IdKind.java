@@ -13,6 +13,7 @@ enum IdKind {
     PROPOSAL("prop_", ErrorCode.PROPOSAL_NOT_FOUND, "proposal"),
     RECIPE("rec_", ErrorCode.RECIPE_NOT_FOUND, "recipe"),
     SCHEDULE("sch_", ErrorCode.SCHEDULE_NOT_FOUND, "schedule"),
+    BULK("bulk_", ErrorCode.BULK_NOT_FOUND, "bulk job"),
     ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND, "artifact"),
     REPORT("rep_", ErrorCode.REPORT_NOT_FOUND, "report"),
     WORKSPACE("ws_", ErrorCode.WORKSPACE_NOT_FOUND, "workspace"),

@@ -48,10 +48,25 @@ final class Query {
         if (given.size() > 1) {
             throw invalid(name, "is given more than once");
         }
+        checked(name, value);
+        return value;
+    }
+
+    /** Given any number of times up to {@code most}. */
+    List<String> texts(String name, int most) {
+        known.add(name);
+        List<String> given = values.getOrDefault(name, List.of());
+        if (given.size() > most) {
+            throw invalid(name, "is given more than " + most + " times");
+        }
+        given.forEach(value -> checked(name, value));
+        return given;
+    }
+
+    private static void checked(String name, String value) {
         if (value.length() > MAX_LENGTH || !SafeText.clean(value).equals(value)) {
             throw invalid(name, "is too long or holds a character that is not allowed");
         }
-        return value;
     }
 
     /** One of the words; null where the parameter is absent. */

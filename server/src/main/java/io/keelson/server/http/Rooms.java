@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import io.keelson.core.run.Ids;
 import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.auth.Access;
+import io.keelson.server.bulk.BulkRoom;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.Commands;
 import io.keelson.server.engine.RemoteWork;
@@ -33,5 +34,5 @@ public record Rooms(Database database, Access access, Commands commands, RemoteW
         Explainer explainer, Inbox inbox, Function<UUID, MissionReader> missions, ToolCatalog tools,
         ArtifactStore artifacts,
         ArtifactLife artifactLife, Money money, Roster roster, Ids ids, Secrets secrets, IdempotencyKeys keys,
-        Recipes recipes, ScheduleRoom schedules,
+        Recipes recipes, ScheduleRoom schedules, BulkRoom bulk,
         BooleanSupplier ready) {}

@@ -32,6 +32,7 @@ final class Routes {
         new EventStreams(reads, door, stopping, places, patient).addTo(table);
         new FeedStreams(reads, door, stopping, places, patient).addTo(table);
         new RunActions(reads, admission, credits, submission).addTo(table);
+        new BulkActions(rooms.bulk(), rooms.database(), rooms.ids(), keyed).addTo(table);
         new SignalActions(reads, rooms.ids(), rooms.secrets(), submission).addTo(table);
         new ArtifactActions(reads, rooms.artifacts(), rooms.database(), rooms.artifactLife()).addTo(table);
         new ExplainActions(reads, rooms.database(), rooms.explainer()).addTo(table);

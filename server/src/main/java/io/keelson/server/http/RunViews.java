@@ -1,14 +1,13 @@
 package io.keelson.server.http;
 
 import io.keelson.core.lifecycle.RunState;
-import io.keelson.core.lifecycle.StateType;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.engine.Commands;
+import io.keelson.server.run.RunFilter;
 import io.keelson.server.run.RunReader;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -18,8 +17,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** What clients read of runs. */
 final class RunViews {
 
-    private static final List<String> STATES = Arrays.stream(RunState.values()).map(RunState::wire).toList();
-    private static final List<String> TYPES = Arrays.stream(StateType.values()).map(StateType::wire).toList();
     private static final int MAX_ATTEMPT = 1_000_000;
 
     private final Reads reads;
@@ -53,9 +50,7 @@ final class RunViews {
 
     private Answer list(Call call) {
         Query query = call.query();
-        String tag = query.text("tag");
-        RunReader.Filter filter = new RunReader.Filter(query.word("state", STATES), query.word("state_type", TYPES),
-                tag == null ? null : Json.strings(List.of(tag)).toString(), query.text("external_id"));
+        RunFilter filter = RunFilters.of(query);
         int limit = query.limit();
         String cursor = query.text("cursor");
         query.done();

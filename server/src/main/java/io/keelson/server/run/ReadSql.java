@@ -55,19 +55,14 @@ final class ReadSql {
     static final String BY_EXTERNAL_ID = """
             select id from orchestration_runs where workspace_id = ? and external_id = ?""";
 
-    private static final String LIST = """
+    /** With what a {@link RunFilter} adds. */
+    static final String RUNS = """
             select %s
               from orchestration_runs r join run_heads h on h.run_id = r.id
-             where r.workspace_id = ? and r.deleted_at is null%s
-               and (?::text is null or r.state = ?) and (?::text is null or r.state_type = ?)
-               and (?::text is null or r.tags @> ?::jsonb)
+             where r.workspace_id = ? and r.deleted_at is null{filter}
                and (?::timestamptz is null or (r.created_at, r.id) < (?::timestamptz, ?::uuid))
              order by r.created_at desc, r.id desc
-             limit ?""";
-
-    static final String RUNS = LIST.formatted(RUN_COLUMNS.formatted(""), "");
-
-    static final String RUNS_OF_EXTERNAL_ID = LIST.formatted(RUN_COLUMNS.formatted(""), " and r.external_id = ?");
+             limit ?""".formatted(RUN_COLUMNS.formatted(""));
 
     static final String STATUS = """
             select r.id as run_id, r.agent_slug, r.state, r.trigger, r.started_at, r.completed_at as finished_at,

@@ -27,14 +27,6 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class RunReader {
 
-    /**
-     * Which runs to list.
-     *
-     * @param tag JSON text that the run's tags contain; null for all
-     */
-    public record Filter(@Nullable String state, @Nullable String stateType, @Nullable String tag,
-            @Nullable String externalId) {}
-
     /** @param nextCursor where the next page begins, opaque; null on the last one */
     public record Page(List<ObjectNode> items, @Nullable String nextCursor) {}
 
@@ -117,22 +109,12 @@ public final class RunReader {
      *
      * @throws BadCursorException when the cursor is none of ours
      */
-    public Page runs(Connection c, UUID workspaceId, Filter filter, @Nullable String cursor, int limit)
+    public Page runs(Connection c, UUID workspaceId, RunFilter filter, @Nullable String cursor, int limit)
             throws SQLException {
         Cursor from = cursor == null ? null : Cursor.parse(cursor);
-        try (PreparedStatement statement =
-                c.prepareStatement(filter.externalId() == null ? ReadSql.RUNS : ReadSql.RUNS_OF_EXTERNAL_ID)) {
-            int p = 1;
-            statement.setObject(p++, workspaceId);
-            if (filter.externalId() != null) {
-                statement.setString(p++, filter.externalId());
-            }
-            statement.setString(p++, filter.state());
-            statement.setString(p++, filter.state());
-            statement.setString(p++, filter.stateType());
-            statement.setString(p++, filter.stateType());
-            statement.setString(p++, filter.tag());
-            statement.setString(p++, filter.tag());
+        try (PreparedStatement statement = c.prepareStatement(ReadSql.RUNS.replace("{filter}", filter.sql()))) {
+            statement.setObject(1, workspaceId);
+            int p = filter.bind(statement, 2);
             statement.setObject(p++, from == null ? null : from.createdAt().atOffset(ZoneOffset.UTC));
             statement.setObject(p++, from == null ? null : from.createdAt().atOffset(ZoneOffset.UTC));
             statement.setObject(p++, from == null ? null : from.id());

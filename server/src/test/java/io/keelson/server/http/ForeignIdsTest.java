@@ -69,6 +69,8 @@ class ForeignIdsTest {
                 "{\"name\": \"theirs\", \"cron\": \"@yearly\", \"mission\": {\"name\": \"m\", \"plan\": {\"tasks\": []}}}");
         theirs.put("schedule", first("/schedules"));
         theirs.put("report", first("/reports?run_id=" + run));
+        theirs.put("bulk", api.post("/api/v1/runs:cancel", "{\"filter\": {\"name\": \"nobody's\"}}").json().get("id")
+                .stringValue());
         theirs.put("key", first("/api-keys"));
         theirs.put("workspace", api.run(run).get("workspace_id").stringValue());
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"their-worker\", \"tools\": [\"their.tool\"]}");

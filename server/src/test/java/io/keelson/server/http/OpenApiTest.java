@@ -6,6 +6,9 @@ import io.keelson.server.Replans;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.Access;
 import io.keelson.server.auth.KeyUses;
+import io.keelson.server.bulk.BulkDriver;
+import io.keelson.server.bulk.BulkJobs;
+import io.keelson.server.bulk.BulkRoom;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.engine.Engine;
@@ -103,10 +106,16 @@ class OpenApiTest {
                     new ArtifactLife(DbClock.DATABASE), new Money(database, DbClock.DATABASE), new Roster(database),
                     UUID::randomUUID,
                     secrets,
-                    new IdempotencyKeys(DbClock.DATABASE), new Recipes(), schedules(database), () -> true));
+                    new IdempotencyKeys(DbClock.DATABASE), new Recipes(), schedules(database),
+                    bulk(database, engine), () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());
         }
+    }
+
+    private static BulkRoom bulk(Database database, Engine engine) {
+        BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
+        return new BulkRoom(jobs, new BulkDriver(database, jobs, engine, workspace -> null));
     }
 
     private static ScheduleRoom schedules(Database database) {

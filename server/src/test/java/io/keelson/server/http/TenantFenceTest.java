@@ -112,6 +112,7 @@ class TenantFenceTest {
                             .substring("/api/v1".length()),
                     "{}", headers);
             call("POST", "/runs/" + made + "/signals/kept", "{}", headers);
+            call("POST", "/runs:cancel", "{\"filter\": {\"name\": \"nobody's\"}}", headers);
             return made;
         }
 

@@ -285,9 +285,12 @@ class HotPlansTest {
         RunReader reader = new RunReader();
         reader.run(c, workspace, run);
         reader.byExternalId(c, workspace, "nothing");
-        RunReader.Filter all = new RunReader.Filter(null, null, null, null);
+        RunFilter all = RunFilter.ALL;
         reader.runs(c, workspace, all, reader.runs(c, workspace, all, null, 50).nextCursor(), 50);
-        reader.runs(c, workspace, new RunReader.Filter(null, null, null, "nothing"), null, 50);
+        reader.runs(c, workspace, new RunFilter("failed", null, List.of("none"), null, null, null, null, null, null,
+                null, "NONE"), null, 50);
+        reader.runs(c, workspace, new RunFilter(null, null, List.of(), null, null, null, null, null, null, "nothing",
+                null), null, 50);
         reader.status(c, workspace, run);
         reader.states(c, workspace, run);
         reader.tasks(c, workspace, run, null, false, held.task().id(), 50);

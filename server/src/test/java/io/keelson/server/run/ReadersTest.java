@@ -17,7 +17,6 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TimerKind;
-import io.keelson.server.run.RunReader.Filter;
 import io.keelson.server.run.RunReader.Page;
 import io.keelson.server.run.RunStore.Search;
 import java.math.BigDecimal;
@@ -38,7 +37,11 @@ import tools.jackson.databind.node.ObjectNode;
 /** What clients read: shape, order, pages, and nothing of another workspace. */
 class ReadersTest {
     private static final Actor TESTER = Actor.human("tester");
-    private static final Filter ALL = new Filter(null, null, null, null);
+    private static final RunFilter ALL = RunFilter.ALL;
+
+    private static RunFilter filter(String state, String type, List<String> tags) {
+        return new RunFilter(state, type, tags, null, null, null, null, null, null, null, null);
+    }
 
     private final World world = new World();
     private final RunReader reader = new RunReader();
@@ -150,13 +153,13 @@ class ReadersTest {
         assertThat(seen).doesNotHaveDuplicates().hasSize(7).endsWith(run.toString());
         assertThat(seen.getFirst()).isEqualTo(new UUID(4, 5).toString());
 
-        assertThat(reader.runs(c, world.workspace, new Filter("running", null, null, null), null, 9).items())
+        assertThat(reader.runs(c, world.workspace, filter("running", null, List.of()), null, 9).items())
                 .hasSize(1);
-        assertThat(reader.runs(c, world.workspace, new Filter(null, "pending", null, null), null, 9).items())
+        assertThat(reader.runs(c, world.workspace, filter(null, "pending", List.of()), null, 9).items())
                 .hasSize(6);
-        assertThat(reader.runs(c, world.workspace, new Filter(null, null, "[\"nightly\"]", null), null, 9).items())
+        assertThat(reader.runs(c, world.workspace, filter(null, null, List.of("nightly")), null, 9).items())
                 .hasSize(7);
-        assertThat(reader.runs(c, world.workspace, new Filter(null, null, "[\"daily\"]", null), null, 9).items())
+        assertThat(reader.runs(c, world.workspace, filter(null, null, List.of("daily")), null, 9).items())
                 .isEmpty();
     }
 

@@ -1,0 +1,87 @@
+package io.keelson.client;
+
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Commands to all runs that a filter finds, which the server carries out little by little. Every method throws
+ * {@link KeelsonException} as {@link Api} says.
+ */
+public final class Bulk {
+
+    private final Api api;
+
+    Bulk(Api api) {
+        this.api = api;
+    }
+
+    /** How many runs {@link #cancel} would have before it, up to 100,000; nothing is changed. */
+    public long countToCancel(RunFilter filter) {
+        return count("/runs:cancel", filter);
+    }
+
+    /** How many runs {@link #retry} would have before it, up to 100,000; nothing is changed. */
+    public long countToRetry(RunFilter filter) {
+        return count("/runs:retry", filter);
+    }
+
+    private long count(String path, RunFilter filter) {
+        return api.send(Call.post(path, body(filter).put("dry_run", true)).repeatable()).body().get("matches")
+                .longValue();
+    }
+
+    /**
+     * Cancels the runs that are open now.
+     *
+     * @param filter must say something
+     * @param reason for the record; null for none
+     * @param key the same for the same wish, which then comes true once
+     */
+    public BulkJob cancel(RunFilter filter, @Nullable String reason, String key) {
+        return begin("/runs:cancel", body(filter).put("reason", reason), key);
+    }
+
+    /**
+     * Opens the next attempt of the runs that have failed by now.
+     *
+     * @param perSecond at most so many, from 1 to 1,000; null for the server's default
+     * @param key as of {@link #cancel}
+     */
+    public BulkJob retry(RunFilter filter, RetryFrom from, @Nullable Integer perSecond, String key) {
+        ObjectNode body = body(filter).put("from", from.name().toLowerCase(Locale.ROOT));
+        if (perSecond != null) {
+            body.put("per_second", perSecond);
+        }
+        return begin("/runs:retry", body, key);
+    }
+
+    private BulkJob begin(String path, ObjectNode body, String key) {
+        return job(Call.post(path, body).header("Idempotency-Key", key).repeatable());
+    }
+
+    private static ObjectNode body(RunFilter filter) {
+        ObjectNode body = Json.object();
+        body.set("filter", filter.toJson());
+        return body;
+    }
+
+    public BulkJob get(String id) {
+        return job(Call.get(Route.of("/bulk/", id)));
+    }
+
+    /** Newest first. */
+    public List<BulkJob> list() {
+        return Page.all(cursor -> Page.of(api.get(Route.of("/bulk").with("cursor", cursor).toString()), BulkJob.class));
+    }
+
+    /** No more runs are told; what was done stays. */
+    public BulkJob stop(String id) {
+        return job(Call.post(Route.of("/bulk/", id, "/stop"), Json.object()).repeatable());
+    }
+
+    private BulkJob job(Call call) {
+        return Json.document(api.send(call).body(), BulkJob.class);
+    }
+}

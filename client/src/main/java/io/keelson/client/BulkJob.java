@@ -1,0 +1,32 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A command to many runs, as far as it has come. JSON components are never Java null: what is absent is a JSON null.
+ *
+ * @param action {@code cancel} or {@code retry}
+ * @param state {@code running}, {@code completed} or {@code stopped}
+ * @param matches how many runs there were for it when it was made
+ * @param matchesAtLeast whether there were more, which nobody counted
+ * @param changed runs that did what they were told
+ * @param unchanged runs that had got there by themselves
+ * @param refused how many runs refused, by the code of the refusal
+ * @param waitsFor the code of what it waits for; null while it goes on
+ */
+public record BulkJob(String id, String workspaceId, String action, String state, JsonNode filter, long matches,
+        boolean matchesAtLeast, long changed, long unchanged, JsonNode refused, @Nullable String reason,
+        @Nullable String from, int perSecond, @Nullable String waitsFor, String actorType, @Nullable String actorId,
+        Instant createdAt, @Nullable Instant endedAt) {
+
+    public BulkJob {
+        filter = Json.orNull(filter);
+        refused = Json.orNull(refused);
+    }
+
+    public boolean ended() {
+        return !state.equals("running");
+    }
+}

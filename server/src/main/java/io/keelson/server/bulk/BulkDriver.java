@@ -1,0 +1,215 @@
+package io.keelson.server.bulk;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.db.Database;
+import io.keelson.server.engine.Commands;
+import io.keelson.server.run.KeyUse;
+import io.keelson.server.run.RunSearch;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Carries out jobs, a portion at a time and no faster than they may. A portion is written down, then each of its runs is
+ * told under an idempotency key of its own, then the portion is counted. Any number of nodes may do so at once, and any may
+ * die at any instruction: whoever takes the job up again has the same portion before it, and each run is told once.
+ */
+public final class BulkDriver implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(BulkDriver.class);
+    private static final int MOST_AT_ONCE = 50;
+    /** Beyond the longest that a portion takes; then somebody else takes the job up. */
+    private static final Duration LEASE = Duration.ofMinutes(1);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** How soon a job whose node is gone is found by another one. */
+    private static final Duration NOW_AND_THEN = Duration.ofMinutes(1);
+    private static final Duration A_WHILE = Duration.ofSeconds(2);
+
+    private final Database database;
+    private final BulkJobs jobs;
+    private final Commands commands;
+    private final BulkDoor door;
+    private final ScheduledThreadPoolExecutor thread =
+            new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("bulk").factory());
+
+    /** The next look that is due by a job; touched by the thread alone. */
+    private @Nullable ScheduledFuture<?> again;
+
+    public BulkDriver(Database database, BulkJobs jobs, Commands commands, BulkDoor door) {
+        this.database = database;
+        this.jobs = jobs;
+        this.commands = commands;
+        this.door = door;
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    /** Looks now and then for jobs whose node is gone. */
+    public BulkDriver start() {
+        thread.scheduleWithFixedDelay(this::work, 0, NOW_AND_THEN.toMillis(), TimeUnit.MILLISECONDS);
+        return this;
+    }
+
+    /** A job was made. Returns at once. */
+    public void nudge() {
+        if (!thread.isShutdown()) {
+            thread.execute(this::work);
+        }
+    }
+
+    private void work() {
+        try {
+            Duration next = database.withConnection(jobs::untilNext);
+            while (next != null && !next.isPositive() && !thread.isShutdown()) {
+                Optional<BulkJobs.Claimed> claimed = database.inTransaction(c -> jobs.claim(c, LEASE));
+                if (claimed.isPresent()) {
+                    portion(claimed.get());
+                }
+                next = database.withConnection(jobs::untilNext);
+            }
+            if (next != null && !thread.isShutdown() && next.compareTo(NOW_AND_THEN) < 0) {
+                if (again != null) {
+                    again.cancel(false);
+                }
+                again = thread.schedule(this::work, next.toMillis(), TimeUnit.MILLISECONDS);
+            }
+        } catch (RuntimeException e) {
+            LOG.warn("commands to many runs wait a moment longer, as carrying them out failed", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void portion(BulkJobs.Claimed claimed) throws InterruptedException {
+        List<UUID> runs = claimed.portion().isEmpty() ? choose(claimed) : claimed.portion();
+        if (runs.isEmpty()) {
+            return;
+        }
+        Tally tally = new Tally();
+        String obstacle = tell(claimed.job(), runs, tally);
+        Duration pause = Duration.ofMillis(1_000L * runs.size() / claimed.job().order().perSecond());
+        database.runInTransaction(c -> {
+            if (obstacle != null) {
+                jobs.postpone(c, claimed, obstacle, A_WHILE);
+            } else {
+                jobs.counted(c, claimed, tally.changed, tally.unchanged, tally.refused, pause);
+            }
+        });
+    }
+
+    /** The next runs, written down; none where the job is complete or somebody else has taken it up. */
+    private List<UUID> choose(BulkJobs.Claimed claimed) {
+        BulkJob job = claimed.job();
+        return database.inTransaction(c -> {
+            List<RunSearch.Place> found = RunSearch.next(c, job.workspaceId(), job.order().filter(),
+                    job.order().action().wanted(), job.createdAt(), claimed.last(),
+                    Math.min(MOST_AT_ONCE, job.order().perSecond()));
+            if (found.isEmpty()) {
+                jobs.complete(c, claimed);
+            } else if (jobs.chosen(c, claimed, found)) {
+                return found.stream().map(RunSearch.Place::id).toList();
+            }
+            return List.of();
+        });
+    }
+
+    /** Returns the code of what stands in the way of some of them, which are to be told again; null for nothing. */
+    private @Nullable String tell(BulkJob job, List<UUID> runs, Tally tally) throws InterruptedException {
+        String obstacle = null;
+        List<CompletableFuture<Reply>> replies = new ArrayList<>();
+        for (UUID run : runs) {
+            obstacle = job.order().action() == BulkJob.Action.RETRY ? door.closed(job.workspaceId()) : null;
+            if (obstacle != null) {
+                break;
+            }
+            CompletableFuture<Reply> reply = commands.submit(command(job.order(), run), key(job, run));
+            replies.add(reply);
+            if (job.order().action() == BulkJob.Action.RETRY) {
+                await(reply); // so that the next look at the workspace's room counts it
+            }
+        }
+        for (CompletableFuture<Reply> reply : replies) {
+            String later = tally.add(reply);
+            obstacle = obstacle == null ? later : obstacle;
+        }
+        return obstacle;
+    }
+
+    private static void await(CompletableFuture<Reply> reply) throws InterruptedException {
+        try {
+            var _ = reply.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            LOG.debug("counted with the others", e);
+        }
+    }
+
+    private static Command command(BulkJob.Order order, UUID run) {
+        return switch (order.action()) {
+            case CANCEL -> new Command.Cancel(run, order.reason(), order.actor());
+            case RETRY -> new Command.Retry(run, order.fromStart(), order.actor());
+        };
+    }
+
+    private static KeyUse key(BulkJob job, UUID run) {
+        return new KeyUse(new KeyUse.Id(job.workspaceId(), "BULK " + job.id(), run.toString()), job.id().toString(),
+                run);
+    }
+
+    /** What became of a portion. */
+    private static final class Tally {
+        private int changed;
+        private int unchanged;
+        private final ObjectNode refused = JsonNodeFactory.instance.objectNode();
+
+        /** Returns why this one is to be told again; null when it is not. */
+        @Nullable String add(CompletableFuture<Reply> reply) throws InterruptedException {
+            try {
+                switch (reply.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                    case Reply.Rejected no -> refuse(no.code());
+                    case Reply.Done(boolean done) when !done -> unchanged++;
+                    case Reply.Done _,Reply.Claimed _,Reply.Duplicate _ -> changed++;
+                }
+                return null;
+            } catch (TimeoutException e) {
+                return "OVERLOADED";
+            } catch (ExecutionException e) {
+                return switch (e.getCause()) {
+                    case Commands.KeyUsed _ -> {
+                        changed++; // told before somebody died
+                        yield null;
+                    }
+                    case Commands.RunNotFound _ -> {
+                        refuse("RUN_NOT_FOUND");
+                        yield null;
+                    }
+                    case null, default -> {
+                        LOG.warn("a run could not be told and is told again", e.getCause());
+                        yield "OVERLOADED";
+                    }
+                };
+            }
+        }
+
+        private void refuse(String code) {
+            refused.put(code, refused.path(code).asInt(0) + 1);
+        }
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        thread.shutdown();
+        thread.awaitTermination(5, TimeUnit.SECONDS);
+    }
+}
