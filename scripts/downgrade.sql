@@ -1,5 +1,5 @@
--- Takes the orchestration out of a database: all that runs, their tasks, steps, events and files' records are in. What
--- stood there before it stays (workspaces, agents, board_tasks, agent_reports, workflow_recipes), and so do keys, secrets,
+-- Takes the orchestration out of a database: all that runs, their tasks, steps, events and files' records are in, and the
+-- webhooks. What stood there before it stays (workspaces, agents, board_tasks, agent_reports, workflow_recipes), and so do keys, secrets,
 -- the ledger and the audit log. Runs' own tasks leave the board; reports stay, without the column that names a task.
 -- A server that starts on the database afterwards makes everything anew, empty. Stop all servers first, and make a backup:
 --   psql --single-transaction --set ON_ERROR_STOP=1 --file scripts/downgrade.sql DATABASE-URL
@@ -10,7 +10,7 @@ drop index if exists uq_board_tasks_orchestration_run, uq_board_tasks_orchestrat
 alter table agent_reports drop column if exists orchestration_task_id;
 
 drop table if exists work_results, work_queue, timers, step_logs, step_progress, artifacts, artifact_uploads,
-    upload_places, escalation_tickets, proposals, inbox_assignments, run_signals, workers, run_agents, run_attempts,
+    upload_places, escalation_tickets, proposals, inbox_assignments, run_signals, webhook_deliveries, webhook_endpoints, webhook_feed, workers, run_agents, run_attempts,
     run_heads, engine_nodes, engine_outages, orchestration_steps, orchestration_events_archive, orchestration_events, orchestration_task_dependencies, orchestration_tasks,
     orchestration_runs cascade;
 

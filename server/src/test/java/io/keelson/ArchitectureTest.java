@@ -55,9 +55,10 @@ class ArchitectureTest {
             "server.roster   | server.auth server.db",
             "server.recipe   | nothing",
             "server.schedule | core.run core.schedule server.db",
+            "server.webhook  | server.auth server.db server.outbound server.run server.secret",
             "server.engine   | core server.run server.db server.expr server.tool server.artifact server.secret server.json server.log",
             "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
-                    + " server.money server.secret server.recipe server.schedule server.bulk"
+                    + " server.money server.secret server.recipe server.schedule server.bulk server.webhook"
                     + " server.roster server.board server.db server.expr server.json server.log",
             "server.bulk     | core.run server.db server.engine server.run",
             "server.metrics  | core server.engine server.http server.run server.db",

@@ -69,6 +69,7 @@ class TidyTest {
                         + "|escalation_tickets|workers|inbox_assignments|proposals",
                 "run", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",
                 "bulk_jobs", "bulk",
+                "webhook_\\w+", "webhook",
                 "billing_ledger|credit_balances|prices",
                 "(money|run)", "board_tasks|agent_reports", "(board|run)");
         // The claim goes by what workspaces may have at work at a time, and who explains a wait counts it likewise; who takes

@@ -60,6 +60,11 @@ public final class Keelson {
         return new Schedules(api);
     }
 
+    /** Receivers of the workspace's events. */
+    public Webhooks webhooks() {
+        return new Webhooks(api);
+    }
+
     public Steps steps() {
         return new Steps(api);
     }

@@ -61,6 +61,10 @@ import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.builtin.BuiltinTools;
 import io.keelson.server.trace.Traces;
+import io.keelson.server.webhook.Deliveries;
+import io.keelson.server.webhook.Dispatch;
+import io.keelson.server.webhook.Endpoints;
+import io.keelson.server.webhook.WebhookRoom;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Clock;
@@ -165,6 +169,8 @@ public final class Server implements AutoCloseable {
             BulkJobs bulk = new BulkJobs(DbClock.DATABASE);
             BulkDriver driver = closing(new BulkDriver(database, bulk, engine,
                     new RetryDoor(database, access.workspaces(), new RunReader())).start());
+            WebhookRoom webhooks = webhooks(database, secrets);
+            engine.onWebhooks(closing(new Dispatch(database, webhooks, outbound, clock))::nudge);
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
                     new Rooms(database, access, engine, engine.remoteWork(), new RunReader(),
@@ -175,6 +181,7 @@ public final class Server implements AutoCloseable {
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             recipes,
                             new ScheduleRoom(schedules, ticks, ticker), new BulkRoom(bulk, driver),
+                            webhooks,
                             () -> answers(database)),
                     new Observed(metrics.http(), metrics::page, settings.metrics())));
             http.start();
@@ -206,6 +213,12 @@ public final class Server implements AutoCloseable {
             LOG.info("{} secrets were sealed anew under the key {}", anew, keys.getFirst().id());
         }
         return secrets;
+    }
+
+    private static WebhookRoom webhooks(Database database, Secrets secrets) {
+        Endpoints endpoints = new Endpoints(database, secrets);
+        endpoints.reseal();
+        return new WebhookRoom(endpoints, new Deliveries(database));
     }
 
     private DatabaseUrl databaseUrl(Settings settings) {

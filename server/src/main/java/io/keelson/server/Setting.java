@@ -19,7 +19,8 @@ public enum Setting {
     KEELSON_ALLOWED_FOLDERS(".", "folders that file tools and processes may use, separated by `:` (`;` on Windows); "
             + "relative paths in a mission are relative to the first"),
     KEELSON_ALLOWED_COMMANDS("git", "programs that `process.run` may start, separated by commas; `none` for none"),
-    KEELSON_ALLOW_PRIVATE_ADDRESSES("false", "whether `http.request` may reach loopback and private networks"),
+    KEELSON_ALLOW_PRIVATE_ADDRESSES("false",
+            "whether `http.request` and webhooks may reach loopback and private networks"),
     KEELSON_EXECUTORS("128", "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
     KEELSON_LEASE_SECONDS("30", "seconds without a heartbeat after which a step is given to somebody else"),
     KEELSON_ARTIFACT_MAX_MB("10240", "most MiB of one artifact, from 1 to 10240"),

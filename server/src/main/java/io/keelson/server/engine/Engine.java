@@ -115,6 +115,11 @@ public final class Engine implements Commands, AutoCloseable {
         lookout.onSchedules(act);
     }
 
+    /** Has this called when deliveries to receivers of events wait, likewise. */
+    public void onWebhooks(Runnable act) {
+        lookout.onWebhooks(act);
+    }
+
     /** The way in for workers in other processes. */
     public RemoteWork remoteWork() {
         return remote;

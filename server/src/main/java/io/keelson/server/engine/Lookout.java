@@ -30,6 +30,8 @@ final class Lookout implements AutoCloseable {
     private @Nullable Connection connection;
     private volatile Runnable schedules = () -> {
     };
+    private volatile Runnable webhooks = () -> {
+    };
 
     Lookout(Database database, RunStore store, Reconciler reconciler, WakeUps wakeUps, Admissions admissions) {
         this.database = database;
@@ -42,6 +44,11 @@ final class Lookout implements AutoCloseable {
     /** @param act what is done when a schedule is due; returns at once */
     void onSchedules(Runnable act) {
         schedules = act;
+    }
+
+    /** @param act what is done when deliveries to receivers of events wait; returns at once */
+    void onWebhooks(Runnable act) {
+        webhooks = act;
     }
 
     /**
@@ -60,6 +67,9 @@ final class Lookout implements AutoCloseable {
         }
         if (due.schedules()) {
             schedules.run();
+        }
+        if (due.webhooks()) {
+            webhooks.run();
         }
         if (due.timers()) {
             reconciler.dueTimers();

@@ -14,6 +14,8 @@ enum IdKind {
     RECIPE("rec_", ErrorCode.RECIPE_NOT_FOUND, "recipe"),
     SCHEDULE("sch_", ErrorCode.SCHEDULE_NOT_FOUND, "schedule"),
     BULK("bulk_", ErrorCode.BULK_NOT_FOUND, "bulk job"),
+    WEBHOOK("wh_", ErrorCode.WEBHOOK_NOT_FOUND, "webhook"),
+    DELIVERY("msg_", ErrorCode.WEBHOOK_DELIVERY_NOT_FOUND, "delivery"),
     ARTIFACT("art_", ErrorCode.ARTIFACT_NOT_FOUND, "artifact"),
     REPORT("rep_", ErrorCode.REPORT_NOT_FOUND, "report"),
     WORKSPACE("ws_", ErrorCode.WORKSPACE_NOT_FOUND, "workspace"),

@@ -19,6 +19,7 @@ import io.keelson.server.run.RunReader;
 import io.keelson.server.schedule.ScheduleRoom;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.webhook.WebhookRoom;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -34,5 +35,5 @@ public record Rooms(Database database, Access access, Commands commands, RemoteW
         Explainer explainer, Inbox inbox, Function<UUID, MissionReader> missions, ToolCatalog tools,
         ArtifactStore artifacts,
         ArtifactLife artifactLife, Money money, Roster roster, Ids ids, Secrets secrets, IdempotencyKeys keys,
-        Recipes recipes, ScheduleRoom schedules, BulkRoom bulk,
+        Recipes recipes, ScheduleRoom schedules, BulkRoom bulk, WebhookRoom webhooks,
         BooleanSupplier ready) {}

@@ -18,7 +18,7 @@ record Route(HandlerType method, String path, @Nullable Scope scope, Action acti
 
     /**
      * Whether an idempotency key counts there. What workers report is told apart by its lease's epoch; an answer that bears
-     * an API key is kept nowhere.
+     * an API key or the secret of a webhook is kept nowhere.
      */
     boolean keyed() {
         return method == HandlerType.POST && keyed(path);
@@ -26,7 +26,7 @@ record Route(HandlerType method, String path, @Nullable Scope scope, Action acti
 
     /** Whether it counts for a POST to this path. */
     static boolean keyed(String path) {
-        return !path.startsWith(API + "/dispatch/") && !path.contains("/api-keys");
+        return !path.startsWith(API + "/dispatch/") && !path.contains("/api-keys") && !path.contains("/webhooks");
     }
 
     /** As {@code METHOD /path}. */

@@ -58,6 +58,7 @@ final class Routes {
         new BoardActions(new Board(rooms.database()), keyed).addTo(table);
         new ReportActions(new Reports(rooms.database())).addTo(table);
         new KeyActions(rooms.access().keys(), rooms.access().workspaces()).addTo(table);
+        new WebhookActions(rooms.webhooks(), rooms.ids()).addTo(table);
         new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids(), keyed)
                 .addTo(table);
         new AuditActions(rooms.access().audit()).addTo(table);

@@ -105,6 +105,7 @@ final class DueWork {
                    (select true from orchestration_runs where policy #>> '{concurrency,key}' is not null
                        and state_type <> 'terminal' and (state = 'pending') is true limit 1) as turns,
                    keelson_schedules_due(now) as schedules,
+                   keelson_webhooks_wait(now) as webhooks,
                    (select ceil(extract(epoch from min(lease_expires_at) - now) * 1000)::bigint from work_queue
                      where holder is not null and lease_expires_at >= now) as next_lease_ms
               from clock""".replace("{now}", DbClock.SQL);
@@ -234,6 +235,7 @@ final class DueWork {
                 Long nextLease = row.getObject("next_lease_ms", Long.class);
                 return new Due(row.getBoolean("ready"), row.getBoolean("lapsed") || row.getBoolean("late"),
                         row.getBoolean("timers"), row.getBoolean("turns"), row.getBoolean("schedules"),
+                        row.getBoolean("webhooks"),
                         nextLease == null ? null : Duration.ofMillis(nextLease));
             }
         }

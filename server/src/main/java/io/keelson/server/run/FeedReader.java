@@ -4,8 +4,12 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -37,6 +41,29 @@ public final class FeedReader {
                     over (partition by p.run_id, p.attempt order by p.seq) end as step
               from page p left join before b on b.run_id = p.run_id and b.attempt = p.attempt
              order by p.id""";
+
+    /** As above: only the stretch chooses an index. No types are all types. */
+    private static final String OF = """
+            select e.id, e.seq, e.run_id, r.workspace_id, r.title as run_name, r.external_id, e.attempt, e.agent_id,
+                e.task_id, e.step_id, e.event_type, e.payload, e.actor_type, e.actor_id, e.created_at,
+                r.config -> 'notifications' as notifications
+              from orchestration_events e join orchestration_runs r on r.id = e.run_id
+             where e.id > ? and e.id <= ? and (r.workspace_id = any (?::uuid[])) is true
+               and (e.event_type = any (?::text[])) is not false
+             order by e.id""";
+
+    /** By halves: ids are in the order of time but for a moment. */
+    private static final String BY_TIME = """
+            with recursive halves (low, high) as (
+                select coalesce((select min(id) from orchestration_events), 0) - 1,
+                    coalesce((select max(id) from orchestration_events), 0)
+                union all
+                select case when m.early then m.middle else h.low end, case when m.early then h.high else m.middle end
+                  from halves h cross join lateral (
+                    select (h.low + h.high + 1) / 2 as middle, (select e.created_at from orchestration_events e
+                         where e.id >= (h.low + h.high + 1) / 2 order by e.id limit 1) < ? as early) m
+                 where h.high - h.low > 1)
+            select low from halves order by high - low limit 1""";
 
     private FeedReader() {}
 
@@ -75,6 +102,33 @@ public final class FeedReader {
             statement.setLong(2, to);
             statement.setObject(3, workspace);
             return JsonRows.list(statement);
+        }
+    }
+
+    /**
+     * Events of several workspaces after one id up to and with another, which is settled. They name their workspace, their
+     * run's name and external id, and bear {@code notifications}, what the run's configuration says of them.
+     *
+     * @param types only events of these; null for all
+     */
+    public static List<ObjectNode> of(Connection c, Collection<UUID> workspaces, @Nullable Collection<String> types,
+            long after, long to) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(OF)) {
+            statement.setLong(1, after);
+            statement.setLong(2, to);
+            statement.setArray(3, c.createArrayOf("uuid", workspaces.toArray()));
+            statement.setArray(4, types == null ? null : c.createArrayOf("text", types.toArray()));
+            return JsonRows.list(statement);
+        }
+    }
+
+    /** An id such that no event after that time has a lower one, to within a minute of what clocks and commits differ by. */
+    public static long before(Connection c, Instant time) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(BY_TIME)) {
+            statement.setObject(1, time.minusSeconds(60).atOffset(ZoneOffset.UTC));
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? row.getLong(1) : 0;
+            }
         }
     }
 }

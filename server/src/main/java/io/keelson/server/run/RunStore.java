@@ -86,9 +86,10 @@ public final class RunStore {
      * @param timers a timer is due
      * @param turns a run waits under its concurrency key
      * @param schedules a schedule wants to be looked at
+     * @param webhooks there are deliveries to be made or sent
      * @param nextLease how long until the next lease ends; null where there is none
      */
-    public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns, boolean schedules,
+    public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns, boolean schedules, boolean webhooks,
             @Nullable Duration nextLease) {}
 
     private final DbClock clock;

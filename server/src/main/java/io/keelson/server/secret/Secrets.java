@@ -220,6 +220,33 @@ public final class Secrets {
         });
     }
 
+    /**
+     * A value of another room's that is kept as secrets are.
+     *
+     * @param keyId names the key under which it opens
+     */
+    public record Sealed(String keyId, byte[] bytes) {}
+
+    /** Seals under the present key; it opens in that context only. */
+    public Sealed seal(String value, String context) {
+        return new Sealed(key.id(), key.seal(value, context));
+    }
+
+    /** @throws SecretException {@code SECRET_KEY_MISSING} */
+    public String open(Sealed sealed, String context) {
+        return keyOf(sealed.keyId, context).open(sealed.bytes, context);
+    }
+
+    /** The present key's name. */
+    public String keyId() {
+        return key.id();
+    }
+
+    /** Whether what was sealed under that key opens. */
+    public boolean knows(String keyId) {
+        return keys.containsKey(keyId);
+    }
+
     private SealingKey keyOf(String id, String name) {
         SealingKey found = keys.get(id);
         if (found == null) {

@@ -29,6 +29,8 @@ class ForeignIdsTest {
     /** What makes a route look for what it is asked about; the others take an empty object. */
     private static final Map<String, String> BODIES = Map.of(
             "POST /runs/{id}/fork", "{\"task\": \"ask\"}",
+            "PATCH /webhooks/{id}", "{\"url\": \"https://ours.example/\"}",
+            "POST /webhooks/{id}/redeliver", "{\"dead\": true}",
             "PUT /recipes/{id}", "{\"name\": \"ours\", \"plan\": {\"tasks\": []}}",
             "POST /runs/{id}/budget", "{\"hard_limit_usd\": 5}",
             "POST /escalations/{id}/resolve", "{\"resolution\": \"resume\"}");
@@ -71,6 +73,8 @@ class ForeignIdsTest {
         theirs.put("report", first("/reports?run_id=" + run));
         theirs.put("bulk", api.post("/api/v1/runs:cancel", "{\"filter\": {\"name\": \"nobody's\"}}").json().get("id")
                 .stringValue());
+        api.post("/api/v1/webhooks", "{\"url\": \"http://127.0.0.1:9/\", \"enabled\": false}");
+        theirs.put("webhook", first("/webhooks"));
         theirs.put("key", first("/api-keys"));
         theirs.put("workspace", api.run(run).get("workspace_id").stringValue());
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"their-worker\", \"tools\": [\"their.tool\"]}");

@@ -37,6 +37,9 @@ import io.keelson.server.schedule.Ticks;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.webhook.Deliveries;
+import io.keelson.server.webhook.Endpoints;
+import io.keelson.server.webhook.WebhookRoom;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Clock;
@@ -107,7 +110,8 @@ class OpenApiTest {
                     UUID::randomUUID,
                     secrets,
                     new IdempotencyKeys(DbClock.DATABASE), new Recipes(), schedules(database),
-                    bulk(database, engine), () -> true));
+                    bulk(database, engine),
+                    new WebhookRoom(new Endpoints(database, secrets), new Deliveries(database)), () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());
         }

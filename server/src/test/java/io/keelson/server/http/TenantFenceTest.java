@@ -46,7 +46,7 @@ class TenantFenceTest {
 
     /** Of the installation, not of a workspace. */
     private static final Set<String> NOBODYS =
-            Set.of("engine_nodes", "engine_outages", "flyway_schema_history", "prices");
+            Set.of("engine_nodes", "engine_outages", "flyway_schema_history", "prices", "webhook_feed");
     /** Nothing writes them yet. */
     private static final Set<String> UNUSED = Set.of("agents", "orchestration_events_archive", "upload_places");
 
@@ -88,6 +88,9 @@ class TenantFenceTest {
                     {"name": "s", "cron": "@yearly", "mission": {"name": "m", "plan": {"tasks": []}}}""", headers)
                     .get("id").stringValue();
             call("POST", "/schedules/" + schedule + "/trigger", "{}", headers);
+            String webhook = call("POST", "/webhooks", "{\"url\": \"http://127.0.0.1:9/\"}", headers).get("id")
+                    .stringValue();
+            call("POST", "/webhooks/" + webhook + "/ping", "{}", headers);
             call("POST", "/dispatch/claim", """
                     {"worker_id": "w", "tools": ["test.remote"], "max": 1}""", headers);
             call("POST", "/runs", ApiServer.REMOTE, headers);

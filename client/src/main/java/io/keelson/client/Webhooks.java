@@ -1,0 +1,93 @@
+package io.keelson.client;
+
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Receivers of a workspace's events. Every method throws {@link KeelsonException} as {@link Api} says. */
+public final class Webhooks {
+
+    private final Api api;
+
+    Webhooks(Api api) {
+        this.api = api;
+    }
+
+    /** All of them, oldest first. */
+    public List<Webhook> list() {
+        return Page.of(api.get("/webhooks"), Webhook.class).items();
+    }
+
+    public Webhook get(String id) {
+        return webhook(Call.get(Route.of("/webhooks/", id)));
+    }
+
+    /**
+     * Has events sent to an address from now on. The answer alone has the secret.
+     *
+     * @param body {@code url}, and what else is wanted of {@code events}, {@code channel}, {@code description} and
+     *     {@code enabled}
+     */
+    public Webhook create(JsonNode body) {
+        return webhook(Call.post("/webhooks", body));
+    }
+
+    /** @param body what is to be changed */
+    public Webhook change(String id, JsonNode body) {
+        return webhook(Call.patch(Route.of("/webhooks/", id), body));
+    }
+
+    /** A new secret, which the answer alone has; for a day deliveries are signed with the one before, too. */
+    public Webhook rotate(String id) {
+        return webhook(Call.post(Route.of("/webhooks/", id, "/rotate"), Json.object()));
+    }
+
+    /**
+     * Queues a test delivery.
+     *
+     * @return its id
+     */
+    public String ping(String id) {
+        return api.send(Call.post(Route.of("/webhooks/", id, "/ping"), Json.object())).body().path("delivery_id")
+                .asString("");
+    }
+
+    /**
+     * Newest first, at most so many.
+     *
+     * @param state {@code pending}, {@code delivered} or {@code dead}; null for all
+     */
+    public List<WebhookDelivery> deliveries(String id, @Nullable String state, int limit) {
+        Route route = Route.of("/webhooks/", id, "/deliveries").with("state", state).with("limit", limit);
+        return Page.of(api.get(route.toString()), WebhookDelivery.class).items();
+    }
+
+    /** Delivers one once more, under the same id. */
+    public Webhook redeliver(String id, String delivery) {
+        return again(id, Json.object().put("delivery_id", delivery));
+    }
+
+    /** Delivers all dead ones once more. */
+    public Webhook redeliverDead(String id) {
+        return again(id, Json.object().put("dead", true));
+    }
+
+    /** Delivers once more what has happened since, also while it was disabled or not there. */
+    public Webhook replay(String id, Instant from) {
+        return again(id, Json.object().put("from", from.toString()));
+    }
+
+    /** With its deliveries. */
+    public void delete(String id) {
+        api.send(Call.of("DELETE", Route.of("/webhooks/", id), null));
+    }
+
+    private Webhook again(String id, JsonNode body) {
+        return webhook(Call.post(Route.of("/webhooks/", id, "/redeliver"), body).repeatable());
+    }
+
+    private Webhook webhook(Call call) {
+        return Json.document(api.send(call).body(), Webhook.class);
+    }
+}

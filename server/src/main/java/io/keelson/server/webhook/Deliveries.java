@@ -1,0 +1,208 @@
+package io.keelson.server.webhook;
+
+import io.keelson.server.auth.Audit;
+import io.keelson.server.auth.Origin;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.Tenancy;
+import io.keelson.server.run.FeedReader;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code webhook_deliveries} as people look after them. The endpoints that are named exist in their workspace. */
+public final class Deliveries {
+
+    private static final int MOST_FORGOTTEN = 10_000;
+
+    private static final String NOW = "select clock_timestamp() as now";
+
+    private static final String PING = """
+            insert into webhook_deliveries (id, workspace_id, endpoint_id, position, type, body)
+            values (?, ?, ?, ?, ?, ?)""";
+
+    /** Whoever serves it at this moment finds what is new; a wait after a failure is over. */
+    private static final String WAKE =
+            """
+            update webhook_endpoints set due_at = clock_timestamp()
+             where workspace_id = ? and id = ? and enabled and (held_until is null or held_until < clock_timestamp())""";
+
+    private static final String LIST = """
+            select id, event_id, type, state, attempts, last_status, last_error, created_at, attempted_at, completed_at
+              from webhook_deliveries
+             where workspace_id = ? and endpoint_id = ? and (?::text is null or state = ?)
+               and (?::timestamptz is null or (created_at, id) < (?, ?))
+             order by created_at desc, id desc limit ?""";
+
+    private static final String AGAIN = """
+            update webhook_deliveries set state = 'pending', attempts = 0, completed_at = null
+             where workspace_id = ? and endpoint_id = ? and id = ?""";
+
+    private static final String DEAD_AGAIN = """
+            update webhook_deliveries set state = 'pending', attempts = 0, completed_at = null
+             where workspace_id = ? and endpoint_id = ? and state = 'dead'""";
+
+    /** The events themselves are gone through where deliveries are made. */
+    private static final String REPLAY = """
+            update webhook_endpoints set replay_after = ?, replay_to = ?, replay_since = ?,
+                updated_at = clock_timestamp()
+             where workspace_id = ? and id = ?""";
+
+    private static final String FORGET = """
+            delete from webhook_deliveries where id in (select id from webhook_deliveries
+                where completed_at < clock_timestamp() - interval '30 days' order by completed_at limit ?)""";
+
+    /** Where a page of the list ended. */
+    public record Place(Instant createdAt, UUID id) {}
+
+    private final Database database;
+
+    public Deliveries(Database database) {
+        this.database = database;
+    }
+
+    /**
+     * Newest first.
+     *
+     * @param state null for all
+     * @param after where to go on; null to begin with the newest
+     */
+    public List<Delivery> list(UUID workspace, UUID endpoint, @Nullable String state, @Nullable Place after,
+            int limit) {
+        return database.withConnection(c -> {
+            try (PreparedStatement statement = c.prepareStatement(LIST)) {
+                statement.setObject(1, workspace);
+                statement.setObject(2, endpoint);
+                statement.setString(3, state);
+                statement.setString(4, state);
+                statement.setObject(5, after == null ? null : after.createdAt().atOffset(ZoneOffset.UTC));
+                statement.setObject(6, after == null ? null : after.createdAt().atOffset(ZoneOffset.UTC));
+                statement.setObject(7, after == null ? null : after.id());
+                statement.setInt(8, limit);
+                return all(statement);
+            }
+        });
+    }
+
+    private static List<Delivery> all(PreparedStatement statement) throws SQLException {
+        List<Delivery> found = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                found.add(new Delivery(row.getObject("id", UUID.class), row.getObject("event_id", Long.class),
+                        row.getString("type"), row.getString("state"), row.getInt("attempts"),
+                        row.getObject("last_status", Integer.class), row.getString("last_error"),
+                        Endpoints.time(row, "created_at"), Endpoints.optionalTime(row, "attempted_at"),
+                        Endpoints.optionalTime(row, "completed_at")));
+            }
+        }
+        return found;
+    }
+
+    /**
+     * Queues a test delivery, behind what waits.
+     *
+     * @param id of the delivery
+     */
+    public void ping(UUID workspace, UUID endpoint, UUID id) {
+        long position = lastId();
+        database.runInTransaction(c -> {
+            ObjectNode body = JsonNodeFactory.instance.objectNode().put("type", Topics.PING).put("timestamp", now(c));
+            body.putObject("data").put("workspace_id", workspace.toString()).put("endpoint_id", endpoint.toString());
+            try (PreparedStatement statement = c.prepareStatement(PING)) {
+                statement.setObject(1, id);
+                statement.setObject(2, workspace);
+                statement.setObject(3, endpoint);
+                statement.setLong(4, position);
+                statement.setString(5, Topics.PING);
+                statement.setString(6, body.toString());
+                statement.executeUpdate();
+            }
+            wake(c, workspace, endpoint);
+        });
+    }
+
+    /** Delivers it once more under the same id; false when the endpoint has none of that id. */
+    public boolean again(UUID workspace, UUID endpoint, UUID delivery) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(AGAIN)) {
+                statement.setObject(1, workspace);
+                statement.setObject(2, endpoint);
+                statement.setObject(3, delivery);
+                if (statement.executeUpdate() == 0) {
+                    return false;
+                }
+            }
+            wake(c, workspace, endpoint);
+            return true;
+        });
+    }
+
+    /** Delivers all dead letters once more. */
+    public void deadAgain(UUID workspace, UUID endpoint) {
+        database.runInTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(DEAD_AGAIN)) {
+                statement.setObject(1, workspace);
+                statement.setObject(2, endpoint);
+                statement.executeUpdate();
+            }
+            wake(c, workspace, endpoint);
+        });
+    }
+
+    /** Delivers once more what has happened since, also what happened while it was disabled or not there. */
+    public void replay(UUID workspace, UUID endpoint, Instant since, Origin origin) {
+        long from = Tenancy.everywhere(() -> database.withConnection(c -> FeedReader.before(c, since)));
+        long to = lastId();
+        database.runInTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(REPLAY)) {
+                statement.setLong(1, Math.min(from, to));
+                statement.setLong(2, to);
+                statement.setObject(3, since.atOffset(ZoneOffset.UTC));
+                statement.setObject(4, workspace);
+                statement.setObject(5, endpoint);
+                statement.executeUpdate();
+            }
+            wake(c, workspace, endpoint);
+            Audit.write(c, origin, "webhook_replayed", workspace, endpoint.toString(),
+                    JsonNodeFactory.instance.objectNode().put("from", since.toString()));
+        });
+    }
+
+    /** Removes what came to an end 30 days ago. */
+    void forget() {
+        database.runInTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(FORGET)) {
+                statement.setInt(1, MOST_FORGOTTEN);
+                statement.executeUpdate();
+            }
+        });
+    }
+
+    private static String now(Connection c) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(NOW); ResultSet row = statement.executeQuery()) {
+            row.next();
+            return Endpoints.time(row, "now").truncatedTo(ChronoUnit.MILLIS).toString();
+        }
+    }
+
+    private long lastId() {
+        return Tenancy.everywhere(() -> database.withConnection(FeedReader::lastId));
+    }
+
+    private static void wake(Connection c, UUID workspace, UUID endpoint) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(WAKE)) {
+            statement.setObject(1, workspace);
+            statement.setObject(2, endpoint);
+            statement.executeUpdate();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.keelson.server.webhook;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.outbound.OutboundClient;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One node's share of the deliveries: whenever it is told that there may be some, makes and sends what is due. Holds nothing
+ * that may not be lost at any instruction.
+ */
+public final class Dispatch implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Dispatch.class);
+    private static final int MOST_AT_ONCE = 500;
+    private static final Duration FORGET_EVERY = Duration.ofHours(1);
+
+    private final FanOut fanOut;
+    private final Sender sender;
+    private final Deliveries deliveries;
+    private final Clock clock;
+    private final Semaphore told = new Semaphore(0);
+    private final Semaphore room = new Semaphore(MOST_AT_ONCE);
+    private final ExecutorService turns = Executors.newVirtualThreadPerTaskExecutor();
+    private final Thread thread;
+    private Instant forgetAt;
+    private volatile boolean closed;
+
+    public Dispatch(Database database, WebhookRoom webhooks, OutboundClient client, Clock clock) {
+        this.fanOut = new FanOut(database);
+        this.sender = new Sender(database, client, webhooks.endpoints().seals(), clock, Pace.USUAL);
+        this.deliveries = webhooks.deliveries();
+        this.clock = clock;
+        this.forgetAt = clock.instant().plus(FORGET_EVERY);
+        this.thread = Thread.ofVirtual().name("webhooks").start(this::work);
+    }
+
+    /** There are endpoints: looks for what is due, soon and once. */
+    public void nudge() {
+        told.release();
+    }
+
+    private void work() {
+        try {
+            while (!closed) {
+                told.acquire();
+                told.drainPermits();
+                look();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void look() {
+        try {
+            if (fanOut.next()) {
+                nudge();
+            }
+            int most = room.availablePermits();
+            List<Sender.Turn> claimed = most == 0 ? List.of() : sender.claim(most);
+            for (Sender.Turn turn : claimed) {
+                room.acquireUninterruptibly();
+                turns.execute(() -> serve(turn));
+            }
+            if (clock.instant().isAfter(forgetAt)) {
+                forgetAt = clock.instant().plus(FORGET_EVERY);
+                deliveries.forget();
+            }
+        } catch (RuntimeException e) {
+            LOG.warn("deliveries to receivers of events wait a moment longer, as looking for them failed", e);
+        }
+    }
+
+    private void serve(Sender.Turn turn) {
+        try {
+            if (turn.serve()) {
+                nudge();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            LOG.warn("a receiver of events is served again later, as that failed", e);
+        } finally {
+            room.release();
+        }
+    }
+
+    /** What is under way is given up: whoever takes it over delivers it under the same id. */
+    @Override
+    public void close() throws InterruptedException {
+        closed = true;
+        thread.interrupt();
+        thread.join();
+        turns.shutdownNow();
+        turns.close();
+    }
+}

@@ -1,0 +1,28 @@
+package io.keelson.server.webhook;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A receiver of events.
+ *
+ * @param events names of topics or of types of events; {@code *} for all
+ * @param channel only runs that name it in {@code config.notifications.channel}; null for all runs
+ * @param disabledReason {@code asked} or {@code gone} (it answered 410); null while it is enabled
+ * @param pending how many deliveries wait
+ * @param replaying whether earlier events are still being put in line
+ * @param previousUntil until when the secret before counts, too; null where there is none
+ */
+public record Endpoint(UUID id, UUID workspaceId, String url, @Nullable String description, List<String> events,
+        @Nullable String channel, boolean enabled, @Nullable String disabledReason, long pending, boolean replaying,
+        @Nullable Instant previousUntil, Instant createdAt, Instant updatedAt) {
+
+    /** What a client sets; null leaves what is there, and stands for nothing in a new one. */
+    public record Wish(@Nullable String url, @Nullable String description, boolean noDescription,
+            @Nullable List<String> events, @Nullable String channel, boolean noChannel, @Nullable Boolean enabled) {}
+
+    /** With a new secret: the only time that it is shown. */
+    public record WithSecret(Endpoint endpoint, String secret) {}
+}

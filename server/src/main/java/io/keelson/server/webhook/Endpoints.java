@@ -1,0 +1,289 @@
+package io.keelson.server.webhook;
+
+import io.keelson.server.auth.Audit;
+import io.keelson.server.auth.Origin;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.Tenancy;
+import io.keelson.server.run.FeedReader;
+import io.keelson.server.secret.Secrets;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/** {@code webhook_endpoints} as people look after them. */
+public final class Endpoints {
+
+    /** Of one workspace. */
+    public static final int MOST = 50;
+
+    private static final String COLUMNS =
+            """
+            id, workspace_id, url, description, events, channel, enabled, disabled_reason,
+                replay_after is not null as replaying,
+                case when previous_until > clock_timestamp() then previous_until end as previous_until,
+                created_at, updated_at,
+                (select count(*) from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending') as pending""";
+
+    /** In a workspace one is made after the other, so that they can be counted. */
+    private static final String TURN = "select pg_advisory_xact_lock(hashtextextended('keelson webhooks ' || ?, 0))";
+
+    private static final String COUNT = "select count(*) from webhook_endpoints where workspace_id = ?";
+
+    private static final String CREATE = """
+            insert into webhook_endpoints (id, workspace_id, url, description, events, channel, enabled,
+                disabled_reason, key_id, sealed, from_id)
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""";
+
+    private static final String LIST = "select " + COLUMNS
+            + " from webhook_endpoints e where workspace_id = ? order by created_at, id";
+
+    private static final String ONE =
+            "select " + COLUMNS + " from webhook_endpoints e where workspace_id = ? and id = ?";
+
+    /** Enabled anew, it goes on with what waits, and with what happens from then on. */
+    private static final String CHANGE = """
+            update webhook_endpoints e set url = coalesce(?, url),
+                description = case when ? then null else coalesce(?, description) end,
+                events = coalesce(?::text[], events),
+                channel = case when ? then null else coalesce(?, channel) end,
+                from_id = case when wish.enabled and not e.enabled then ? else from_id end,
+                due_at = case when wish.enabled and not e.enabled then clock_timestamp()
+                    when not wish.enabled then null else due_at end,
+                enabled = coalesce(wish.enabled, e.enabled),
+                disabled_reason = case when not coalesce(wish.enabled, e.enabled)
+                    then coalesce(disabled_reason, 'asked') end,
+                updated_at = clock_timestamp()
+              from (select ?::boolean as enabled) wish
+             where e.workspace_id = ? and e.id = ?""";
+
+    private static final String ROTATE = """
+            update webhook_endpoints set previous_key_id = key_id, previous = sealed,
+                previous_until = clock_timestamp() + interval '24 hours', key_id = ?, sealed = ?,
+                updated_at = clock_timestamp()
+             where workspace_id = ? and id = ?""";
+
+    private static final String DELETE = "delete from webhook_endpoints where workspace_id = ? and id = ?";
+
+    private static final String FOREIGN = """
+            select id, key_id, sealed, previous_key_id, previous from webhook_endpoints
+             where key_id <> ? or previous_key_id <> ? order by id for no key update""";
+
+    private static final String RESEAL = """
+            update webhook_endpoints set key_id = ?, sealed = ?, previous_key_id = ?, previous = ? where id = ?""";
+
+    private final Database database;
+    private final Seals seals;
+
+    public Endpoints(Database database, Secrets secrets) {
+        this.database = database;
+        this.seals = new Seals(secrets);
+    }
+
+    /**
+     * Makes one, of what happens from now on. Empty where the workspace has {@link #MOST}.
+     *
+     * @param wish with url and events
+     */
+    public Optional<Endpoint.WithSecret> create(UUID workspace, UUID id, Endpoint.Wish wish, Origin origin) {
+        SigningSecret secret = SigningSecret.fresh();
+        long from = lastId();
+        return database.inTransaction(c -> {
+            if (full(c, workspace)) {
+                return Optional.empty();
+            }
+            insert(c, workspace, id, wish, seals.seal(id, secret), from);
+            audit(c, origin, "webhook_created", workspace, id);
+            return find(c, workspace, id).map(made -> new Endpoint.WithSecret(made, secret.text()));
+        });
+    }
+
+    private static boolean full(Connection c, UUID workspace) throws SQLException {
+        try (PreparedStatement turn = c.prepareStatement(TURN)) {
+            turn.setString(1, workspace.toString());
+            turn.execute();
+        }
+        try (PreparedStatement count = c.prepareStatement(COUNT)) {
+            count.setObject(1, workspace);
+            try (ResultSet row = count.executeQuery()) {
+                return row.next() && row.getLong(1) >= MOST;
+            }
+        }
+    }
+
+    private static void insert(Connection c, UUID workspace, UUID id, Endpoint.Wish wish, Secrets.Sealed sealed,
+            long from) throws SQLException {
+        boolean enabled = wish.enabled() == null || wish.enabled();
+        try (PreparedStatement statement = c.prepareStatement(CREATE)) {
+            statement.setObject(1, id);
+            statement.setObject(2, workspace);
+            statement.setString(3, wish.url());
+            statement.setString(4, wish.description());
+            statement.setArray(5, texts(c, wish.events()));
+            statement.setString(6, wish.channel());
+            statement.setBoolean(7, enabled);
+            statement.setString(8, enabled ? null : "asked");
+            statement.setString(9, sealed.keyId());
+            statement.setBytes(10, sealed.bytes());
+            statement.setLong(11, from);
+            statement.executeUpdate();
+        }
+    }
+
+    /** Those of the workspace, oldest first. */
+    public List<Endpoint> list(UUID workspace) {
+        return database.withConnection(c -> {
+            try (PreparedStatement statement = c.prepareStatement(LIST)) {
+                statement.setObject(1, workspace);
+                return endpoints(statement);
+            }
+        });
+    }
+
+    public Optional<Endpoint> find(UUID workspace, UUID id) {
+        return database.withConnection(c -> find(c, workspace, id));
+    }
+
+    /** Empty when there is none of that id. */
+    public Optional<Endpoint> change(UUID workspace, UUID id, Endpoint.Wish wish, Origin origin) {
+        long from = lastId();
+        return database.inTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(CHANGE)) {
+                statement.setString(1, wish.url());
+                statement.setBoolean(2, wish.noDescription());
+                statement.setString(3, wish.description());
+                statement.setArray(4, texts(c, wish.events()));
+                statement.setBoolean(5, wish.noChannel());
+                statement.setString(6, wish.channel());
+                statement.setLong(7, from);
+                statement.setObject(8, wish.enabled());
+                statement.setObject(9, workspace);
+                statement.setObject(10, id);
+                if (statement.executeUpdate() > 0) {
+                    audit(c, origin, "webhook_changed", workspace, id);
+                }
+            }
+            return find(c, workspace, id);
+        });
+    }
+
+    /** A new secret; deliveries bear signatures by it and by the one before for a day. Empty when there is none of that id. */
+    public Optional<Endpoint.WithSecret> rotate(UUID workspace, UUID id, Origin origin) {
+        SigningSecret secret = SigningSecret.fresh();
+        Secrets.Sealed sealed = seals.seal(id, secret);
+        return database.inTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(ROTATE)) {
+                statement.setString(1, sealed.keyId());
+                statement.setBytes(2, sealed.bytes());
+                statement.setObject(3, workspace);
+                statement.setObject(4, id);
+                if (statement.executeUpdate() > 0) {
+                    audit(c, origin, "webhook_secret_rotated", workspace, id);
+                }
+            }
+            return find(c, workspace, id).map(found -> new Endpoint.WithSecret(found, secret.text()));
+        });
+    }
+
+    /** With its deliveries; false when there was none of that id. */
+    public boolean delete(UUID workspace, UUID id, Origin origin) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(DELETE)) {
+                statement.setObject(1, workspace);
+                statement.setObject(2, id);
+                if (statement.executeUpdate() == 0) {
+                    return false;
+                }
+            }
+            audit(c, origin, "webhook_deleted", workspace, id);
+            return true;
+        });
+    }
+
+    /** Seals anew what was sealed under an old key that is known. */
+    public void reseal() {
+        database.runInTransaction(c -> {
+            try (PreparedStatement foreign = c.prepareStatement(FOREIGN);
+                    PreparedStatement update = c.prepareStatement(RESEAL)) {
+                foreign.setString(1, seals.secrets().keyId());
+                foreign.setString(2, seals.secrets().keyId());
+                try (ResultSet row = foreign.executeQuery()) {
+                    while (row.next()) {
+                        UUID id = row.getObject("id", UUID.class);
+                        Secrets.Sealed now = seals.anew(id, sealed(row, "key_id", "sealed"));
+                        boolean previous = row.getBytes("previous") != null;
+                        Secrets.Sealed before =
+                                previous ? seals.anew(id, sealed(row, "previous_key_id", "previous")) : null;
+                        update.setString(1, now.keyId());
+                        update.setBytes(2, now.bytes());
+                        update.setString(3, before == null ? null : before.keyId());
+                        update.setBytes(4, before == null ? null : before.bytes());
+                        update.setObject(5, id);
+                        update.executeUpdate();
+                    }
+                }
+            }
+        });
+    }
+
+    static Secrets.Sealed sealed(ResultSet row, String keyId, String bytes) throws SQLException {
+        return new Secrets.Sealed(row.getString(keyId), row.getBytes(bytes));
+    }
+
+    Seals seals() {
+        return seals;
+    }
+
+    private long lastId() {
+        return Tenancy.everywhere(() -> database.withConnection(FeedReader::lastId));
+    }
+
+    private static void audit(Connection c, Origin origin, String action, UUID workspace, UUID id) throws SQLException {
+        Audit.write(c, origin, action, workspace, id.toString(), JsonNodeFactory.instance.objectNode());
+    }
+
+    private static @Nullable Array texts(Connection c, @Nullable List<String> texts) throws SQLException {
+        return texts == null ? null : c.createArrayOf("text", texts.toArray());
+    }
+
+    private static Optional<Endpoint> find(Connection c, UUID workspace, UUID id) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(ONE)) {
+            statement.setObject(1, workspace);
+            statement.setObject(2, id);
+            return endpoints(statement).stream().findFirst();
+        }
+    }
+
+    private static List<Endpoint> endpoints(PreparedStatement statement) throws SQLException {
+        List<Endpoint> found = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                found.add(new Endpoint(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class),
+                        row.getString("url"), row.getString("description"),
+                        List.of((String[]) row.getArray("events").getArray()), row.getString("channel"),
+                        row.getBoolean("enabled"), row.getString("disabled_reason"), row.getLong("pending"),
+                        row.getBoolean("replaying"), optionalTime(row, "previous_until"), time(row, "created_at"),
+                        time(row, "updated_at")));
+            }
+        }
+        return found;
+    }
+
+    static Instant time(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, OffsetDateTime.class).toInstant();
+    }
+
+    static @Nullable Instant optionalTime(ResultSet row, String column) throws SQLException {
+        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
+    }
+}

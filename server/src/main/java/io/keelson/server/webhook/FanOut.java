@@ -1,0 +1,223 @@
+package io.keelson.server.webhook;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.run.FeedMarks;
+import io.keelson.server.run.FeedReader;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Makes deliveries of events: one node at a time, a stretch at a time, each event once for each endpoint that is told of
+ * it. What there is to deliver is committed together with how far it has come. For one thread at a time.
+ */
+final class FanOut {
+
+    /** Of ids. */
+    private static final int STRETCH = 5_000;
+
+    private static final String FROM = "select last_id from webhook_feed for update skip locked";
+
+    private static final String RECEIVERS = """
+            select id, workspace_id, events, channel, from_id, replay_after, replay_to, replay_since
+              from webhook_endpoints where enabled order by id""";
+
+    private static final String MADE = """
+            insert into webhook_deliveries as d (id, workspace_id, endpoint_id, event_id, position, type, body)
+            select made.id, made.workspace_id, made.endpoint_id, made.event_id, made.event_id, made.type, made.body
+              from unnest(?::uuid[], ?::uuid[], ?::uuid[], ?::bigint[], ?::text[], ?::text[])
+                as made (id, workspace_id, endpoint_id, event_id, type, body)
+            on conflict (id) do
+            """;
+
+    private static final String MADE_ONCE = MADE + "nothing";
+
+    private static final String MADE_AGAIN = MADE + """
+            update set state = 'pending', attempts = 0, completed_at = null
+             where d.state <> 'pending'""";
+
+    private static final String WAKE = """
+            update webhook_endpoints set due_at = coalesce(due_at, clock_timestamp()) where id = any (?)""";
+
+    private static final String TO = "update webhook_feed set last_id = ?";
+
+    /** Another wish may have come meanwhile. */
+    private static final String REPLAYED = """
+            update webhook_endpoints set replay_after = case when done then null else reached end,
+                replay_to = case when done then null else replay_to end,
+                replay_since = case when done then null else replay_since end
+              from (select ?::bigint as reached, ?::boolean as done) now
+             where id = ? and replay_after = ? and replay_to = ?""";
+
+    private record Replay(long after, long to, Instant since) {}
+
+    private record Receiver(UUID id, UUID workspace, Set<String> events, @Nullable String channel, long from,
+            @Nullable Replay replay) {
+
+        boolean told(ObjectNode event) {
+            return workspace.toString().equals(event.get("workspace_id").stringValue())
+                    && Topics.told(events, channel, event);
+        }
+    }
+
+    private record Made(Receiver receiver, long event, String type, String body) {
+
+        static Made of(Receiver receiver, ObjectNode event) {
+            String type = Topics.of(event);
+            return new Made(receiver, event.get("id").longValue(), type, text(type, event));
+        }
+    }
+
+    private final Database database;
+    private final FeedMarks marks = new FeedMarks();
+
+    FanOut(Database database) {
+        this.database = database;
+    }
+
+    /** Goes on as far as events are settled, and at most a stretch; true when there is more. */
+    boolean next() {
+        long settled = database.withConnection(marks::look);
+        return settled >= 0 && database.inTransaction(c -> next(c, settled));
+    }
+
+    private static boolean next(Connection c, long settled) throws SQLException {
+        Long from = from(c);
+        if (from == null) {
+            return false;
+        }
+        List<Receiver> receivers = receivers(c);
+        boolean more = from < settled && onwards(c, receivers, from, settled);
+        for (Receiver receiver : receivers) {
+            Replay replay = receiver.replay;
+            if (replay != null) {
+                return replayed(c, receiver, replay, settled) || more;
+            }
+        }
+        return more;
+    }
+
+    private static boolean onwards(Connection c, List<Receiver> receivers, long from, long settled)
+            throws SQLException {
+        // while there was nobody to be told nothing was made: what was before the first one is nobody's
+        long first = receivers.stream().mapToLong(Receiver::from).min().orElse(settled);
+        long after = Math.max(from, Math.min(first, settled));
+        long to = Math.min(settled, after + STRETCH);
+        if (after < to) {
+            List<Made> made = new ArrayList<>();
+            for (ObjectNode event : events(c, receivers, after, to)) {
+                receivers.stream()
+                        .filter(receiver -> event.get("id").longValue() > receiver.from && receiver.told(event))
+                        .forEach(receiver -> made.add(Made.of(receiver, event)));
+            }
+            insert(c, MADE_ONCE, made);
+        }
+        try (PreparedStatement statement = c.prepareStatement(TO)) {
+            statement.setLong(1, to);
+            statement.executeUpdate();
+        }
+        return to < settled;
+    }
+
+    /** What is not settled yet is left for the next time. */
+    private static boolean replayed(Connection c, Receiver receiver, Replay replay, long settled) throws SQLException {
+        long to = Math.min(Math.min(replay.to, settled), replay.after + STRETCH);
+        if (to < replay.after) {
+            return false;
+        }
+        List<Made> made = new ArrayList<>();
+        for (ObjectNode event : events(c, List.of(receiver), replay.after, to)) {
+            if (!Instant.parse(event.get("created_at").stringValue()).isBefore(replay.since) && receiver.told(event)) {
+                made.add(Made.of(receiver, event));
+            }
+        }
+        insert(c, MADE_AGAIN, made);
+        try (PreparedStatement statement = c.prepareStatement(REPLAYED)) {
+            statement.setLong(1, to);
+            statement.setBoolean(2, to >= replay.to);
+            statement.setObject(3, receiver.id);
+            statement.setLong(4, replay.after);
+            statement.setLong(5, replay.to);
+            statement.executeUpdate();
+        }
+        return to < settled;
+    }
+
+    private static List<ObjectNode> events(Connection c, List<Receiver> receivers, long after, long to)
+            throws SQLException {
+        Set<UUID> workspaces = new HashSet<>();
+        Collection<String> wanted = new HashSet<>();
+        receivers.forEach(receiver -> {
+            workspaces.add(receiver.workspace);
+            wanted.addAll(receiver.events);
+        });
+        return FeedReader.of(c, workspaces, Topics.eventTypes(wanted), after, to);
+    }
+
+    /** As receivers get it: the same text at every attempt, for it is signed. */
+    private static String text(String type, ObjectNode event) {
+        ObjectNode body = JsonNodeFactory.instance.objectNode().put("type", type);
+        body.set("timestamp", event.get("created_at"));
+        ObjectNode data = event.deepCopy();
+        data.remove("notifications");
+        body.set("data", data);
+        return JsonMapper.shared().writeValueAsString(body);
+    }
+
+    private static @Nullable Long from(Connection c) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(FROM); ResultSet row = statement.executeQuery()) {
+            return row.next() ? row.getLong(1) : null;
+        }
+    }
+
+    private static List<Receiver> receivers(Connection c) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(RECEIVERS); ResultSet row = statement.executeQuery()) {
+            List<Receiver> found = new ArrayList<>();
+            while (row.next()) {
+                Instant since = Endpoints.optionalTime(row, "replay_since");
+                found.add(new Receiver(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class),
+                        Set.of((String[]) row.getArray("events").getArray()), row.getString("channel"),
+                        row.getLong("from_id"), since == null ? null
+                                : new Replay(row.getLong("replay_after"), row.getLong("replay_to"), since)));
+            }
+            return found;
+        }
+    }
+
+    private static void insert(Connection c, String sql, List<Made> made) throws SQLException {
+        if (made.isEmpty()) {
+            return;
+        }
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            statement.setArray(1, array(c, "uuid", made.stream()
+                    .map(each -> Delivery.idOf(each.receiver.id, each.event)).toArray()));
+            statement.setArray(2, array(c, "uuid", made.stream().map(each -> each.receiver.workspace).toArray()));
+            statement.setArray(3, array(c, "uuid", made.stream().map(each -> each.receiver.id).toArray()));
+            statement.setArray(4, array(c, "bigint", made.stream().map(Made::event).toArray()));
+            statement.setArray(5, array(c, "text", made.stream().map(Made::type).toArray()));
+            statement.setArray(6, array(c, "text", made.stream().map(Made::body).toArray()));
+            statement.executeUpdate();
+        }
+        try (PreparedStatement statement = c.prepareStatement(WAKE)) {
+            statement.setArray(1, array(c, "uuid", made.stream().map(each -> each.receiver.id).distinct().toArray()));
+            statement.executeUpdate();
+        }
+    }
+
+    private static Array array(Connection c, String type, Object[] items) throws SQLException {
+        return c.createArrayOf(type, items);
+    }
+}

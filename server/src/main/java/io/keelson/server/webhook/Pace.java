@@ -1,0 +1,22 @@
+package io.keelson.server.webhook;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How deliveries are sent.
+ *
+ * @param timeout of one attempt
+ * @param lease longer than an attempt may take
+ * @param delays after each failed attempt; after the last the delivery is dead
+ * @param turn how many are delivered before the endpoint is let go, so that all have their turn
+ */
+record Pace(Duration timeout, Duration lease, List<Duration> delays, int turn) {
+
+    /** Some three days in all. */
+    static final Pace USUAL = new Pace(Duration.ofSeconds(15), Duration.ofSeconds(45),
+            List.of(Duration.ofSeconds(5), Duration.ofSeconds(30), Duration.ofMinutes(2), Duration.ofMinutes(10),
+                    Duration.ofMinutes(30), Duration.ofHours(2), Duration.ofHours(6), Duration.ofHours(12),
+                    Duration.ofHours(24), Duration.ofHours(24)),
+            100);
+}

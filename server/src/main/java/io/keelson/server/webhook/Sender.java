@@ -1,0 +1,263 @@
+package io.keelson.server.webhook;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.outbound.OutboundClient;
+import io.keelson.server.outbound.OutboundRequest;
+import io.keelson.server.outbound.OutboundResponse;
+import io.keelson.server.secret.Secrets;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Delivers, for each endpoint one after the other in the order of events. What is under way is leased: an endpoint that is
+ * served is due again when its lease ends, under another epoch.
+ */
+final class Sender {
+
+    private static final int MOST_ANSWER_BYTES = 1 << 20;
+    private static final int MOST_ERROR = 500;
+    private static final int GONE = 410;
+
+    private static final String CLAIM = """
+            update webhook_endpoints set lease_epoch = lease_epoch + 1, due_at = now.until, held_until = now.until
+              from (select clock_timestamp() + ? * interval '1 millisecond' as until) now
+             where id = any (array(select id from webhook_endpoints
+                 where enabled and due_at <= clock_timestamp() order by due_at limit ? for no key update skip locked))
+            returning id, lease_epoch""";
+
+    /** Only for whoever has the lease; secrets and address as they are by now. */
+    private static final String HEAD = """
+            select d.id, d.body, d.attempts, e.url, e.key_id, e.sealed, e.previous_key_id,
+                case when e.previous_until > clock_timestamp() then e.previous end as previous
+              from webhook_endpoints e cross join lateral (
+                select id, body, attempts from webhook_deliveries
+                 where endpoint_id = e.id and state = 'pending' order by position, id limit 1) d
+             where e.id = ? and e.lease_epoch = ? and e.enabled""";
+
+    /** Only whoever still has the lease says what became of it. */
+    private static final String HELD = """
+            select true from webhook_endpoints where id = ? and lease_epoch = ? for no key update""";
+
+    private static final String RESULT = """
+            update webhook_deliveries set state = ?, attempts = attempts + 1, last_status = ?, last_error = ?,
+                attempted_at = clock_timestamp(), completed_at = case when ? then null else clock_timestamp() end
+             where id = ? and state = 'pending'""";
+
+    private static final String GO_ON = """
+            update webhook_endpoints set due_at = now.until, held_until = now.until
+              from (select clock_timestamp() + ? * interval '1 millisecond' as until) now where id = ?""";
+
+    private static final String LET_GO = """
+            update webhook_endpoints set due_at = clock_timestamp() + ? * interval '1 millisecond', held_until = null
+             where id = ?""";
+
+    private static final String DISABLE = """
+            update webhook_endpoints set enabled = false, disabled_reason = 'gone', due_at = null, held_until = null,
+                updated_at = clock_timestamp() where id = ? and enabled""";
+
+    /** Its row is locked by then: who makes a delivery changes it, before this or after. */
+    private static final String REST = """
+            update webhook_endpoints e set held_until = null, due_at = case when exists (
+                select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending')
+                then clock_timestamp() end
+             where id = ? returning due_at is not null""";
+
+    private record Head(UUID id, String body, int attempts, String url, List<SigningSecret> secrets) {}
+
+    /** What became of an attempt; null for the status where nobody answered, for the error where it was taken. */
+    private record Outcome(@Nullable Integer status, @Nullable String error) {
+        boolean gone() {
+            return status != null && status == GONE;
+        }
+    }
+
+    private final Database database;
+    private final OutboundClient client;
+    private final Seals seals;
+    private final Clock clock;
+    private final Pace pace;
+
+    Sender(Database database, OutboundClient client, Seals seals, Clock clock, Pace pace) {
+        this.database = database;
+        this.client = client;
+        this.seals = seals;
+        this.clock = clock;
+        this.pace = pace;
+    }
+
+    /** Takes endpoints that are due, at most so many; each is to be served by {@link Turn#serve}, on any thread. */
+    List<Turn> claim(int most) {
+        return database.inTransaction(c -> {
+            try (PreparedStatement statement = c.prepareStatement(CLAIM)) {
+                statement.setLong(1, pace.lease().toMillis());
+                statement.setInt(2, most);
+                List<Turn> turns = new ArrayList<>();
+                try (ResultSet row = statement.executeQuery()) {
+                    while (row.next()) {
+                        turns.add(new Turn(row.getObject("id", UUID.class), row.getLong("lease_epoch")));
+                    }
+                }
+                return turns;
+            }
+        });
+    }
+
+    /** An endpoint's turn: what waits there is delivered until something fails. */
+    final class Turn {
+        private final UUID endpoint;
+        private final long epoch;
+
+        private Turn(UUID endpoint, long epoch) {
+            this.endpoint = endpoint;
+            this.epoch = epoch;
+        }
+
+        /**
+         * Serves it.
+         *
+         * @return true when more waits there already
+         * @throws InterruptedException when it was given up; somebody else may serve it at once
+         */
+        boolean serve() throws InterruptedException {
+            Head next = head();
+            for (int i = 0; i < pace.turn() && next != null; i++) {
+                Outcome outcome;
+                try {
+                    outcome = attempt(next);
+                } catch (InterruptedException e) {
+                    database.runInTransaction(c -> {
+                        if (held(c)) {
+                            due(c, LET_GO, Duration.ZERO);
+                        }
+                    });
+                    throw e;
+                }
+                if (!record(next, outcome)) {
+                    return false;
+                }
+                next = head();
+            }
+            return database.inTransaction(c -> held(c) && rest(c));
+        }
+
+        private @Nullable Head head() {
+            return database.<@Nullable Head>withConnection(c -> {
+                try (PreparedStatement statement = c.prepareStatement(HEAD)) {
+                    statement.setObject(1, endpoint);
+                    statement.setLong(2, epoch);
+                    try (ResultSet row = statement.executeQuery()) {
+                        return row.next() ? head(row) : null;
+                    }
+                }
+            });
+        }
+
+        private Head head(ResultSet row) throws SQLException {
+            List<SigningSecret> secrets = new ArrayList<>();
+            secrets.add(seals.open(endpoint, Endpoints.sealed(row, "key_id", "sealed")));
+            Secrets.Sealed previous =
+                    row.getBytes("previous") == null ? null : Endpoints.sealed(row, "previous_key_id", "previous");
+            if (previous != null && seals.secrets().knows(previous.keyId())) {
+                secrets.add(seals.open(endpoint, previous));
+            }
+            return new Head(row.getObject("id", UUID.class), row.getString("body"), row.getInt("attempts"),
+                    row.getString("url"), secrets);
+        }
+
+        private Outcome attempt(Head delivery) throws InterruptedException {
+            String id = Delivery.wire(delivery.id);
+            long now = clock.instant().getEpochSecond();
+            String signatures = delivery.secrets.stream().map(secret -> secret.sign(id, now, delivery.body))
+                    .collect(Collectors.joining(" "));
+            try {
+                OutboundResponse answer = client.send(new OutboundRequest("POST", delivery.url,
+                        Map.of("content-type", "application/json", "user-agent", "Keelson", "webhook-id", id,
+                                "webhook-timestamp", Long.toString(now), "webhook-signature", signatures),
+                        delivery.body.getBytes(StandardCharsets.UTF_8), pace.timeout(), MOST_ANSWER_BYTES));
+                boolean good = answer.status() >= 200 && answer.status() < 300;
+                return new Outcome(answer.status(), good ? null : "answered " + answer.status());
+            } catch (IOException e) {
+                String text = String.valueOf(e.getMessage());
+                return new Outcome(null, text.substring(0, Math.min(MOST_ERROR, text.length())));
+            }
+        }
+
+        /** False when the endpoint is to be left alone for now, or somebody else serves it. */
+        private boolean record(Head delivery, Outcome outcome) {
+            return database.inTransaction(c -> {
+                if (!held(c)) {
+                    return false;
+                }
+                boolean delivered = outcome.error == null;
+                boolean dead = !delivered && !outcome.gone() && delivery.attempts >= pace.delays().size();
+                result(c, delivery, outcome, delivered ? "delivered" : dead ? "dead" : "pending");
+                if (outcome.gone()) {
+                    disable(c);
+                } else if (delivered || dead) {
+                    due(c, GO_ON, pace.lease());
+                    return true;
+                } else {
+                    due(c, LET_GO, pace.delays().get(delivery.attempts));
+                }
+                return false;
+            });
+        }
+
+        private boolean held(Connection c) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(HELD)) {
+                statement.setObject(1, endpoint);
+                statement.setLong(2, epoch);
+                try (ResultSet row = statement.executeQuery()) {
+                    return row.next();
+                }
+            }
+        }
+
+        private static void result(Connection c, Head delivery, Outcome outcome, String state) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(RESULT)) {
+                statement.setString(1, state);
+                statement.setObject(2, outcome.status);
+                statement.setString(3, outcome.error);
+                statement.setBoolean(4, state.equals("pending"));
+                statement.setObject(5, delivery.id);
+                statement.executeUpdate();
+            }
+        }
+
+        private void due(Connection c, String sql, Duration in) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(sql)) {
+                statement.setLong(1, in.toMillis());
+                statement.setObject(2, endpoint);
+                statement.executeUpdate();
+            }
+        }
+
+        private void disable(Connection c) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(DISABLE)) {
+                statement.setObject(1, endpoint);
+                statement.executeUpdate();
+            }
+        }
+
+        private boolean rest(Connection c) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(REST)) {
+                statement.setObject(1, endpoint);
+                try (ResultSet row = statement.executeQuery()) {
+                    return row.next() && row.getBoolean(1);
+                }
+            }
+        }
+    }
+}

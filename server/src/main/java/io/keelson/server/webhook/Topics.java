@@ -1,0 +1,89 @@
+package io.keelson.server.webhook;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** What receivers are told of, by names of their own; any other event has its own type. */
+public final class Topics {
+
+    public static final String ALL = "*";
+    static final String PING = "webhook.ping";
+
+    private static final Map<String, String> OF_EVENTS = Map.of(
+            "run_completed", "run.completed",
+            "run_failed", "run.failed",
+            "run_cancelled", "run.cancelled",
+            "run_budget_warning", "run.budget_warning",
+            "escalation_opened", "escalation.opened",
+            "run_plan_ready", "approval.needed",
+            "run_acceptance_requested", "approval.needed",
+            "step_approval_requested", "approval.needed",
+            "task_human_review_requested", "approval.needed");
+
+    /** What runs may ask for or not ({@code config.notifications}). */
+    private static final Map<String, String> SWITCHES = Map.of("run.completed", "on_completion", "run.failed",
+            "on_failure", "run.budget_warning", "on_budget_warning");
+
+    private static final List<String> NAMES =
+            OF_EVENTS.values().stream().distinct().sorted(Comparator.naturalOrder()).toList();
+    private static final Pattern EVENT = Pattern.compile("[a-z]+(_[a-z]+)+");
+
+    private Topics() {}
+
+    /** The named ones: what endpoints are told of unless they say otherwise. */
+    public static List<String> names() {
+        return NAMES;
+    }
+
+    /** Whether endpoints can ask for it. */
+    public static boolean valid(String name) {
+        return name.equals(ALL) || NAMES.contains(name) || EVENT.matcher(name).matches();
+    }
+
+    /** What an event is called in deliveries. A plan that nobody is to decide on is ready, too, and no approval is needed. */
+    static String of(JsonNode event) {
+        String type = event.path("event_type").asString("");
+        return type.equals("run_plan_ready")
+                && !event.path("payload").path("to").asString("").equals("awaiting_approval")
+                        ? type
+                        : OF_EVENTS.getOrDefault(type, type);
+    }
+
+    /** The types of events that somebody with these wishes may be told of; null for all. */
+    static @Nullable Set<String> eventTypes(Collection<String> wanted) {
+        if (wanted.contains(ALL)) {
+            return null;
+        }
+        Set<String> types = new HashSet<>(wanted);
+        OF_EVENTS.forEach((type, topic) -> {
+            if (wanted.contains(topic)) {
+                types.add(type);
+            }
+        });
+        return types;
+    }
+
+    /**
+     * Whether an endpoint is told.
+     *
+     * @param wanted names of topics or of types of events, or {@link #ALL}
+     * @param channel the endpoint's; null for one that is told of all runs
+     * @param event with {@code notifications} of its run's configuration; missing or null where that says nothing
+     */
+    static boolean told(Set<String> wanted, @Nullable String channel, JsonNode event) {
+        String topic = of(event);
+        String eventType = event.path("event_type").asString("");
+        JsonNode notifications = event.path("notifications");
+        String wish = SWITCHES.get(topic);
+        return (wanted.contains(ALL) || wanted.contains(topic) || wanted.contains(eventType))
+                && (wish == null || notifications.path(wish).asBoolean(true))
+                && (channel == null || channel.equals(notifications.path("channel").asString("")));
+    }
+}

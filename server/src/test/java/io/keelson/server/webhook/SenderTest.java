@@ -1,0 +1,325 @@
+package io.keelson.server.webhook;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.Origin;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.outbound.OutboundClient;
+import io.keelson.server.secret.SealingKey;
+import io.keelson.server.secret.Secrets;
+import java.io.IOException;
+import java.sql.ResultSet;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What becomes of deliveries, whatever receivers and nodes do: none is lost, none is unsigned, each has its turn. */
+@Timeout(60)
+class SenderTest {
+
+    private static final UUID WORKSPACE = Bootstrap.DEFAULT_WORKSPACE;
+    private static final Pace PACE = new Pace(Duration.ofMillis(400), Duration.ofSeconds(30),
+            List.of(Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(1)), 100);
+
+    private Database database;
+    private Endpoints endpoints;
+    private Deliveries deliveries;
+    private OutboundClient client;
+    private Receiver receiver;
+
+    @BeforeEach
+    void start() throws IOException {
+        database = TestDatabase.create();
+        sql("insert into workspaces (id, name) values ('" + WORKSPACE + "', 'ours')");
+        endpoints = new Endpoints(database, new Secrets(database, SealingKey.fresh(), List.of()));
+        deliveries = new Deliveries(database);
+        client = new OutboundClient(true);
+        receiver = new Receiver();
+    }
+
+    @AfterEach
+    void stop() {
+        receiver.close();
+        client.close();
+        database.close();
+    }
+
+    private Sender sender(Pace pace) {
+        return new Sender(database, client, endpoints.seals(), Clock.systemUTC(), pace);
+    }
+
+    private Endpoint.WithSecret endpoint(String path) {
+        return endpoints.create(WORKSPACE, UUID.randomUUID(), new Endpoint.Wish(receiver.url() + path, null, false,
+                List.of("*"), null, false, true), Origin.SERVER).orElseThrow();
+    }
+
+    /** So many deliveries, made in another order than they are to go in; their bodies are their positions. */
+    private void queue(UUID endpoint, int count) {
+        for (long i = count; i > 0; i--) {
+            sql("insert into webhook_deliveries (id, workspace_id, endpoint_id, event_id, position, type, body) values ('"
+                    + Delivery.idOf(endpoint, i) + "', '" + WORKSPACE + "', '" + endpoint + "', " + i + ", " + i
+                    + ", 'x', '" + i + "')");
+        }
+        due();
+    }
+
+    private void due() {
+        sql("update webhook_endpoints set due_at = clock_timestamp() where enabled");
+    }
+
+    private void sql(String statement) {
+        database.runInTransaction(c -> {
+            try (var s = c.createStatement()) {
+                s.execute(statement);
+            }
+        });
+    }
+
+    private List<String> all(String query) {
+        return database.withConnection(c -> {
+            try (var s = c.createStatement(); ResultSet row = s.executeQuery(query)) {
+                List<String> found = new ArrayList<>();
+                while (row.next()) {
+                    found.add(row.getString(1));
+                }
+                return found;
+            }
+        });
+    }
+
+    /** Serves what is due until nothing is, and answers how many turns that took; waits after failures are cut short. */
+    private int serveAll(Sender sender) throws InterruptedException {
+        int turns = 0;
+        while (!all("select id from webhook_endpoints where enabled and due_at is not null").isEmpty()) {
+            due();
+            for (Sender.Turn turn : sender.claim(10)) {
+                turns++;
+                turn.serve();
+            }
+        }
+        return turns;
+    }
+
+    private List<String> bodies() {
+        return receiver.got().stream().map(Receiver.Got::body).toList();
+    }
+
+    private static List<String> numbers(int count) {
+        return LongStream.rangeClosed(1, count).mapToObj(String::valueOf).toList();
+    }
+
+    @Test
+    void nothingIsLostWhateverTheReceiverDoes() throws Exception {
+        Endpoint.WithSecret to = endpoint("in");
+        queue(to.endpoint().id(), 4);
+        receiver.then(500, 302, Receiver.HANG, 200, 404, 204);
+
+        assertThat(serveAll(sender(PACE))).isEqualTo(5);
+
+        assertThat(bodies()).containsExactly("1", "1", "1", "1", "2", "2", "3", "4");
+        assertThat(receiver.got()).allSatisfy(got -> {
+            assertThat(got.path()).isEqualTo("/in");
+            assertThat(got.signedBy(to.secret())).isEqualTo(1);
+            assertThat(got.id()).isEqualTo(
+                    Delivery.wire(Delivery.idOf(to.endpoint().id(), Long.parseLong(got.body()))));
+            assertThat(Long.parseLong(got.timestamp())).isCloseTo(Clock.systemUTC().instant().getEpochSecond(),
+                    org.assertj.core.data.Offset.offset(30L));
+        });
+        assertThat(all("select distinct state from webhook_deliveries")).containsExactly("delivered");
+        assertThat(all("select attempts from webhook_deliveries order by position")).containsExactly("4", "2", "1",
+                "1");
+    }
+
+    @Test
+    void aFailureHasTheEndpointWait() throws Exception {
+        queue(endpoint("in").endpoint().id(), 2);
+        receiver.then(500);
+        Sender sender = sender(PACE);
+
+        assertThat(sender.claim(10).getFirst().serve()).isFalse();
+
+        assertThat(sender.claim(10)).isEmpty();
+        assertThat(all("select extract(epoch from due_at - clock_timestamp()) between 3500 and 3600"
+                + " from webhook_endpoints")).containsExactly("t");
+        assertThat(deliveries.list(WORKSPACE, endpoints.list(WORKSPACE).getFirst().id(), "pending", null, 10))
+                .extracting(Delivery::lastError).containsExactlyInAnyOrder("answered 500", null);
+    }
+
+    @Test
+    void whatFailsForGoodIsDeadAndTheNextOnesGo() throws Exception {
+        UUID to = endpoint("in").endpoint().id();
+        queue(to, 3);
+        receiver.then(500, 500, 500, 500);
+
+        serveAll(sender(PACE));
+
+        assertThat(bodies()).containsExactly("1", "1", "1", "1", "2", "3");
+        assertThat(all("select state from webhook_deliveries order by position")).containsExactly("dead", "delivered",
+                "delivered");
+
+        String before = receiver.got().getFirst().id();
+        deliveries.deadAgain(WORKSPACE, to);
+        serveAll(sender(PACE));
+
+        assertThat(receiver.got().getLast().id()).isEqualTo(before);
+        assertThat(all("select distinct state from webhook_deliveries")).containsExactly("delivered");
+    }
+
+    @Test
+    void whoeverIsGoneIsLeftAlone() throws Exception {
+        UUID to = endpoint("in").endpoint().id();
+        queue(to, 2);
+        receiver.then(410);
+
+        serveAll(sender(PACE));
+
+        assertThat(bodies()).containsExactly("1");
+        Endpoint disabled = endpoints.find(WORKSPACE, to).orElseThrow();
+        assertThat(disabled.enabled()).isFalse();
+        assertThat(disabled.disabledReason()).isEqualTo("gone");
+        assertThat(disabled.pending()).isEqualTo(2);
+
+        endpoints.change(WORKSPACE, to, new Endpoint.Wish(null, null, false, null, null, false, true), Origin.SERVER);
+        serveAll(sender(PACE));
+        assertThat(bodies()).containsExactly("1", "1", "2");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whoeverLostTheLeaseSaysNothing(boolean overtaken) throws Exception {
+        queue(endpoint("in").endpoint().id(), 2);
+        receiver.then(Receiver.HANG, 500);
+        Sender one = sender(new Pace(Duration.ofSeconds(20), PACE.lease(), PACE.delays(), 100));
+        Sender other = sender(PACE);
+        FutureTask<Boolean> suspended = new FutureTask<>(() -> one.claim(1).getFirst().serve());
+        Thread.startVirtualThread(suspended);
+        Awaitility.await().until(() -> receiver.got().size() == 1);
+        assertThat(other.claim(1)).isEmpty();
+
+        if (overtaken) {
+            due();
+            assertThat(other.claim(1).getFirst().serve()).isFalse();
+        }
+        receiver.release();
+        suspended.get();
+
+        assertThat(all("select attempts || ' ' || state || ' ' || coalesce(last_status, 0)"
+                + " from webhook_deliveries where position = 1"))
+                .containsExactly(overtaken ? "1 pending 500" : "1 delivered 204");
+    }
+
+    @Test
+    void whatIsGivenUpIsTakenOverAtOnce() throws Exception {
+        queue(endpoint("in").endpoint().id(), 1);
+        receiver.then(Receiver.HANG);
+        Sender one = sender(new Pace(Duration.ofSeconds(20), PACE.lease(), PACE.delays(), 100));
+        FutureTask<Boolean> ended = new FutureTask<>(() -> one.claim(1).getFirst().serve());
+        Thread thread = Thread.startVirtualThread(ended);
+        Awaitility.await().until(() -> receiver.got().size() == 1);
+
+        thread.interrupt();
+        assertThatThrownBy(ended::get).hasCauseInstanceOf(InterruptedException.class);
+
+        assertThat(sender(PACE).claim(1).getFirst().serve()).isFalse();
+        assertThat(receiver.got()).extracting(Receiver.Got::id).hasSize(2).containsOnly(receiver.got().getFirst().id());
+        assertThat(all("select state from webhook_deliveries")).containsExactly("delivered");
+    }
+
+    @Test
+    void whileASecretIsReplacedBothSign() throws Exception {
+        Endpoint.WithSecret first = endpoint("in");
+        UUID to = first.endpoint().id();
+        queue(to, 1);
+        Endpoint.WithSecret second = endpoints.rotate(WORKSPACE, to, Origin.SERVER).orElseThrow();
+        serveAll(sender(PACE));
+
+        sql("update webhook_endpoints set previous_until = clock_timestamp()");
+        deliveries.again(WORKSPACE, to, Delivery.idOf(to, 1));
+        serveAll(sender(PACE));
+
+        assertThat(receiver.got()).extracting(got -> got.signature().split(" ").length).containsExactly(2, 1);
+        assertThat(receiver.got()).extracting(got -> got.signedBy(second.secret())).containsExactly(1L, 1L);
+        assertThat(receiver.got()).extracting(got -> got.signedBy(first.secret())).containsExactly(1L, 0L);
+        assertThat(all("select encode(sealed, 'escape') || encode(previous, 'escape') from webhook_endpoints"))
+                .noneMatch(text -> text.contains("whsec_"));
+    }
+
+    @Test
+    void underANewKeySecretsAreSealedAnew() {
+        SealingKey old = SealingKey.fresh();
+        SealingKey present = SealingKey.fresh();
+        Endpoints before = new Endpoints(database, new Secrets(database, old, List.of()));
+        before.create(WORKSPACE, UUID.randomUUID(), new Endpoint.Wish(receiver.url(), null, false, List.of("*"), null,
+                false, true), Origin.SERVER);
+        UUID lost = endpoint("in").endpoint().id();
+
+        new Endpoints(database, new Secrets(database, present, List.of(old))).reseal();
+
+        assertThat(all("select key_id from webhook_endpoints where id <> '" + lost + "'"))
+                .containsExactly(present.id());
+        assertThat(all("select key_id from webhook_endpoints where id = '" + lost + "'"))
+                .doesNotContain(present.id());
+    }
+
+    /** What went in came out, once where no lease was lost, and each endpoint's in its order. */
+    @Test
+    void severalNodesShareTheEndpoints() throws Exception {
+        int each = 20;
+        List<UUID> to = IntStream.range(0, 6).mapToObj(i -> endpoint(String.valueOf(i)).endpoint().id()).toList();
+        to.forEach(id -> queue(id, each));
+        Pace shortTurns = new Pace(PACE.timeout(), PACE.lease(), PACE.delays(), 3);
+        try (var nodes = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int i = 0; i < 3; i++) {
+                Sender node = sender(shortTurns);
+                nodes.submit(() -> {
+                    for (List<Sender.Turn> turns = node.claim(2); open(); turns = node.claim(2)) {
+                        for (Sender.Turn turn : turns) {
+                            turn.serve();
+                        }
+                    }
+                    return true;
+                });
+            }
+        }
+        for (int i = 0; i < to.size(); i++) {
+            String path = "/" + i;
+            assertThat(receiver.got().stream().filter(got -> got.path().equals(path)).map(Receiver.Got::body))
+                    .containsExactlyElementsOf(numbers(each));
+        }
+        Set<String> ids = new TreeSet<>(receiver.got().stream().map(Receiver.Got::id).toList());
+        assertThat(ids).hasSize(each * to.size());
+    }
+
+    private boolean open() {
+        return !all("select 1 from webhook_deliveries where state = 'pending' limit 1").isEmpty();
+    }
+
+    @Test
+    void whatCameToAnEndLongAgoIsForgotten() throws Exception {
+        queue(endpoint("in").endpoint().id(), 3);
+        serveAll(sender(PACE));
+        sql("update webhook_deliveries set completed_at = completed_at - interval '31 days' where position = 2");
+
+        deliveries.forget();
+
+        assertThat(all("select position from webhook_deliveries order by position")).containsExactly("1", "3");
+    }
+}
