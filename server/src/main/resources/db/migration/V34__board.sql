@@ -52,10 +52,8 @@ create index concurrently if not exists ix_agent_reports_ws on agent_reports (wo
 drop type if exists keelson_board_change;
 create type keelson_board_change as (task_id uuid, mission text, status text, tag text, started_at timestamptz,
     completed_at timestamptz, result text, error_message text);
-drop type if exists keelson_report_of_task;
-create type keelson_report_of_task as (task_id uuid);
-drop type if exists keelson_report_of_run;
-create type keelson_report_of_run as (run_id uuid);
+drop type if exists keelson_report;
+create type keelson_report as (run_id uuid, task_id uuid);
 
 -- Runs that are open get the rows that newer ones are made with.
 insert into board_tasks (workspace_id, title, description, status, priority, review_mode, created_by_type,

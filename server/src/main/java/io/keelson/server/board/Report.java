@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param agent name of the agent in the plan; null for none
  * @param state in which the task or the run ended
  * @param cost USD
- * @param content Markdown; empty in lists
+ * @param content Markdown that was put there; empty in lists, and where a run's or a task's is made when it is read
  */
 public record Report(UUID id, String type, String title, @Nullable UUID runId, @Nullable Integer attempt,
         @Nullable UUID taskId, @Nullable String agent, @Nullable String state, long tokens, BigDecimal cost,

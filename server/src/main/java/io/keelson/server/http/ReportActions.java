@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.board.Report;
 import io.keelson.server.board.Reports;
+import io.keelson.server.run.ReportTexts;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -18,9 +19,11 @@ final class ReportActions {
     private static final String MARKDOWN = "text/markdown";
 
     private final Reports reports;
+    private final ReportTexts texts;
 
-    ReportActions(Reports reports) {
+    ReportActions(Reports reports, ReportTexts texts) {
         this.reports = reports;
+        this.texts = texts;
     }
 
     void addTo(Route.Table table) {
@@ -57,12 +60,13 @@ final class ReportActions {
         call.query().done();
         UUID id = call.id("id", IdKind.REPORT);
         Report report = Reads.found(reports.find(call.workspace(), id), IdKind.REPORT, id);
+        String content = texts.find(call.workspace(), id).orElse(report.content());
         if (accepts(call.header("Accept"))) {
-            byte[] text = report.content().getBytes(StandardCharsets.UTF_8);
+            byte[] text = content.getBytes(StandardCharsets.UTF_8);
             return Answer.stream(MARKDOWN + "; charset=utf-8", text.length, new ByteArrayInputStream(text))
                     .header("Vary", "Accept");
         }
-        return Answer.resource(document(report).put("content", report.content())).header("Vary", "Accept");
+        return Answer.resource(document(report).put("content", content)).header("Vary", "Accept");
     }
 
     private static boolean accepts(@Nullable String header) {

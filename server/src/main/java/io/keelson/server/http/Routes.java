@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import io.keelson.server.board.Board;
 import io.keelson.server.board.Reports;
+import io.keelson.server.run.ReportTexts;
 import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -56,7 +57,7 @@ final class Routes {
         new PriceActions(rooms.money().prices(), rooms.commands()::pricesChanged).addTo(table);
         new SecretActions(rooms.secrets()).addTo(table);
         new BoardActions(new Board(rooms.database()), keyed).addTo(table);
-        new ReportActions(new Reports(rooms.database())).addTo(table);
+        new ReportActions(new Reports(rooms.database()), new ReportTexts(rooms.database())).addTo(table);
         new KeyActions(rooms.access().keys(), rooms.access().workspaces()).addTo(table);
         new WebhookActions(rooms.webhooks(), rooms.ids()).addTo(table);
         new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids(), keyed)

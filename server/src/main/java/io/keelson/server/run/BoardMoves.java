@@ -6,6 +6,7 @@ import io.keelson.core.run.Changes;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.TaskRow;
 import io.keelson.server.run.BoardTable.Moved;
+import io.keelson.server.run.ReportsTable.Ended;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -19,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BoardMoves {
     private final List<Moved> moved = new ArrayList<>();
-    private final List<UUID> endedTasks = new ArrayList<>();
-    private final List<UUID> endedRuns = new ArrayList<>();
+    private final List<Ended> ended = new ArrayList<>();
 
     BoardMoves(Changes changes) {
         Map<UUID, String> left = left(changes.events());
@@ -29,7 +29,7 @@ final class BoardMoves {
                 moved.add(Moved.of(run));
             }
             if (run.state().terminal()) {
-                endedRuns.add(run.id());
+                ended.add(new Ended(run.id(), null));
             }
         });
         changes.tasks().forEach(task -> {
@@ -56,7 +56,7 @@ final class BoardMoves {
 
     private void end(TaskRow task, @Nullable String before) {
         if (before != null && task.state().terminal()) {
-            endedTasks.add(task.id());
+            ended.add(new Ended(null, task.id()));
         }
     }
 
@@ -64,12 +64,8 @@ final class BoardMoves {
         return moved;
     }
 
-    List<UUID> endedTasks() {
-        return endedTasks;
-    }
-
-    /** A run that ends and begins again within the batch has no report of that attempt. */
-    List<UUID> endedRuns() {
-        return endedRuns;
+    /** What a report is due for. A run that ends and begins again within the batch has none of that attempt. */
+    List<Ended> ended() {
+        return ended;
     }
 }

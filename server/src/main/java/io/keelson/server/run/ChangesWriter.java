@@ -118,7 +118,7 @@ final class ChangesWriter {
                 QueueTable.PUT.of(present(changes.queue())), TimersTable.CLEAR.of(changes.clearedRuns()),
                 TimersTable.DISARM.of(absent(changes.timers())), TimersTable.ARM.of(present(changes.timers())),
                 ArtifactsTable.INSERT.of(changes.artifacts()), BoardTable.UPDATE.of(board.moved()),
-                ReportsTable.OF_TASKS.of(board.endedTasks()), ReportsTable.OF_RUNS.of(board.endedRuns()));
+                ReportsTable.INSERT.of(board.ended()));
     }
 
     /** What hardly any batch has. */

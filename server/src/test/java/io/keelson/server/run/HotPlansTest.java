@@ -61,7 +61,7 @@ class HotPlansTest {
             TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.UPDATE, EventsTable.INSERT,
             ResultsTable.INSERT, AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE,
             QueueTable.CLEAR, TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR, BoardTable.UPDATE,
-            ReportsTable.OF_TASKS, ReportsTable.OF_RUNS);
+            ReportsTable.INSERT);
 
     private SeenPlans committer;
     private SeenPlans pool;
