@@ -54,6 +54,7 @@ class ArchitectureTest {
             "server.board    | core.lifecycle server.db",
             "server.roster   | server.auth server.db",
             "server.recipe   | nothing",
+            "server.document | core.lifecycle server.artifact server.run server.db",
             "server.schedule | core.run core.schedule server.db",
             "server.webhook  | server.auth server.db server.outbound server.run server.secret",
             "server.engine   | core server.run server.db server.expr server.tool server.artifact server.secret server.json server.log",

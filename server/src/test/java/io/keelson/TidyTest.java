@@ -71,7 +71,7 @@ class TidyTest {
                 "bulk_jobs", "bulk",
                 "webhook_\\w+", "webhook",
                 "billing_ledger|credit_balances|prices",
-                "(money|run)", "board_tasks|agent_reports", "(board|run)");
+                "(money|run)", "board_tasks|agent_reports", "(board|run)", "document_marks", "document");
         // The claim goes by what workspaces may have at work at a time, and who explains a wait counts it likewise; who takes
         // room for artifacts reads under its lock how much there may be. The audit compares the books with the runs' own
         // figures, all in one snapshot.

@@ -1,7 +1,6 @@
 package io.keelson.server;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.Access;
 import io.keelson.server.auth.Bootstrap;
@@ -20,6 +19,7 @@ import io.keelson.server.db.SqlFailure;
 import io.keelson.server.db.Tenancy;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
+import io.keelson.server.document.StatusDocuments;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.Observer;
 import io.keelson.server.engine.Observers;
@@ -137,7 +137,7 @@ public final class Server implements AutoCloseable {
             ServedTools served = new ServedTools(database, new Fleet(DbClock.DATABASE));
             CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
             StoredPlans plans = new StoredPlans(knowledge::timeout);
-            ArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"),
+            LocalArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"),
                     settings.artifacts().maxBytes());
             Access access = Access.of(database, closing(new KeyUses(database).start()));
             Secrets secrets = secrets(settings, database);
@@ -154,6 +154,9 @@ public final class Server implements AutoCloseable {
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
                             settings.artifacts().retention(), settings.artifacts().maxBytesOfRun(),
                             observer(settings, metrics))));
+            if (settings.artifacts().documents()) {
+                closing(new StatusDocuments(database, artifacts.documents()).start());
+            }
             metrics.executors(engine::busy, settings.executors());
             metrics.pools(database);
             MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);

@@ -27,6 +27,8 @@ public enum Setting {
     KEELSON_RUN_ARTIFACTS_MAX_MB("10240", "most MiB of all artifacts of a run together, from 1 to 1048576"),
     KEELSON_ARTIFACT_RETENTION_DAYS("30",
             "days from the end of its run after which an artifact is removed, unless its step said otherwise"),
+    KEELSON_STATUS_DOCUMENTS("false",
+            "whether this server keeps `runs/<run_id>/status.json` and what belongs to it beside the artifacts"),
     KEELSON_FIRST_GRANT("1000", "credits that the default workspace is given at the first start, once; 0 for none"),
     KEELSON_SECRET_KEY("",
             "key that secrets are sealed under, 32 bytes in Base64 (`openssl rand -base64 32`), the same for all "

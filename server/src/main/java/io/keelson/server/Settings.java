@@ -39,8 +39,9 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
      * @param maxBytes of one of them
      * @param maxBytesOfRun of all of a run together
      * @param retention from the end of its run, where its step says nothing
+     * @param documents whether the status documents of runs are kept beside them
      */
-    public record Artifacts(long maxBytes, long maxBytesOfRun, Duration retention) {}
+    public record Artifacts(long maxBytes, long maxBytesOfRun, Duration retention, boolean documents) {}
 
     /** How a log line looks. */
     public enum LogFormat {

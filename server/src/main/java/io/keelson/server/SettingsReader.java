@@ -71,7 +71,8 @@ final class SettingsReader {
                 Duration.ofSeconds(number(Setting.KEELSON_LEASE_SECONDS, 1, MAX_LEASE_SECONDS)),
                 new Settings.Artifacts((long) number(Setting.KEELSON_ARTIFACT_MAX_MB, 1, MAX_ARTIFACT_MB) << 20,
                         (long) number(Setting.KEELSON_RUN_ARTIFACTS_MAX_MB, 1, MAX_RUN_ARTIFACTS_MB) << 20,
-                        Duration.ofDays(number(Setting.KEELSON_ARTIFACT_RETENTION_DAYS, 0, MAX_RETENTION_DAYS))),
+                        Duration.ofDays(number(Setting.KEELSON_ARTIFACT_RETENTION_DAYS, 0, MAX_RETENTION_DAYS)),
+                        oneOf(Setting.KEELSON_STATUS_DOCUMENTS, "true", "false").equals("true")),
                 credits(Setting.KEELSON_FIRST_GRANT),
                 Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_OLD))
                         .toList(),

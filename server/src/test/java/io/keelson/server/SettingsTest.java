@@ -57,6 +57,8 @@ class SettingsTest {
                 new Row("KEELSON_EXECUTORS", "", Settings::executors, 128),
                 new Row("KEELSON_EXECUTORS", "0", Settings::executors, 0),
                 new Row("KEELSON_LEASE_SECONDS", "5", Settings::lease, Duration.ofSeconds(5)),
+                new Row("KEELSON_STATUS_DOCUMENTS", "", settings -> settings.artifacts().documents(), false),
+                new Row("KEELSON_STATUS_DOCUMENTS", "true", settings -> settings.artifacts().documents(), true),
                 new Row("KEELSON_FIRST_GRANT", "0.5", Settings::firstGrant, new BigDecimal("0.5")),
                 new Row("KEELSON_METRICS", "key", Settings::metrics, Observed.MetricsDoor.KEY),
                 new Row("KEELSON_LOG_FORMAT", "json", Settings::logFormat, Settings.LogFormat.JSON),

@@ -38,6 +38,8 @@ public final class LocalArtifactStore implements ArtifactStore {
     /** The default bound of one artifact: 10 GiB. */
     public static final long DEFAULT_MAX_BYTES = 10L << 30;
 
+    /** The folder beside the artifacts that is no artifact's: {@link #documents}. */
+    private static final String DOCUMENTS = "runs";
     private static final int KEYS_AT_ONCE = 1_000;
     /** How often a folder is made anew that was removed as empty just before something came into it. */
     private static final int MOST_TRIES = 10;
@@ -108,6 +110,11 @@ public final class LocalArtifactStore implements ArtifactStore {
         List<String> found = new ArrayList<>();
         Files.walkFileTree(root, new SimpleFileVisitor<>() {
             @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                return folder.equals(root.resolve(DOCUMENTS)) ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+            }
+
+            @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
                 String key = root.relativize(file).toString().replace(File.separatorChar, '/');
                 if (attributes.lastModifiedTime().toInstant().isBefore(time) && KEY.matcher(key).matches()) {
@@ -136,6 +143,11 @@ public final class LocalArtifactStore implements ArtifactStore {
         if (!found.isEmpty()) {
             keys.take(found);
         }
+    }
+
+    /** Documents about runs beside the artifacts. */
+    public DocumentStore documents() throws IOException {
+        return new LocalDocumentStore(root.resolve(DOCUMENTS));
     }
 
     @Override

@@ -62,6 +62,11 @@ final class Reads {
         return read((runs, c) -> found(runs.status(c, workspace, run), IdKind.RUN, run));
     }
 
+    /** The number of the run's last event. */
+    long lastEvent(UUID workspace, UUID run) {
+        return read((runs, c) -> found(runs.lastEvent(c, workspace, run), IdKind.RUN, run));
+    }
+
     ObjectNode states(UUID workspace, UUID run) {
         return read((runs, c) -> found(runs.states(c, workspace, run), IdKind.RUN, run));
     }

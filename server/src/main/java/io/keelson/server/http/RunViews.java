@@ -5,6 +5,7 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.engine.Commands;
 import io.keelson.server.run.RunFilter;
 import io.keelson.server.run.RunReader;
+import io.keelson.server.run.StatusDocument;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -82,10 +83,23 @@ final class RunViews {
         }
     }
 
+    /** Polled more than anything else: whether it has changed follows from the number of the run's last event alone. */
     private Answer status(Call call) {
         call.query().done();
         UUID id = call.id("id", IdKind.RUN);
-        return Answer.resource(StatusDocument.of(id, reads.status(call.workspace(), id)));
+        String known = call.header("If-None-Match");
+        if (known != null) {
+            String tag = statusTag(reads.lastEvent(call.workspace(), id));
+            if (ETag.matches(known, tag)) {
+                return Answer.empty(304).header("ETag", tag).header("Cache-Control", "private, no-cache");
+            }
+        }
+        ObjectNode row = reads.status(call.workspace(), id);
+        return Answer.ok(StatusDocument.of(id, row)).header("ETag", statusTag(row.get("last_seq").longValue()));
+    }
+
+    private static String statusTag(long lastEvent) {
+        return ETag.of("status-" + lastEvent);
     }
 
     private Answer states(Call call) {

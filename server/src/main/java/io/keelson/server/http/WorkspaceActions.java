@@ -70,7 +70,7 @@ final class WorkspaceActions {
         UUID id = call.id("id", IdKind.WORKSPACE);
         ObjectNode document = document(Reads.found(workspaces.find(id), IdKind.WORKSPACE, id));
         document.set("use", reads.read((runs, c) -> runs.use(c, id)));
-        return Answer.ok(document);
+        return Answer.resource(document);
     }
 
     private Answer limits(Call call) {

@@ -73,7 +73,12 @@ final class ReadSql {
                      order by e.seq desc limit 1)) as current_step,
                 r.steps_total, h.steps_completed,
                 array(select 'prop_' || p.id from proposals p where p.run_id = r.id order by p.id)::text[]
-                    as proposals_created, r.error_code, r.error_message
+                    as proposals_created, r.error_code, r.error_message, r.attempt_number, h.last_seq
+              from orchestration_runs r join run_heads h on h.run_id = r.id
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+
+    static final String LAST_EVENT = """
+            select h.last_seq
               from orchestration_runs r join run_heads h on h.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 

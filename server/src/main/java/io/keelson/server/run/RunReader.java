@@ -139,10 +139,15 @@ public final class RunReader {
         return new Page(items, null);
     }
 
+    /** The number of the run's last event: two rows by their keys, and nothing that a client sees changes without one. */
+    public Optional<Long> lastEvent(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.LAST_EVENT, ids(workspaceId, runId)).map(row -> row.get("last_seq").longValue());
+    }
+
     /**
      * What the status document is made of: {@code run_id, agent_slug, state, trigger, started_at, finished_at,
-     * current_step, steps_total, steps_completed, proposals_created, error_code, error_message}. The current step is the one that something
-     * was last heard of.
+     * current_step, steps_total, steps_completed, proposals_created, error_code, error_message}, and {@code attempt_number,
+     * last_seq}. The current step is the one that something was last heard of.
      */
     public Optional<ObjectNode> status(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return first(c, ReadSql.STATUS, ids(workspaceId, runId));

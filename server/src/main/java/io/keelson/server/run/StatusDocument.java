@@ -1,4 +1,4 @@
-package io.keelson.server.http;
+package io.keelson.server.run;
 
 import io.keelson.core.lifecycle.Circumstance;
 import io.keelson.core.lifecycle.Contracts;
@@ -9,18 +9,20 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The status document of the run lifecycle contract (run-lifecycle §3), member for member and in its order. */
-final class StatusDocument {
+public final class StatusDocument {
 
     /** The contract has one word for whatever took too long (run-lifecycle §5.3). */
     private static final Set<String> TOO_LONG = Set.of("RUN_TIMEOUT", "TASK_TIMEOUT", "STEP_TIMEOUT");
+    private static final String PREFIX = "run_";
     private static final String TIMEOUT = "AGENT_TIMEOUT";
 
     private StatusDocument() {}
 
-    static ObjectNode of(UUID run, ObjectNode row) {
+    /** @param row as {@link RunReader#status} answers it */
+    public static ObjectNode of(UUID run, ObjectNode row) {
         RunState state = RunState.of(row.get("state").stringValue());
-        ObjectNode document = Json.object();
-        document.put("run_id", IdKind.RUN.prefixed(run));
+        ObjectNode document = Texts.JSON.createObjectNode();
+        document.put("run_id", PREFIX + run);
         document.set("agent_slug", row.get("agent_slug"));
         document.put("status", Contracts.LIFECYCLE.run().of(state, Circumstance.USUAL));
         document.set("trigger", row.get("trigger"));

@@ -1,0 +1,79 @@
+package io.keelson.server.document;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.OptionalLong;
+import java.util.UUID;
+
+/**
+ * Whose turn it is to write documents, of all servers that are set up to, and how far the events have been followed. Only
+ * spares the others the work: what makes the documents right is the lock on each run's.
+ */
+final class Baton {
+
+    private static final String WANTED = """
+            select event_id < ? and (holder = ? or held_until < clock_timestamp()) from document_marks""";
+    private static final String TAKE = """
+            insert into document_marks as d (event_id, holder, held_until)
+            values (?, ?, clock_timestamp() + interval '10 seconds')
+            on conflict (only_one) do update set holder = excluded.holder, held_until = excluded.held_until
+             where d.holder = excluded.holder or d.held_until < clock_timestamp()
+            returning event_id""";
+    private static final String ADVANCE = """
+            update document_marks set event_id = ?, held_until = clock_timestamp() + interval '10 seconds'
+             where holder = ? and event_id <= ?""";
+    private static final String LEAVE = """
+            update document_marks set held_until = '-infinity' where holder = ?""";
+
+    private final UUID holder;
+
+    Baton(UUID holder) {
+        this.holder = holder;
+    }
+
+    /** Whether there is anything to do for us after that event, as far as a look without a lock tells. */
+    boolean wanted(Connection c, long settled) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(WANTED)) {
+            statement.setLong(1, settled);
+            statement.setObject(2, holder);
+            try (ResultSet row = statement.executeQuery()) {
+                return !row.next() || row.getBoolean(1);
+            }
+        }
+    }
+
+    /**
+     * Takes or keeps the turn for 10 s.
+     *
+     * @param first where to begin if nobody ever has
+     * @return up to which event all is written; empty when it is somebody else's turn
+     */
+    OptionalLong take(Connection c, long first) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(TAKE)) {
+            statement.setLong(1, first);
+            statement.setObject(2, holder);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? OptionalLong.of(row.getLong(1)) : OptionalLong.empty();
+            }
+        }
+    }
+
+    /** False when the turn was lost meanwhile: whoever has it writes the same again. */
+    boolean advance(Connection c, long eventId) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(ADVANCE)) {
+            statement.setLong(1, eventId);
+            statement.setObject(2, holder);
+            statement.setLong(3, eventId);
+            return statement.executeUpdate() == 1;
+        }
+    }
+
+    void leave(Connection c) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(LEAVE)) {
+            statement.setObject(1, holder);
+            statement.executeUpdate();
+        }
+    }
+}

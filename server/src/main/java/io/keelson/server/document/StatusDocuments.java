@@ -1,0 +1,131 @@
+package io.keelson.server.document;
+
+import io.keelson.server.artifact.DocumentStore;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.run.DocumentReader;
+import io.keelson.server.run.DocumentReader.Changed;
+import io.keelson.server.run.FeedMarks;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows the events of all runs and keeps their documents in the artifact store (specification: lifecycle §6). What was
+ * followed is noted after the documents are durable, so that a crash has some of them written twice and none forgotten;
+ * nothing is added to what a commit does.
+ */
+public final class StatusDocuments implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StatusDocuments.class);
+    private static final Duration LOOK = Duration.ofMillis(200);
+    private static final Duration SWEEP = Duration.ofHours(1);
+    /** In ids: so many events are followed before that is noted. */
+    private static final int STRETCH = 1_024;
+
+    private final Database database;
+    private final DocumentStore store;
+    private final RunDocuments documents;
+    private final FeedMarks marks = new FeedMarks();
+    private final Baton baton = new Baton(UUID.randomUUID());
+    private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1,
+            Thread.ofPlatform().daemon().name("documents").factory());
+
+    public StatusDocuments(Database database, DocumentStore store) {
+        this.database = database;
+        this.store = store;
+        this.documents = new RunDocuments(database, store);
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    public StatusDocuments start() {
+        every(LOOK, this::look);
+        every(SWEEP, this::sweep);
+        return this;
+    }
+
+    /** Writes what has changed, if it is this server's turn. */
+    void look() {
+        long settled = database.withConnection(marks::look);
+        if (settled < 0 || !database.withConnection(c -> baton.wanted(c, settled))) {
+            return;
+        }
+        OptionalLong written = database.inTransaction(c -> baton.take(c, settled));
+        long at = written.orElse(settled);
+        while (at < settled && !thread.isShutdown()) {
+            long from = at;
+            long to = Math.min(settled, from + STRETCH);
+            List<Changed> changed = database.withConnection(c -> DocumentReader.changed(c, from, to));
+            if (!writeAll(changed) || !database.inTransaction(c -> baton.advance(c, to))) {
+                return;
+            }
+            at = to;
+        }
+    }
+
+    private boolean writeAll(List<Changed> changed) {
+        try {
+            for (Changed each : changed) {
+                if (thread.isShutdown() || !documents.write(each.workspace(), each.run())) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Removes the documents of runs that are gone. */
+    void sweep() {
+        try {
+            store.runs(found -> {
+                Set<UUID> there = database.withConnection(c -> DocumentReader.there(c, found));
+                for (UUID run : found) {
+                    if (!there.contains(run)) {
+                        remove(run);
+                    }
+                }
+            });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void remove(UUID run) throws IOException {
+        try (DocumentStore.Writing gone = store.open(run)) {
+            if (gone != null) {
+                gone.remove();
+            }
+        }
+    }
+
+    private void every(Duration period, Runnable duty) {
+        thread.scheduleWithFixedDelay(() -> {
+            try {
+                duty.run();
+            } catch (RuntimeException e) {
+                LOG.warn("status documents wait a moment longer, as writing them failed", e);
+            }
+        }, period.toMillis(), period.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        thread.shutdown();
+        thread.awaitTermination(5, TimeUnit.SECONDS);
+        try {
+            database.runInTransaction(baton::leave);
+        } catch (SqlFailure e) {
+            LOG.warn("whoever writes status documents next has to wait: {}", e.getMessage());
+        }
+    }
+}
