@@ -113,7 +113,7 @@ public final class Deliveries {
      * @param id of the delivery
      */
     public void ping(UUID workspace, UUID endpoint, UUID id) {
-        long position = lastId();
+        long position = lastId() + 1;
         database.runInTransaction(c -> {
             ObjectNode body = JsonNodeFactory.instance.objectNode().put("type", Topics.PING).put("timestamp", now(c));
             body.putObject("data").put("workspace_id", workspace.toString()).put("endpoint_id", endpoint.toString());

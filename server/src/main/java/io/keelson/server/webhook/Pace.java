@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * How deliveries are sent.
  *
- * @param timeout of one attempt
- * @param lease longer than an attempt may take
+ * @param timeout of one request
+ * @param lease longer than an attempt may take, which has two requests where a connection broke off
  * @param delays after each failed attempt; after the last the delivery is dead
  * @param turn how many are delivered before the endpoint is let go, so that all have their turn
  */

@@ -2,10 +2,14 @@ package io.keelson.server.webhook;
 
 import io.keelson.server.db.Database;
 import io.keelson.server.outbound.OutboundClient;
+import io.keelson.server.outbound.OutboundRefusedException;
 import io.keelson.server.outbound.OutboundRequest;
 import io.keelson.server.outbound.OutboundResponse;
 import io.keelson.server.secret.Secrets;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -177,21 +181,37 @@ final class Sender {
         }
 
         private Outcome attempt(Head delivery) throws InterruptedException {
-            String id = Delivery.wire(delivery.id);
-            long now = clock.instant().getEpochSecond();
-            String signatures = delivery.secrets.stream().map(secret -> secret.sign(id, now, delivery.body))
-                    .collect(Collectors.joining(" "));
             try {
-                OutboundResponse answer = client.send(new OutboundRequest("POST", delivery.url,
-                        Map.of("content-type", "application/json", "user-agent", "Keelson", "webhook-id", id,
-                                "webhook-timestamp", Long.toString(now), "webhook-signature", signatures),
-                        delivery.body.getBytes(StandardCharsets.UTF_8), pace.timeout(), MOST_ANSWER_BYTES));
-                boolean good = answer.status() >= 200 && answer.status() < 300;
-                return new Outcome(answer.status(), good ? null : "answered " + answer.status());
+                int status = sent(delivery).status();
+                boolean good = status >= 200 && status < 300;
+                return new Outcome(status, good ? null : "answered " + status);
             } catch (IOException e) {
                 String text = String.valueOf(e.getMessage());
                 return new Outcome(null, text.substring(0, Math.min(MOST_ERROR, text.length())));
             }
+        }
+
+        /** Once more where a connection broke off: it may be one that was kept, and the receiver has closed it meanwhile. */
+        private OutboundResponse sent(Head delivery) throws IOException, InterruptedException {
+            OutboundRequest request = request(delivery);
+            try {
+                return client.send(request);
+            } catch (OutboundRefusedException | InterruptedIOException | ConnectException | UnknownHostException e) {
+                throw e;
+            } catch (IOException e) {
+                return client.send(request);
+            }
+        }
+
+        private OutboundRequest request(Head delivery) {
+            String id = Delivery.wire(delivery.id);
+            long now = clock.instant().getEpochSecond();
+            String signatures = delivery.secrets.stream().map(secret -> secret.sign(id, now, delivery.body))
+                    .collect(Collectors.joining(" "));
+            return new OutboundRequest("POST", delivery.url,
+                    Map.of("content-type", "application/json", "user-agent", "Keelson", "webhook-id", id,
+                            "webhook-timestamp", Long.toString(now), "webhook-signature", signatures),
+                    delivery.body.getBytes(StandardCharsets.UTF_8), pace.timeout(), MOST_ANSWER_BYTES);
         }
 
         /** False when the endpoint is to be left alone for now, or somebody else serves it. */

@@ -25,6 +25,9 @@ public final class Receiver implements AutoCloseable {
     /** Instead of a status: no answer until it is released. */
     public static final int HANG = 0;
 
+    /** Instead of a status: the connection is closed. */
+    public static final int BREAK_OFF = -1;
+
     /** What came, whatever was answered. */
     public record Got(String path, String id, String timestamp, String signature, String body) {
 
@@ -70,6 +73,9 @@ public final class Receiver implements AutoCloseable {
             int status = told == null ? 204 : told;
             if (status == HANG) {
                 over.await();
+            }
+            if (status == BREAK_OFF) {
+                return;
             }
             if (status / 100 == 3) {
                 exchange.getResponseHeaders().set("Location", url() + "elsewhere");

@@ -149,6 +149,32 @@ class SenderTest {
     }
 
     @Test
+    void aConnectionThatBrokeOffIsMadeAgainOnce() throws Exception {
+        queue(endpoint("in").endpoint().id(), 2);
+        receiver.then(Receiver.BREAK_OFF, 200, Receiver.BREAK_OFF, Receiver.BREAK_OFF);
+
+        assertThat(serveAll(sender(PACE))).isEqualTo(2);
+
+        assertThat(bodies()).containsExactly("1", "1", "2", "2", "2");
+        assertThat(all("select attempts from webhook_deliveries order by position")).containsExactly("1", "2");
+        assertThat(all("select distinct state from webhook_deliveries")).containsExactly("delivered");
+    }
+
+    /** Also where what waits has the last id that there is. */
+    @Test
+    void aPingIsBehindWhatWaits() throws Exception {
+        UUID to = endpoint("in").endpoint().id();
+        sql("select setval('orchestration_events_id_seq', 3)");
+        queue(to, 3);
+        deliveries.ping(WORKSPACE, to, new UUID(0, 1));
+
+        serveAll(sender(PACE));
+
+        assertThat(bodies().subList(0, 3)).containsExactly("1", "2", "3");
+        assertThat(bodies().getLast()).contains(Topics.PING);
+    }
+
+    @Test
     void aFailureHasTheEndpointWait() throws Exception {
         queue(endpoint("in").endpoint().id(), 2);
         receiver.then(500);
