@@ -70,6 +70,7 @@ class TidyTest {
                 "run", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",
                 "bulk_jobs", "bulk",
                 "webhook_\\w+", "webhook",
+                "execution_commands|paper_effects", "execution",
                 "billing_ledger|credit_balances|prices",
                 "(money|run)", "board_tasks|agent_reports", "(board|run)", "document_marks", "document");
         // The claim goes by what workspaces may have at work at a time, and who explains a wait counts it likewise; who takes

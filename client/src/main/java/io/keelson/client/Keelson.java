@@ -78,6 +78,11 @@ public final class Keelson {
         return new Secrets(api);
     }
 
+    /** Deployments, orders and other commands to the world outside. */
+    public Commands commands() {
+        return new Commands(api);
+    }
+
     /** What waits for people. */
     public Inbox inbox() {
         return new Inbox(api);

@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
                 PauseCommand.class, ResumeCommand.class, CancelCommand.class, FailCommand.class, RetryCommand.class,
                 ReplanCommand.class, ForkCommand.class, BudgetCommand.class,
                 RecipesCommand.class, SchedulesCommand.class,
-                SignalCommand.class, WebhooksCommand.class,
+                SignalCommand.class, WebhooksCommand.class, CommandsCommand.class,
                 CreditsCommand.class, LedgerCommand.class, UsageCommand.class, PricesCommand.class,
                 AgentsCommand.class, WhoamiCommand.class,
                 WorkspacesCommand.class, KeysCommand.class, AuditCommand.class,

@@ -1,5 +1,6 @@
 package io.keelson.server;
 
+import io.keelson.server.execution.CommandTools;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
@@ -11,6 +12,7 @@ import io.keelson.server.tool.ToolSpec;
 import io.keelson.server.tool.builtin.BuiltinTools;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
@@ -22,8 +24,10 @@ public final class LocalTools {
 
     /** The client for what tools send is never used here, so it holds nothing that would have to be closed. */
     public LocalTools(Clock clock) {
-        this.catalog = new ToolCatalog(
+        List<Tool> tools = new ArrayList<>(
                 BuiltinTools.all(ToolPolicy.of(List.of(Path.of(""))), expressions, new OutboundClient(false), clock));
+        tools.addAll(CommandTools.unconnected());
+        this.catalog = new ToolCatalog(tools);
     }
 
     /** All built-in tools, by name. */

@@ -24,6 +24,8 @@ import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.Observer;
 import io.keelson.server.engine.Observers;
 import io.keelson.server.engine.Store;
+import io.keelson.server.execution.CommandHandler;
+import io.keelson.server.execution.CommandUpkeep;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.http.HttpOptions;
 import io.keelson.server.http.HttpServer;
@@ -116,7 +118,7 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    private Server(Settings settings) throws IOException {
+    private Server(Settings settings) throws IOException, StartupException {
         try {
             DataFolder.create(settings.dataDir());
             DatabaseUrl url = databaseUrl(settings);
@@ -132,8 +134,10 @@ public final class Server implements AutoCloseable {
                     System::nanoTime, KeelsonVersion.current().toString());
             Expressions expressions = new Expressions();
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));
-            ToolCatalog tools = new ToolCatalog(BuiltinTools.all(new ToolPolicy(settings.allowedFolders(),
-                    settings.allowedCommands(), settings.allowPrivateAddresses()), expressions, outbound, clock));
+            CommandHandler commands = OutsideWorld.handler(settings.commands(), database, outbound);
+            ToolCatalog tools = OutsideWorld.catalog(BuiltinTools.all(new ToolPolicy(settings.allowedFolders(),
+                    settings.allowedCommands(), settings.allowPrivateAddresses()), expressions, outbound, clock),
+                    commands, settings.commands());
             ServedTools served = new ServedTools(database, new Fleet(DbClock.DATABASE));
             CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
             StoredPlans plans = new StoredPlans(knowledge::timeout);
@@ -174,6 +178,7 @@ public final class Server implements AutoCloseable {
                     new RetryDoor(database, access.workspaces(), new RunReader())).start());
             WebhookRoom webhooks = webhooks(database, secrets);
             engine.onWebhooks(closing(new Dispatch(database, webhooks, outbound, clock))::nudge);
+            engine.onCommands(closing(new CommandUpkeep(commands))::nudge);
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
                     new Rooms(database, access, engine, engine.remoteWork(), new RunReader(),
@@ -183,7 +188,7 @@ public final class Server implements AutoCloseable {
                             tools, artifacts, new ArtifactLife(DbClock.DATABASE), money, roster,
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             recipes,
-                            new ScheduleRoom(schedules, ticks, ticker), new BulkRoom(bulk, driver),
+                            new ScheduleRoom(schedules, ticks, ticker), new BulkRoom(bulk, driver), commands,
                             webhooks,
                             () -> answers(database)),
                     new Observed(metrics.http(), metrics::page, settings.metrics())));
@@ -193,7 +198,7 @@ public final class Server implements AutoCloseable {
             stops.push(() -> files.removeUrl(baseUrl));
             apiKey = key.key();
             newKey = key.created();
-        } catch (RuntimeException | IOException | Error e) {
+        } catch (RuntimeException | IOException | StartupException | Error e) {
             close();
             throw e;
         }

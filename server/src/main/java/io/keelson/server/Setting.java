@@ -34,6 +34,16 @@ public enum Setting {
             "key that secrets are sealed under, 32 bytes in Base64 (`openssl rand -base64 32`), the same for all "
                     + "servers of one database; empty: the one in the data folder, made at the first start"),
     KEELSON_SECRET_KEYS_OLD("", "former keys, separated by commas; at start, what is sealed under them is sealed anew"),
+    KEELSON_PROVIDER_URL("",
+            "where deployments and orders are made, as docs/commands.md says; empty: on paper, in the database"),
+    KEELSON_PROVIDER_TOKEN("", "bearer token that the provider is shown"),
+    KEELSON_PROVIDER_IDEMPOTENT("true",
+            "whether the provider does once what comes twice under one `Idempotency-Key`; if not, nothing is repeated that "
+                    + "may have arrived"),
+    KEELSON_PROVIDER_TIMEOUT_SECONDS("20", "seconds that a call of the provider may take, from 1 to 300"),
+    KEELSON_COMMAND_TYPES("",
+            "further types of commands and where they are sent, separated by commas: `crm.note=https://crm.example/notes`, "
+                    + "followed by ` idempotent` where repeating does no harm"),
     KEELSON_METRICS("loopback",
             "who reads `/metrics` without a key: `loopback` (programs on this machine), `open` (everybody) or "
                     + "`key` (nobody; a key with the scope `operator` does in any case)"),

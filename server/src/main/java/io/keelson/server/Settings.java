@@ -1,5 +1,6 @@
 package io.keelson.server;
 
+import io.keelson.server.execution.EndpointAdapter;
 import io.keelson.server.http.Observed;
 import io.keelson.server.secret.SealingKey;
 import java.math.BigDecimal;
@@ -24,13 +25,15 @@ import org.jspecify.annotations.Nullable;
  * @param firstGrant credits that the default workspace is given at the first start; 0 for none
  * @param executors steps that run here at a time; 0 for none
  * @param secretKeys what secrets are sealed under, the present key first; empty for the one of the data folder
+ * @param commands how the world outside is reached
  * @param metrics who is shown them without a key
  * @param telemetry what the environment says to OpenTelemetry
  */
 public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable String databaseUrl, @Nullable String url,
         @Nullable String apiKey, List<Path> allowedFolders, Set<String> allowedCommands, boolean allowPrivateAddresses,
         int executors, Duration lease, Artifacts artifacts, BigDecimal firstGrant,
-        List<SealingKey> secretKeys, Observed.MetricsDoor metrics, Map<String, String> telemetry, LogFormat logFormat,
+        List<SealingKey> secretKeys, Commands commands, Observed.MetricsDoor metrics, Map<String, String> telemetry,
+        LogFormat logFormat,
         LogLevel logLevel) {
 
     /**
@@ -42,6 +45,18 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
      * @param documents whether the status documents of runs are kept beside them
      */
     public record Artifacts(long maxBytes, long maxBytesOfRun, Duration retention, boolean documents) {}
+
+    /**
+     * Of commands to the world outside.
+     *
+     * @param url of the provider, without a trailing slash; null for deployments and orders on paper
+     * @param token that it is shown; null for none
+     * @param idempotent whether it does once what comes twice under one key
+     * @param timeout of one call
+     * @param types that users have registered
+     */
+    public record Commands(@Nullable String url, @Nullable String token, boolean idempotent, Duration timeout,
+            List<EndpointAdapter.Endpoint> types) {}
 
     /** How a log line looks. */
     public enum LogFormat {
@@ -80,7 +95,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
         return new Settings(dataDir, host, port, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, telemetry,
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, commands, metrics,
+                telemetry,
                 logFormat,
                 logLevel);
     }
@@ -88,14 +104,16 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     /** The same with another number of steps at a time; 0 for none. */
     public Settings withExecutors(int count) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, count, lease, artifacts, firstGrant, secretKeys, metrics, telemetry, logFormat,
+                allowPrivateAddresses, count, lease, artifacts, firstGrant, secretKeys, commands, metrics, telemetry,
+                logFormat,
                 logLevel);
     }
 
     /** The same with other folders; at least one. */
     public Settings withAllowedFolders(List<Path> folders) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, telemetry,
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, commands, metrics,
+                telemetry,
                 logFormat,
                 logLevel);
     }
@@ -103,7 +121,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     /** The same with another least grave level of log entries. */
     public Settings withLogLevel(LogLevel level) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, metrics, telemetry,
+                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, commands, metrics,
+                telemetry,
                 logFormat, level);
     }
 

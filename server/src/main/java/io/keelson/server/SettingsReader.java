@@ -1,6 +1,8 @@
 package io.keelson.server;
 
 import io.keelson.core.plan.Problem;
+import io.keelson.server.execution.CommandTypes;
+import io.keelson.server.execution.EndpointAdapter;
 import io.keelson.server.http.Observed;
 import io.keelson.server.money.Amounts;
 import io.keelson.server.secret.SealingKey;
@@ -25,6 +27,8 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +41,13 @@ final class SettingsReader {
     private static final int MAX_LEASE_SECONDS = 3_600;
     private static final int MAX_ARTIFACT_MB = 10_240;
     private static final int MAX_RUN_ARTIFACTS_MB = 1_048_576;
+    private static final int MAX_CALL_SECONDS = 300;
     private static final int MAX_RETENTION_DAYS = 36_500;
+
+    private static final Pattern WEB = Pattern.compile("https?://[^\\s?#@]+");
+    /** Not the name of a built-in tool: those have one point at most and areas of their own. */
+    private static final Pattern COMMAND_TYPE =
+            Pattern.compile("([a-z][a-z0-9_]{0,49}\\.[a-z][a-z0-9_]{0,49})=(https?://[^\\s#@]+)(\\s+idempotent)?");
 
     private final Map<String, String> environment;
     private final Path home;
@@ -76,6 +86,7 @@ final class SettingsReader {
                 credits(Setting.KEELSON_FIRST_GRANT),
                 Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_OLD))
                         .toList(),
+                commands(),
                 choice(Setting.KEELSON_METRICS, Observed.MetricsDoor.values(), Observed.MetricsDoor::valueOf),
                 environment.entrySet().stream().filter(each -> each.getKey().startsWith("OTEL_"))
                         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
@@ -119,6 +130,28 @@ final class SettingsReader {
             }
             return key;
         }).filter(Objects::nonNull);
+    }
+
+    private Settings.Commands commands() {
+        String url = text(Setting.KEELSON_PROVIDER_URL);
+        if (url != null && !WEB.matcher(url).matches()) {
+            refuse(Setting.KEELSON_PROVIDER_URL, url, "an address such as https://provider.example/v1");
+        }
+        List<EndpointAdapter.Endpoint> types = new ArrayList<>();
+        list(Setting.KEELSON_COMMAND_TYPES, ",").forEach(each -> {
+            Matcher type = COMMAND_TYPE.matcher(each.strip());
+            if (type.matches() && !CommandTypes.BUILT_IN.contains(type.group(1))
+                    && types.stream().noneMatch(known -> known.type().equals(type.group(1)))) {
+                types.add(new EndpointAdapter.Endpoint(type.group(1), type.group(2), type.group(3) != null));
+            } else {
+                refuse(Setting.KEELSON_COMMAND_TYPES, each.strip(),
+                        "new types, each as in crm.note=https://crm.example/notes idempotent");
+            }
+        });
+        return new Settings.Commands(url == null ? null : url.replaceAll("/+$", ""),
+                text(Setting.KEELSON_PROVIDER_TOKEN),
+                oneOf(Setting.KEELSON_PROVIDER_IDEMPOTENT, "true", "false").equals("true"),
+                Duration.ofSeconds(number(Setting.KEELSON_PROVIDER_TIMEOUT_SECONDS, 1, MAX_CALL_SECONDS)), types);
     }
 
     private @Nullable String text(Setting setting) {

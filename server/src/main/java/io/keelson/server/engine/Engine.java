@@ -120,6 +120,11 @@ public final class Engine implements Commands, AutoCloseable {
         lookout.onWebhooks(act);
     }
 
+    /** Has this called when a command to the world outside is due; it returns at once. */
+    public void onCommands(Runnable act) {
+        lookout.onCommands(act);
+    }
+
     /** The way in for workers in other processes. */
     public RemoteWork remoteWork() {
         return remote;

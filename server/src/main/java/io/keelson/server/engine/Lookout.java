@@ -32,6 +32,8 @@ final class Lookout implements AutoCloseable {
     };
     private volatile Runnable webhooks = () -> {
     };
+    private volatile Runnable commands = () -> {
+    };
 
     Lookout(Database database, RunStore store, Reconciler reconciler, WakeUps wakeUps, Admissions admissions) {
         this.database = database;
@@ -49,6 +51,11 @@ final class Lookout implements AutoCloseable {
     /** @param act what is done when deliveries to receivers of events wait; returns at once */
     void onWebhooks(Runnable act) {
         webhooks = act;
+    }
+
+    /** @param act what is done when a command is due; returns at once */
+    void onCommands(Runnable act) {
+        commands = act;
     }
 
     /**
@@ -70,6 +77,9 @@ final class Lookout implements AutoCloseable {
         }
         if (due.webhooks()) {
             webhooks.run();
+        }
+        if (due.commands()) {
+            commands.run();
         }
         if (due.timers()) {
             reconciler.dueTimers();

@@ -33,6 +33,11 @@ final class Refusal extends RuntimeException {
         return new Refusal(code.status(), code.title(), code.name(), detail);
     }
 
+    /** Under another status than the code usually has. */
+    static Refusal of(int status, ErrorCode code, String detail) {
+        return new Refusal(status, code.title(), code.name(), detail);
+    }
+
     /** Code and pointer are those of the first problem; all are listed. */
     static Refusal of(List<Problem> problems) {
         Problem first = problems.getFirst();

@@ -7,6 +7,7 @@ import io.keelson.server.bulk.BulkRoom;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.Commands;
 import io.keelson.server.engine.RemoteWork;
+import io.keelson.server.execution.CommandHandler;
 import io.keelson.server.money.Money;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.recipe.Recipes;
@@ -29,11 +30,12 @@ import java.util.function.Function;
  *
  * @param missions reads what a workspace's clients send: its own workers' tools are known in it
  * @param ids for new runs
+ * @param outside commands to the world outside
  * @param ready whether runs can be taken at the moment
  */
 public record Rooms(Database database, Access access, Commands commands, RemoteWork remoteWork, RunReader runs,
         Explainer explainer, Inbox inbox, Function<UUID, MissionReader> missions, ToolCatalog tools,
         ArtifactStore artifacts,
         ArtifactLife artifactLife, Money money, Roster roster, Ids ids, Secrets secrets, IdempotencyKeys keys,
-        Recipes recipes, ScheduleRoom schedules, BulkRoom bulk, WebhookRoom webhooks,
+        Recipes recipes, ScheduleRoom schedules, BulkRoom bulk, CommandHandler outside, WebhookRoom webhooks,
         BooleanSupplier ready) {}

@@ -4,6 +4,7 @@ import io.javalin.http.HandlerType;
 import io.keelson.server.auth.Scope;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,10 +16,11 @@ import org.jspecify.annotations.Nullable;
 record Route(HandlerType method, String path, @Nullable Scope scope, Action action) {
 
     private static final String API = "/api/v1";
+    private static final Pattern COMMANDS = Pattern.compile("^" + API + "/(commands|deployments|orders)(/|$)");
 
     /**
      * Whether an idempotency key counts there. What workers report is told apart by its lease's epoch; an answer that bears
-     * an API key or the secret of a webhook is kept nowhere.
+     * an API key or the secret of a webhook is kept nowhere; commands look after their keys themselves.
      */
     boolean keyed() {
         return method == HandlerType.POST && keyed(path);
@@ -26,7 +28,8 @@ record Route(HandlerType method, String path, @Nullable Scope scope, Action acti
 
     /** Whether it counts for a POST to this path. */
     static boolean keyed(String path) {
-        return !path.startsWith(API + "/dispatch/") && !path.contains("/api-keys") && !path.contains("/webhooks");
+        return !path.startsWith(API + "/dispatch/") && !path.contains("/api-keys") && !path.contains("/webhooks")
+                && !COMMANDS.matcher(path).find();
     }
 
     /** As {@code METHOD /path}. */

@@ -27,6 +27,9 @@ final class Routes {
                 new KeyedTransaction(rooms.database(), rooms.keys())).addTo(table);
         new ScheduleActions(rooms.schedules(), rooms.database(), missions, rooms.ids(),
                 new KeyedTransaction(rooms.database(), rooms.keys())).addTo(table);
+        CommandAnswers commands = new CommandAnswers(rooms.outside());
+        new DeploymentOrderActions(rooms.outside(), commands).addTo(table);
+        new CommandActions(rooms.outside(), commands).addTo(table);
         new RunViews(reads, poll, rooms.commands()).addTo(table);
         StreamPlaces places = new StreamPlaces();
         StreamReads patient = new StreamReads(stopping);

@@ -106,6 +106,7 @@ final class DueWork {
                        and state_type <> 'terminal' and (state = 'pending') is true limit 1) as turns,
                    keelson_schedules_due(now) as schedules,
                    keelson_webhooks_wait(now) as webhooks,
+                   keelson_commands_due(now) as commands,
                    (select ceil(extract(epoch from min(lease_expires_at) - now) * 1000)::bigint from work_queue
                      where holder is not null and lease_expires_at >= now) as next_lease_ms
               from clock""".replace("{now}", DbClock.SQL);
@@ -236,6 +237,7 @@ final class DueWork {
                 return new Due(row.getBoolean("ready"), row.getBoolean("lapsed") || row.getBoolean("late"),
                         row.getBoolean("timers"), row.getBoolean("turns"), row.getBoolean("schedules"),
                         row.getBoolean("webhooks"),
+                        row.getBoolean("commands"),
                         nextLease == null ? null : Duration.ofMillis(nextLease));
             }
         }

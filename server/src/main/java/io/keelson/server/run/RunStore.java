@@ -87,9 +87,11 @@ public final class RunStore {
      * @param turns a run waits under its concurrency key
      * @param schedules a schedule wants to be looked at
      * @param webhooks there are deliveries to be made or sent
+     * @param commands a command to the world outside was left, or is to be tried again
      * @param nextLease how long until the next lease ends; null where there is none
      */
     public record Due(boolean ready, boolean lapsed, boolean timers, boolean turns, boolean schedules, boolean webhooks,
+            boolean commands,
             @Nullable Duration nextLease) {}
 
     private final DbClock clock;

@@ -75,6 +75,12 @@ class ForeignIdsTest {
                 .stringValue());
         api.post("/api/v1/webhooks", "{\"url\": \"http://127.0.0.1:9/\", \"enabled\": false}");
         theirs.put("webhook", first("/webhooks"));
+        theirs.put("deployment", api.post("/api/v1/deployments", "{\"strategy\": \"s\"}", "Idempotency-Key", "d").json()
+                .get("id").stringValue());
+        theirs.put("order", api.post("/api/v1/orders", """
+                {"symbol": "X", "side": "buy", "type": "limit", "quantity": "1", "limit_price": "2"}""",
+                "Idempotency-Key", "o").json().get("id").stringValue());
+        theirs.put("command", first("/commands"));
         theirs.put("key", first("/api-keys"));
         theirs.put("workspace", api.run(run).get("workspace_id").stringValue());
         api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"their-worker\", \"tools\": [\"their.tool\"]}");

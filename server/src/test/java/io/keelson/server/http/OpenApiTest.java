@@ -13,6 +13,9 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.engine.Engine;
 import io.keelson.server.engine.Store;
+import io.keelson.server.execution.Adapters;
+import io.keelson.server.execution.CommandHandler;
+import io.keelson.server.execution.PaperAdapter;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.money.Money;
 import io.keelson.server.plan.CatalogToolKnowledge;
@@ -110,7 +113,7 @@ class OpenApiTest {
                     UUID::randomUUID,
                     secrets,
                     new IdempotencyKeys(DbClock.DATABASE), new Recipes(), schedules(database),
-                    bulk(database, engine),
+                    bulk(database, engine), outside(database),
                     new WebhookRoom(new Endpoints(database, secrets), new Deliveries(database)), () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());
@@ -120,6 +123,12 @@ class OpenApiTest {
     private static BulkRoom bulk(Database database, Engine engine) {
         BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
         return new BulkRoom(jobs, new BulkDriver(database, jobs, engine, workspace -> null));
+    }
+
+    private static CommandHandler outside(Database database) {
+        return new CommandHandler(database, DbClock.DATABASE,
+                new Adapters(new PaperAdapter(database, DbClock.DATABASE), List.of(), null), UUID::randomUUID,
+                Duration.ofSeconds(30));
     }
 
     private static ScheduleRoom schedules(Database database) {

@@ -92,6 +92,11 @@ class TenantFenceTest {
             String webhook = call("POST", "/webhooks", "{\"url\": \"http://127.0.0.1:9/\"}", headers).get("id")
                     .stringValue();
             call("POST", "/webhooks/" + webhook + "/ping", "{}", headers);
+            List<String> ordering = new ArrayList<>(List.of(headers));
+            ordering.addAll(List.of("Idempotency-Key", "o"));
+            call("POST", "/orders", """
+                    {"symbol": "X", "side": "buy", "type": "market", "quantity": "1"}""",
+                    ordering.toArray(String[]::new));
             call("POST", "/dispatch/claim", """
                     {"worker_id": "w", "tools": ["test.remote"], "max": 1}""", headers);
             call("POST", "/runs", ApiServer.REMOTE, headers);

@@ -1,0 +1,111 @@
+package io.keelson.cli;
+
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Cells;
+import io.keelson.cli.view.Table;
+import io.keelson.client.Command;
+import io.keelson.client.Json;
+import io.keelson.client.Page;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@picocli.CommandLine.Command(name = "commands",
+        description = "Lists commands to the world outside, such as orders, newest first.",
+        subcommands = CommandsCommand.Show.class, footerHeading = "%nExamples:%n",
+        footer = {"  keelson commands", "  keelson commands --state unknown", "  keelson commands --run latest",
+                "  keelson commands show cmd_0192f0c1-7f6e-7000-8000-000000000000"})
+final class CommandsCommand extends CliCommand {
+
+    @Option(names = "--type", paramLabel = "TYPE", description = "Only of this type, such as order.place.")
+    @Nullable String type;
+
+    @Option(names = "--state", paramLabel = "STATE",
+            description = "Only in this state: executing, awaiting_tool, completed, failed or unknown.")
+    @Nullable String state;
+
+    @Option(names = "--run", paramLabel = "RUN", description = "Only those of this run: its id, or latest.")
+    @Nullable String run;
+
+    @Option(names = "--limit", paramLabel = "N", defaultValue = "20",
+            description = "At most so many; ${DEFAULT-VALUE} when not given.")
+    int limit = 20;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            Page<Command> page = link.keelson().commands().list(type, state,
+                    run == null ? null : RunDocuments.id(link.keelson(), run), null, limit);
+            if (json) {
+                print(Json.object().put("next_cursor", page.nextCursor()).set("items", Json.document(page.items())));
+                return ExitCode.OK;
+            }
+            print(page.items().isEmpty() ? List.of("no commands") : table(page.items()));
+            if (page.items().stream().anyMatch(each -> each.advice() != null)) {
+                note("what to do about unknown ones: " + Cli.command() + " commands show COMMAND");
+            }
+            if (page.nextCursor() != null) {
+                note("there are more: --limit");
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private List<String> table(List<Command> commands) {
+        Table table = new Table("COMMAND", "TYPE", "STATE", "ATTEMPTS", "AGE", "BY", "ERROR");
+        commands.forEach(each -> table.row("cmd_" + each.id(), each.type(), each.state(),
+                String.valueOf(each.attempts()),
+                Amounts.age(Duration.between(each.createdAt(), clock().instant())), Cells.clean(each.actor()),
+                Objects.requireNonNullElse(each.errorCode(), "")));
+        return table.lines(0, style());
+    }
+
+    @picocli.CommandLine.Command(name = "show",
+            description = "Shows a command: what was asked for, what came of it, and what to do where nobody knows.")
+    static final class Show extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "COMMAND", description = "Its id.")
+        String id = "";
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+                Command command = link.keelson().commands().get(id);
+                if (json) {
+                    print(Json.document(command));
+                } else {
+                    print(lines(command));
+                }
+                return ExitCode.OK;
+            }
+        }
+
+        private static List<String> lines(Command command) {
+            List<String> lines = new ArrayList<>(List.of(
+                    "cmd_" + command.id() + "  " + command.type() + "  " + command.state(),
+                    "  asked by:     " + Cells.clean(command.actor()) + ", " + command.createdAt(),
+                    "  payload:      " + Cells.clean(command.payload().toString()),
+                    "  adapter:      " + command.adapter() + ", attempts: " + command.attempts(),
+                    "  provider key: " + command.providerKey()));
+            add(lines, "  acts upon:    ", command.targetId());
+            add(lines, "  reference:    ", command.providerReference());
+            add(lines, "  response:     ", command.response() == null ? null : command.response().toString());
+            add(lines, "  error:        ", command.errorCode() == null ? null
+                    : command.errorCode() + ": " + command.errorMessage());
+            add(lines, "  what to do:   ", command.advice());
+            return lines;
+        }
+
+        private static void add(List<String> lines, String label, @Nullable String text) {
+            if (text != null) {
+                lines.add(label + Cells.clean(text));
+            }
+        }
+    }
+}

@@ -1,0 +1,255 @@
+package io.keelson.server.execution;
+
+import io.keelson.server.auth.Audit;
+import io.keelson.server.auth.Origin;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.execution.ExecutionAdapter.Effect;
+import io.keelson.server.execution.ExecutionAdapter.Made;
+import io.keelson.server.execution.ExecutionCommand.Source;
+import io.keelson.server.execution.ExecutionCommand.State;
+import io.keelson.server.execution.ExecutionCommands.Filter;
+import io.keelson.server.execution.ExecutionCommands.Settled;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The only way to the adapters. A command is written down and held under a lease before its adapter is called, and what came
+ * of it is noted under the lease's epoch: whatever dies between, somebody finds it. What may have arrived is sent again, under
+ * the same provider key, only where the adapter says that this does no harm.
+ */
+public final class CommandHandler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CommandHandler.class);
+    static final int MAX_ATTEMPTS = 3;
+    private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
+
+    private final Database database;
+    private final ExecutionCommands table;
+    private final Adapters adapters;
+    private final Supplier<UUID> ids;
+    private final Duration lease;
+
+    /**
+     * @param ids ordered by time
+     * @param lease longer than a call of an adapter takes
+     */
+    public CommandHandler(Database database, DbClock clock, Adapters adapters, Supplier<UUID> ids, Duration lease) {
+        this.database = database;
+        this.table = new ExecutionCommands(clock);
+        this.adapters = adapters;
+        this.ids = ids;
+        this.lease = lease;
+    }
+
+    /** Has it done, once for each key, and waits for what came of the attempt. */
+    public CommandResult run(CommandRequest request) throws InterruptedException {
+        CommandResult accepted = database.inTransaction(c -> accept(c, request));
+        return accepted instanceof CommandResult.Sent(ExecutionCommand command)
+                ? new CommandResult.Sent(drive(command))
+                : accepted;
+    }
+
+    private CommandResult accept(Connection c, CommandRequest request) throws SQLException {
+        Subject subject = CommandTypes.target(request.type());
+        ExecutionAdapter adapter = adapters.making(request.type());
+        UUID target = request.target();
+        if (subject != null && target != null) {
+            ExecutionCommand made = made(c, request.workspaceId(), subject, target).orElse(null);
+            if (made == null) {
+                return new CommandResult.NoTarget(subject, target);
+            }
+            adapter = adapters.named(made.adapter()).orElse(adapter);
+        }
+        String hash = Requests.hash(request.payload(), target);
+        ExecutionCommand fresh = fresh(request, hash, adapter);
+        Optional<ExecutionCommand> written = table.insert(c, fresh, lease);
+        if (written.isPresent()) {
+            audit(c, request.asker().origin(), "command_accepted", written.get());
+            return new CommandResult.Sent(written.get());
+        }
+        return known(c, request, hash);
+    }
+
+    private CommandResult known(Connection c, CommandRequest request, String hash) throws SQLException {
+        ExecutionCommand known = table.byKey(c, request.workspaceId(), request.type(), request.source(),
+                String.valueOf(request.key())).orElseThrow();
+        if (!known.requestHash().equals(hash)) {
+            return new CommandResult.Conflict(known);
+        }
+        return switch (known.state()) {
+            case COMPLETED, FAILED, UNKNOWN -> new CommandResult.Replayed(known);
+            case EXECUTING, AWAITING_TOOL -> {
+                Optional<ExecutionCommand> taken = request.source() == Source.STEP
+                        ? table.take(c, known.id(), lease, MAX_ATTEMPTS)
+                        : Optional.empty();
+                yield taken.<CommandResult>map(CommandResult.Sent::new)
+                        .orElseGet(() -> new CommandResult.InFlight(known));
+            }
+        };
+    }
+
+    private ExecutionCommand fresh(CommandRequest request, String hash, ExecutionAdapter adapter) {
+        UUID id = ids.get();
+        CommandRequest.Asker asker = request.asker();
+        return new ExecutionCommand(id, request.workspaceId(), request.type(), request.source(), request.key(), hash,
+                request.payload(), request.target(), adapter.name(), adapter.idempotent(request.type()),
+                "keelson-" + id, null, State.EXECUTING, false, 1, 1, null, null, null, null, asker.name(),
+                asker.kind(), asker.runId(), asker.stepId(), Instant.EPOCH, Instant.EPOCH, null);
+    }
+
+    /** Calls the adapter for a command that the caller holds; answers the command as it stands afterwards. */
+    ExecutionCommand drive(ExecutionCommand command) throws InterruptedException {
+        Outcome outcome = attempt(command);
+        Settled settled = settled(command, outcome);
+        return database.inTransaction(c -> {
+            Optional<ExecutionCommand> noted = table.settle(c, command, settled);
+            if (noted.isEmpty()) {
+                LOG.warn("command {} was taken over before its outcome could be noted: {}", command.id(),
+                        settled.state().wire());
+                return table.find(c, command.workspaceId(), command.id()).orElse(command);
+            }
+            if (noted.get().completedAt() != null) {
+                audit(c, Origin.SERVER, "command_" + noted.get().state().wire(), noted.get());
+            }
+            return noted.get();
+        });
+    }
+
+    private Outcome attempt(ExecutionCommand command) throws InterruptedException {
+        ExecutionAdapter adapter = adapters.named(command.adapter()).orElse(null);
+        if (adapter == null) {
+            return new Outcome.NotDone("ADAPTER_NOT_CONFIGURED", "the settings have no adapter " + command.adapter(),
+                    null);
+        }
+        try {
+            return adapter.execute(new Effect(command.workspaceId(), command.id(), command.type(),
+                    command.providerKey(), command.payload(), reference(command), command.uncertain()));
+        } catch (RuntimeException e) {
+            LOG.error("adapter {} failed at command {}", adapter.name(), command.id(), e);
+            return new Outcome.Unknown("ADAPTER_CRASHED", "the adapter failed; the server's log says more");
+        }
+    }
+
+    private @Nullable String reference(ExecutionCommand command) {
+        Subject subject = CommandTypes.target(command.type());
+        UUID target = command.targetId();
+        return subject == null || target == null ? null
+                : database.withConnection(c -> made(c, command.workspaceId(), subject, target)
+                        .map(ExecutionCommand::providerReference).orElse(null));
+    }
+
+    private Optional<ExecutionCommand> made(Connection c, UUID workspace, Subject subject, UUID id)
+            throws SQLException {
+        return table.find(c, workspace, id).filter(
+                found -> found.type().equals(subject.madeBy()) && found.state() == State.COMPLETED);
+    }
+
+    private static Settled settled(ExecutionCommand command, Outcome outcome) {
+        return switch (outcome) {
+            case Outcome.Done done -> new Settled(State.COMPLETED, done.reference(), done.response(), null, null,
+                    false, null);
+            case Outcome.Refused refused -> new Settled(State.FAILED, null, null, refused.code(), refused.message(),
+                    false, null);
+            case Outcome.NotDone not -> open(command, not.code(), not.message(), command.uncertain(),
+                    !command.uncertain() || command.idempotent(), not.retryAfter());
+            case Outcome.Unknown unknown -> open(command, unknown.code(), unknown.message(), true,
+                    command.idempotent(), null);
+        };
+    }
+
+    /** Tried again as long as that is harmless; at last nobody knows, or it was never done. */
+    private static Settled open(ExecutionCommand command, String code, String message, boolean uncertain,
+            boolean harmless, @Nullable Duration retryAfter) {
+        if (harmless && command.attempts() < MAX_ATTEMPTS) {
+            Duration delay = FIRST_DELAY.multipliedBy(1L << (command.attempts() - 1));
+            return new Settled(State.AWAITING_TOOL, null, null, code, message, uncertain,
+                    retryAfter != null && retryAfter.compareTo(delay) > 0 ? retryAfter : delay);
+        }
+        return new Settled(uncertain ? State.UNKNOWN : State.FAILED, null, null, code, message, uncertain, null);
+    }
+
+    /** Takes over what is due; those that may not be sent again are ended as unknown. */
+    List<ExecutionCommand> takeDue(int limit) {
+        return database.inTransaction(c -> {
+            for (ExecutionCommand lost : table.giveUp(c, MAX_ATTEMPTS)) {
+                audit(c, Origin.SERVER, "command_unknown", lost);
+            }
+            return table.takeDue(c, lease, MAX_ATTEMPTS, limit);
+        });
+    }
+
+    private static void audit(Connection c, Origin origin, String action, ExecutionCommand command)
+            throws SQLException {
+        ObjectNode detail = ExecutionCommands.JSON.createObjectNode().put("type", command.type())
+                .put("actor", command.actor()).put("attempts", command.attempts())
+                .put("provider_reference", command.providerReference()).put("error_code", command.errorCode());
+        if (command.runId() != null) {
+            detail.put("run_id", command.runId().toString());
+        }
+        Audit.write(c, origin, action, command.workspaceId(), command.id().toString(), detail);
+    }
+
+    /** One command of a workspace. */
+    public Optional<ExecutionCommand> find(UUID workspace, UUID id) {
+        return database.withConnection(c -> table.find(c, workspace, id));
+    }
+
+    /**
+     * Newest first.
+     *
+     * @param type only of that one; null for all, as for {@code state} and {@code run}
+     * @param before the id after which to go on; null for the newest
+     */
+    public List<ExecutionCommand> list(UUID workspace, @Nullable String type, @Nullable String state,
+            @Nullable UUID run, @Nullable UUID before, int limit) {
+        return database.withConnection(c -> table.list(c, workspace, new Filter(type, state, run, before), limit));
+    }
+
+    /** The command that made a deployment or an order; empty when the workspace has none of this id. */
+    public Optional<ExecutionCommand> maker(UUID workspace, Subject subject, UUID id) {
+        return database.withConnection(c -> made(c, workspace, subject, id));
+    }
+
+    /**
+     * What the adapters say of what these commands have made, by its id; what they do not know is missing. No command: reads
+     * go to the adapter as they are.
+     *
+     * @throws ProviderUnavailableException when one cannot be asked
+     */
+    public Map<UUID, ObjectNode> read(UUID workspace, Subject subject, List<ExecutionCommand> makers)
+            throws ProviderUnavailableException, InterruptedException {
+        Map<String, List<Made>> byAdapter = new HashMap<>();
+        for (ExecutionCommand maker : makers) {
+            byAdapter.computeIfAbsent(maker.adapter(), name -> new ArrayList<>())
+                    .add(new Made(maker.id(), String.valueOf(maker.providerReference())));
+        }
+        Map<UUID, ObjectNode> found = new HashMap<>();
+        for (Map.Entry<String, List<Made>> each : byAdapter.entrySet()) {
+            ExecutionAdapter adapter = adapters.named(each.getKey()).orElse(null);
+            if (adapter == null) {
+                throw new ProviderUnavailableException("the settings have no adapter " + each.getKey());
+            }
+            found.putAll(adapter.read(workspace, subject, each.getValue()));
+        }
+        return found;
+    }
+
+    /** The types that users have registered, by name. */
+    public List<String> registered() {
+        return adapters.registered();
+    }
+}

@@ -1,0 +1,22 @@
+package io.keelson.server.execution;
+
+import java.util.UUID;
+
+/** What becomes of a request. */
+public sealed interface CommandResult {
+
+    /** It was sent now; the command says what came of it. */
+    record Sent(ExecutionCommand command) implements CommandResult {}
+
+    /** It had ended under this key before; nobody was called. */
+    record Replayed(ExecutionCommand command) implements CommandResult {}
+
+    /** The key belongs to another request. */
+    record Conflict(ExecutionCommand command) implements CommandResult {}
+
+    /** The first request under this key is under way. */
+    record InFlight(ExecutionCommand command) implements CommandResult {}
+
+    /** There is no such deployment or order. */
+    record NoTarget(Subject subject, UUID id) implements CommandResult {}
+}
