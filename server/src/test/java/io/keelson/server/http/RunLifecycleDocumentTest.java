@@ -106,12 +106,14 @@ class RunLifecycleDocumentTest {
         String run = run("manual", WAITS);
         api.awaitStep(run, "waiting");
         JsonNode running = status(run);
+        String tag = api.get("/runs/" + run + "/status").header("ETag");
         Quoted.assertSame(running, Quoted.json(RUNNING, "run_2026-02-14_080000_abc123", "run_" + run,
                 "2026-02-14T08:00:00Z", Quoted.time(running, "started_at")));
 
         assertThat(api.post("/api/v1/runs/" + run + "/signals/answer", "{}").status()).isEqualTo(200);
         api.awaitState(run, "completed");
 
+        assertThat(api.get("/runs/" + run + "/status", "If-None-Match", tag).json()).isEqualTo(status(run));
         JsonNode completed = status(run);
         String proposal = api.get("/proposals/pending?run_id=run_" + run).json().at("/items/0/id").stringValue();
         Quoted.assertSame(completed, Quoted.json(COMPLETED, "run_2026-02-14_080000_abc123", "run_" + run,
