@@ -10,7 +10,7 @@ drop index if exists uq_board_tasks_orchestration_run, uq_board_tasks_orchestrat
 alter table agent_reports drop column if exists orchestration_task_id;
 
 drop table if exists work_results, work_queue, timers, step_logs, step_progress, artifacts, artifact_uploads,
-    upload_places, escalation_tickets, proposals, inbox_assignments, run_signals, webhook_deliveries, webhook_endpoints, webhook_feed, document_marks, workers, run_agents, run_attempts,
+    upload_places, escalation_tickets, proposals, inbox_assignments, run_signals, run_plans, webhook_deliveries, webhook_endpoints, webhook_feed, document_marks, workers, run_agents, run_attempts,
     run_heads, engine_nodes, engine_outages, orchestration_steps, orchestration_events_archive, orchestration_events, orchestration_task_dependencies, orchestration_tasks,
     orchestration_runs cascade;
 

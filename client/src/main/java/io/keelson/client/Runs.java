@@ -164,6 +164,11 @@ public final class Runs {
         return all(id, "/attempts", RunAttempt.class);
     }
 
+    /** The plans that the run has had, the one in force last; none while a planner has not made the first. */
+    public List<RunPlan> plans(String id) {
+        return all(id, "/plans", RunPlan.class);
+    }
+
     public List<RunAgent> agents(String id) {
         return all(id, "/agents", RunAgent.class);
     }

@@ -88,7 +88,7 @@ final class RunCommand extends CliCommand {
         }
     }
 
-    /** Says what is wrong before anything is started. Which tools there are only the server knows. */
+    /** Says what is wrong before anything is started. Which tools and planners there are only the server knows. */
     private void check(MissionFile mission) {
         if (mission.document().has("recipe")) {
             return;
@@ -96,7 +96,9 @@ final class RunCommand extends CliCommand {
         if (new LocalTools(clock()).reader(Set.of())
                 .read(mission.document()) instanceof Reading.Refused<Mission> refused) {
             List<Problem> problems = refused.problems();
-            if (!problems.stream().allMatch(problem -> problem.code().equals("UNKNOWN_TOOL"))) {
+            boolean goal = mission.document().has("goal") || mission.document().has("task");
+            if (!problems.stream().allMatch(problem -> problem.code().equals("UNKNOWN_TOOL")
+                    || goal && problem.code().equals("PLAN_REQUIRED"))) {
                 throw mission.invalid(problems);
             }
         }

@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
 /** Judges planners' answers as missions' plans are judged. */
 public final class Replans implements Replanner {
     private static final String CODE = "REPLAN_INVALID";
+    private static final String FIRST_CODE = "PLAN_INVALID";
 
     private final NewPlans plans;
 
@@ -25,18 +26,19 @@ public final class Replans implements Replanner {
     @Override
     public Evaluation judge(ScopeReader.Replan replan) {
         if (replan.answer() == null) {
-            return broken("the planner gave no plan");
+            return broken(replan, "the planner gave no plan");
         }
         return switch (plans.read(replan.workspace(), replan.answer(), replan.plan(), replan.finished(),
                 replan.inputs())) {
-            case Reading.Done<Checked>(Checked made) -> new Evaluation.Planned(made.plan(), made.json());
-            case Reading.Refused<Checked>(List<Problem> problems) -> broken(problems.stream()
+            case Reading.Done<Checked>(Checked made) -> new Evaluation.Planned(made.plan(), made.json(),
+                    NewPlans.terms(replan.config(), made));
+            case Reading.Refused<Checked>(List<Problem> problems) -> broken(replan, problems.stream()
                     .map(each -> each.pointer() + ": " + each.message() + " (" + each.code() + ")")
                     .collect(Collectors.joining("; ")));
         };
     }
 
-    private static Evaluation broken(String message) {
-        return new Evaluation.Broken(new StepError(CODE, ErrorClass.QUALITY, message));
+    private static Evaluation broken(ScopeReader.Replan replan, String message) {
+        return new Evaluation.Broken(new StepError(replan.first() ? FIRST_CODE : CODE, ErrorClass.QUALITY, message));
     }
 }

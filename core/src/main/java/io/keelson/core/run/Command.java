@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Plan;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -201,8 +202,31 @@ public sealed interface Command {
          * A planner's new plan, checked: finished tasks of the old one that are to stay, and new ones.
          *
          * @param json the plan's document as it is to be stored
+         * @param terms of a run's first plan; a later one goes by the run's rules of re-planning
          */
-        record Planned(Plan plan, String json) implements Evaluation {}
+        record Planned(Plan plan, String json, Terms terms) implements Evaluation {
+
+            /**
+             * What a plan is thought to cost, and when a human is asked.
+             *
+             * @param always true when a human is asked whatever it costs
+             * @param threshold above which estimate a human is asked; null for nowhere
+             */
+            public record Terms(boolean always, @Nullable BigDecimal threshold, Budget budget) {
+
+                /** Nobody is asked. */
+                public static final Terms FREE = new Terms(false, null, Budget.NONE);
+
+                boolean asks(BigDecimal estimate) {
+                    return always || threshold != null && estimate.compareTo(threshold) > 0;
+                }
+            }
+
+            /** Without any terms. */
+            public Planned(Plan plan, String json) {
+                this(plan, json, Terms.FREE);
+            }
+        }
 
         record Broken(StepError error) implements Evaluation {}
     }

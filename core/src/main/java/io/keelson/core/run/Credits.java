@@ -144,6 +144,24 @@ final class Credits {
         extend(d, d.funds.purse().rest(d.run.workspaceId(), within(d.run, missing)));
     }
 
+    /** A first plan is there: what it is thought to cost is set aside as far as it is not, if the workspace has it. */
+    static void provideFor(Decision d, BigDecimal estimate) {
+        BigDecimal more = within(d.run, estimate.subtract(left(d.run)));
+        if (take(d, more)) {
+            d.note(null, null, "run_credits_extended", Map.of("amount", more.toPlainString(), "credits_reserved",
+                    d.run.reserved.add(more).toPlainString()));
+            setAside(d, d.run.attempt, more, "extend/" + d.run.seq);
+        }
+    }
+
+    /** Stops a run whose planner has cost more than could be collected, before anything else of it begins. */
+    static boolean stopped(Decision d) {
+        if (d.run.uncollected.signum() > 0) {
+            stop(d, "the cost of making the plan could not be collected");
+        }
+        return d.run.state == RunState.BUDGET_EXCEEDED;
+    }
+
     private static boolean take(Decision d, BigDecimal amount) {
         return amount.signum() > 0 && d.funds.purse().take(d.run.workspaceId(), amount);
     }
@@ -179,15 +197,17 @@ final class Credits {
 
     /** True when the run's limit does not allow the step to begin: it waits until what is out has ended. */
     static boolean holdsBack(Decision d, StepRow step) {
-        boolean held = hardLimit(d.run) != null && !allows(d, d.funds.prices().known(step.spec().tool()));
+        boolean held = hardLimit(d.run) != null && !FirstPlan.underWay(d)
+                && !allows(d, d.funds.prices().known(step.spec().tool()));
         d.heldBack |= held;
         return held;
     }
 
     /** The same of the step that a queued task would begin with. */
     static boolean holdsBack(Decision d, TaskRow task) {
-        return hardLimit(d.run) != null && task.steps.stream().filter(step -> !step.state.terminal()).findFirst()
-                .filter(step -> !step.spec().kind().engineOwned() && holdsBack(d, step)).isPresent();
+        return hardLimit(d.run) != null && !FirstPlan.underWay(d)
+                && task.steps.stream().filter(step -> !step.state.terminal()).findFirst()
+                        .filter(step -> !step.spec().kind().engineOwned() && holdsBack(d, step)).isPresent();
     }
 
     /** Whether so much may be begun beside what is out: what that is known to cost counts as charged. */

@@ -46,6 +46,11 @@ final class Decision {
         this.actor = actor;
     }
 
+    /** True while steps may begin: a running run's, and the planner's of one that is planning. */
+    boolean atWork() {
+        return run.state == RunState.RUNNING || run.state == RunState.PLANNING;
+    }
+
     void move(RunState to, Map<String, Object> detail) {
         Edge<RunState> edge = edge(Lifecycles.RUN, run.state, to);
         run.state = to;

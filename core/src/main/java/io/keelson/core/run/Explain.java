@@ -81,7 +81,11 @@ public final class Explain {
         switch (run.state) {
             case CREATED -> notStarted();
             case PENDING -> turn(run);
-            case PLANNING, RESUMING -> add("STARTING", "the run is being set up", null);
+            case PLANNING -> {
+                add("PLANNING", "its planner makes the plan", null);
+                return false;
+            }
+            case RESUMING -> add("STARTING", "the run is being set up", null);
             case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a human has to approve the plan",
                     around.due(TimerKind.HUMAN, run.id()));
             case PAUSED -> add("PAUSED", "the run is paused; work in flight may finish", null);

@@ -6,6 +6,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.Escalation;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.FailurePolicy;
 import io.keelson.core.policy.FailurePolicy.Series;
@@ -40,7 +41,7 @@ final class Failures {
 
     /** So many holders in a row were not heard of again that no further one gets it. */
     static void poisoned(Decision d, StepRow step, StepError error) {
-        boolean ask = d.run.policy().failures().escalation().onExhausted();
+        boolean ask = escalation(d).onExhausted();
         RetryDecision decision = new RetryDecision(ask ? Action.ESCALATE : Action.FAIL,
                 RetryReason.ATTEMPT_BUDGET_EXHAUSTED, Duration.ZERO, step.attempt, step.failures,
                 0, 0);
@@ -177,11 +178,16 @@ final class Failures {
     /** @param cost of the next try, as far as it is known */
     private static RetryDecision decide(Decision d, RetryPolicy policy, StepError error, int attempts, int failures,
             @Nullable Instant since, BigDecimal cost, long seed) {
-        return FailurePolicy.decide(policy, d.run.policy().failures().escalation(),
+        return FailurePolicy.decide(policy, escalation(d),
                 new FailurePolicy.Facts(Series.OPEN, d.run.state == RunState.CANCELLED, Watch.runTimeIsUp(d),
                         Credits.affordable(d, cost), error.errorClass(), attempts, failures,
                         Watch.goingSince(d, since), error.retryAfter(),
                         d.view.calls.errors(d.now), d.view.calls.calls(d.now), seed));
+    }
+
+    /** A run that is planning cannot be held up: what becomes of its planner's failures is settled. */
+    private static Escalation escalation(Decision d) {
+        return FirstPlan.underWay(d) ? Escalation.OFF : d.run.policy().failures().escalation();
     }
 
     private static Map<String, Object> detail(StepError error, RetryDecision decision) {

@@ -271,13 +271,13 @@ final class Gates {
         }
         d.view.evaluatingPlan = false;
         d.disarm(TimerKind.EVALUATE_PLAN, d.run.id());
-        if (d.run.state != RunState.RUNNING) {
+        if (!d.atWork()) {
             return Reply.UNCHANGED;
         }
         if (evaluation instanceof Evaluation.Planned planned) {
             Replanning.planned(d, planned);
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
-            Replanning.refused(d, error);
+            Replanning.broken(d, error);
         } else {
             throw new IllegalArgumentException(evaluation.toString());
         }

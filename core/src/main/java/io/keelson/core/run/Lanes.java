@@ -1,7 +1,6 @@
 package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.AgentState;
-import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Changes.Lane;
@@ -30,7 +29,7 @@ final class Lanes {
     /** Gives an agent's free slots to its ready tasks, as far as the run's limit of agents at work allows. */
     static void fill(Decision d, AgentRow agent) {
         dropEnded(agent);
-        if (d.run.state != RunState.RUNNING || agent.ready.isEmpty() || heldBack(d, agent) || !admit(d, agent)) {
+        if (!d.atWork() || agent.ready.isEmpty() || heldBack(d, agent) || !admit(d, agent)) {
             return;
         }
         start(d, agent);
@@ -128,7 +127,7 @@ final class Lanes {
     /** An agent without work makes room for others. */
     static void retire(Decision d, AgentRow agent) {
         if (!agent.admitted || agent.slotsTaken > 0
-                || !agent.ready.isEmpty() && (d.run.state != RunState.RUNNING || !heldBack(d, agent))) {
+                || !agent.ready.isEmpty() && (!d.atWork() || !heldBack(d, agent))) {
             return;
         }
         agent.admitted = false;
@@ -136,7 +135,7 @@ final class Lanes {
         if (!agent.ready.isEmpty()) {
             d.view.waitingAgents.add(agent);
         }
-        for (int left = d.view.waitingAgents.size(); left > 0 && d.run.state == RunState.RUNNING
+        for (int left = d.view.waitingAgents.size(); left > 0 && d.atWork()
                 && d.view.agentsAtWork < d.run.policy().maxAgents(); left--) {
             fill(d, d.view.waitingAgents.remove());
         }
@@ -186,7 +185,7 @@ final class Lanes {
 
     /** Opens one step unless it is under way or its time has not come; harmless when repeated. */
     static void open(Decision d, StepRow step, @Nullable String laneHolder) {
-        if (step.queued || step.evaluating || d.run.state != RunState.RUNNING) {
+        if (step.queued || step.evaluating || !d.atWork()) {
             return;
         }
         boolean due = switch (step.state) {

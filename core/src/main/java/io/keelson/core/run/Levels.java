@@ -32,7 +32,7 @@ final class Levels {
 
     /** Begins a task's next attempt if its time has come. */
     static void nextAttempt(Decision d, TaskRow task) {
-        if (d.run.state != RunState.RUNNING || task.state != TaskState.AWAITING_RETRY || task.nextRunAt == null) {
+        if (!d.atWork() || task.state != TaskState.AWAITING_RETRY || task.nextRunAt == null) {
             return;
         }
         if (task.nextRunAt.isAfter(d.now)) {

@@ -29,20 +29,29 @@ final class Planning {
      */
     static void begin(Decision d, boolean approved, Map<String, UUID> carried) {
         d.move(RunState.PENDING, Map.of("credits_reserved", d.run.reserved.toPlainString()));
-        if (d.run.policy().concurrency() == null) {
+        boolean missing = FirstPlan.missing(d);
+        if (d.run.policy().concurrency() != null) {
+            if (!missing) {
+                spawnAll(d, carried);
+            }
+            recordAttempt(d, Credits.open(d.run));
+        } else if (missing) {
+            FirstPlan.begin(d);
+        } else {
             d.move(RunState.PLANNING, Map.of());
             spawnAll(d, carried);
             open(d, approved);
-        } else {
-            spawnAll(d, carried);
-            recordAttempt(d, Credits.open(d.run));
         }
     }
 
     /** The turn of a run that was {@code pending} has come. A plan that was carried out before needs no human any more. */
     static void admit(Decision d) {
-        d.move(RunState.PLANNING, Map.of());
-        open(d, d.run.startedAt != null);
+        if (FirstPlan.missing(d)) {
+            FirstPlan.begin(d);
+        } else {
+            d.move(RunState.PLANNING, Map.of());
+            open(d, d.run.startedAt != null);
+        }
     }
 
     private static void spawnAll(Decision d, Map<String, UUID> carried) {
@@ -51,8 +60,17 @@ final class Planning {
     }
 
     private static void open(Decision d, boolean approved) {
-        Map<String, Object> ready = Map.of("task_count", d.run.taskCount);
-        if (d.run.policy().approvePlan() && !approved) {
+        open(d, Map.of("task_count", d.run.taskCount), d.run.policy().approvePlan() && !approved);
+    }
+
+    /**
+     * The plan is there.
+     *
+     * @param ready what its event tells
+     * @param asks whether a human is asked first
+     */
+    static void open(Decision d, Map<String, Object> ready, boolean asks) {
+        if (asks) {
             d.move(RunState.AWAITING_APPROVAL, ready);
             d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
             recordAttempt(d, Credits.open(d.run));
@@ -66,6 +84,9 @@ final class Planning {
     static void run(Decision d) {
         d.move(RunState.RUNNING, Map.of());
         recordAttempt(d, Credits.open(d.run));
+        if (Credits.stopped(d)) {
+            return;
+        }
         Endings.judgeAll(d);
         d.view.agents.forEach(agent -> Endings.end(d, agent));
         Endings.settle(d);
@@ -237,7 +258,7 @@ final class Planning {
         return task;
     }
 
-    private static void hooks(Decision d) {
+    static void hooks(Decision d) {
         StepSpec before = d.run.policy().hooks().before();
         StepSpec after = d.run.policy().hooks().after();
         if (before != null) {
@@ -309,7 +330,9 @@ final class Planning {
 
     /** A run's row as it is when accepted. */
     static RunView created(NewRun run) {
-        return new RunView(new RunRow(run.id(), run.workspaceId(), run.name(), run.priority(), run.policy(),
-                run.outputTemplate()), run.plan());
+        RunRow row = new RunRow(run.id(), run.workspaceId(), run.name(), run.priority(), run.policy(),
+                run.outputTemplate());
+        row.planVersion = Math.min(run.plan().version(), row.planVersion);
+        return new RunView(row, run.plan());
     }
 }

@@ -9,6 +9,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.RunRow.Gate;
 import io.keelson.core.run.TicketRow.Kind;
 import io.keelson.core.run.TicketRow.Severity;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -75,7 +76,7 @@ final class Replanning {
 
     /** The planner's task has ended. */
     static void ended(Decision d, TaskRow task) {
-        if (task.state == TaskState.COMPLETED && d.run.state == RunState.RUNNING) {
+        if (task.state == TaskState.COMPLETED && d.atWork()) {
             answered(d);
         } else if (task.state != TaskState.COMPLETED) {
             refused(d, new StepError(Objects.requireNonNullElse(task.errorCode, "REPLAN_ABANDONED"),
@@ -91,6 +92,10 @@ final class Replanning {
 
     /** The planner's answer has been checked. */
     static void planned(Decision d, Command.Evaluation.Planned answer) {
+        if (FirstPlan.underWay(d)) {
+            FirstPlan.planned(d, answer);
+            return;
+        }
         if (d.run.failing) {
             d.run.gate = Gate.NONE;
             Endings.judgeAll(d);
@@ -138,8 +143,24 @@ final class Replanning {
         }
     }
 
+    /** The planner's answer is no plan: that stands with its task, for the next try to be told of. */
+    static void broken(Decision d, StepError error) {
+        d.view.tasks.values().stream().filter(SystemTasks::plans).max(Comparator.comparing(TaskRow::sequence))
+                .ifPresent(task -> {
+                    task.errorCode = error.code();
+                    task.errorMessage = error.message();
+                    task.errorClass = error.errorClass().wire();
+                    d.changes.touch(task);
+                });
+        refused(d, error);
+    }
+
     /** No plan came of it: another try while there are tries, or the failure takes its course. */
     static void refused(Decision d, StepError error) {
+        if (FirstPlan.underWay(d)) {
+            FirstPlan.refused(d, error);
+            return;
+        }
         d.run.gate = Gate.NONE;
         if (d.run.failing) {
             Endings.judgeAll(d);

@@ -1,6 +1,5 @@
 package io.keelson.core.run;
 
-import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Prices.Cost;
@@ -24,7 +23,7 @@ final class Steps {
     static Reply claim(Decision d, Command.Claim command) {
         TaskRow task = d.view.tasks.get(command.taskId());
         StepRow step = task == null ? null : queuedStep(task, command.lane());
-        if (step == null || step.held() || d.run.state != RunState.RUNNING) {
+        if (step == null || step.held() || !d.atWork()) {
             return Reply.rejected("NOT_CLAIMABLE", "nothing is to be claimed there any more");
         }
         Lanes.claim(d, step, command.holder());
@@ -119,7 +118,7 @@ final class Steps {
     /** The pause before a further turn is over. */
     static void nextTurn(Decision d, TaskRow task) {
         d.disarm(TimerKind.TASK_CONTINUE, task.id());
-        if (task.state == TaskState.CONTINUING && d.run.state == RunState.RUNNING) {
+        if (task.state == TaskState.CONTINUING && d.atWork()) {
             d.move(task, TaskState.RUNNING, Map.of("continuation_count", task.continuations));
             Lanes.open(d, task, null);
         }
@@ -212,7 +211,7 @@ final class Steps {
     static void advance(Decision d, TaskRow task, @Nullable String holder) {
         if (task.state == TaskState.VERIFYING) {
             Verdicts.goOn(d, task, holder);
-        } else if (d.run.state == RunState.RUNNING ? !Lanes.open(d, task, holder) : allDone(task)) {
+        } else if (d.atWork() ? !Lanes.open(d, task, holder) : allDone(task)) {
             finish(d, task);
         }
     }

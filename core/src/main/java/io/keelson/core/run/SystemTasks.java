@@ -37,6 +37,11 @@ final class SystemTasks {
         return of(".plan-" + number, "Make a new plan", PLANNING, step);
     }
 
+    /** @param number of the try, from 1 */
+    static TaskSpec firstPlan(StepSpec step, int number) {
+        return of(".planning-" + number, "Make the plan", PLANNING, step);
+    }
+
     private static TaskSpec of(String key, String title, String type, StepSpec step) {
         return new TaskSpec(key, title, null, type, AGENT, List.of(), TriggerRule.ALL_SUCCESS, null, null, null, false,
                 List.of(step), null);

@@ -23,7 +23,7 @@ final class Watch {
 
     /** After a decision: whether time counts, and when to look next. */
     static void after(Decision d, RunState before) {
-        boolean counts = d.run.state == RunState.RUNNING && !d.view.onlyHumansCanMove();
+        boolean counts = d.atWork() && !d.view.onlyHumansCanMove();
         boolean begins = counts && d.run.activeSince == null && !d.changes.events().isEmpty();
         if (begins) {
             d.run.activeSince = d.now;
@@ -65,11 +65,11 @@ final class Watch {
         Timeouts t = d.run.policy().timeouts();
         return switch (d.run.state) {
             case PENDING -> t.pending();
-            case RUNNING -> d.view.onlyHumansCanMove() ? null : shortest(t);
+            case RUNNING, PLANNING -> d.view.onlyHumansCanMove() ? null : shortest(t);
             case PAUSED -> t.paused();
             case RESUMING -> t.resuming();
             case RETRYING -> t.retrying();
-            case CREATED, PLANNING, AWAITING_APPROVAL, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
+            case CREATED, AWAITING_APPROVAL, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
                     SKIPPED ->
                 null;
         };
@@ -111,8 +111,8 @@ final class Watch {
                     Endings.cancelRun(d, "paused for too long");
                 }
             }
-            case RUNNING -> running(d, t);
-            case CREATED, PLANNING, AWAITING_APPROVAL, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
+            case RUNNING, PLANNING -> running(d, t);
+            case CREATED, AWAITING_APPROVAL, BUDGET_EXCEEDED, ESCALATED, COMPLETED, FAILED, CANCELLED,
                     SKIPPED ->
                 {
                 }
@@ -155,13 +155,13 @@ final class Watch {
                 agent.begunAt = d.now;
                 d.changes.touch(agent);
             }
-            if (d.run.state == RunState.RUNNING && agent.state == AgentState.RUNNING
+            if (d.atWork() && agent.state == AgentState.RUNNING
                     && !agent.failing && !spared(d, agent) && passed(d, agent.begunAt, t.agent())) {
                 Propagation.timedOut(d, agent);
             }
         }
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
-            if (d.run.state == RunState.RUNNING && !task.terminal() && !task.isGroup() && !task.superseded) {
+            if (d.atWork() && !task.terminal() && !task.isGroup() && !task.superseded) {
                 task(d, task, t);
             }
         }

@@ -105,7 +105,7 @@ final class EventLaws {
             heard.add(step.id());
         }
         if (event.from().equals("pending") && !List.of("cancelled", "skipped").contains(event.to())) {
-            unless(states.get(after.id()).equals("running"), "nothing begins unless the run runs: %s", event);
+            unless(mayBegin(step), "nothing begins unless the run runs: %s", event);
             if (!after.tasks.get(step.taskId()).spec().parallelSteps()) {
                 after.stepsOf(step.taskId()).filter(other -> other.taskAttempt() == step.taskAttempt())
                         .filter(other -> other.position() < step.position()
@@ -115,9 +115,16 @@ final class EventLaws {
             }
         }
         if (event.to().equals("running")) {
-            unless(states.get(after.id()).equals("running"), "nothing is handed out unless the run runs: %s", event);
+            unless(mayBegin(step), "nothing is handed out unless the run runs: %s", event);
             unless(!step.spec().kind().engineOwned(), "never handed to a worker: %s", event);
         }
+    }
+
+    /** While a run is planning, its planner alone is at work. */
+    private boolean mayBegin(Saved.Step step) {
+        String state = states.get(after.id());
+        return state.equals("running")
+                || state.equals("planning") && after.tasks.get(step.taskId()).key().startsWith(".planning-");
     }
 
     private void taskMoved(Event event, Saved.Task task) {

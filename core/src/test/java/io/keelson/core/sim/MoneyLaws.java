@@ -151,6 +151,9 @@ final class MoneyLaws {
                         "not collected, and the run goes on: %s", event);
                 Saved.Step step = after.steps.get(event.stepId());
                 boolean begins = event.to().equals("running");
+                if (state.equals("planning")) {
+                    continue;
+                }
                 unless(!begins || limit == null || charged.signum() == 0 || charged.compareTo(limit) < 0,
                         "begun at the limit %s: %s", limit, event);
                 unless(!begins || event.from().equals("running") || limit == null || known(step).signum() == 0
@@ -166,7 +169,8 @@ final class MoneyLaws {
     /** What waits to be claimed fits under the limit, together with what is out. */
     private void queued() {
         BigDecimal limit = limit(after);
-        if (limit == null || after.queue.values().stream().allMatch(place -> place.item().holder() != null)) {
+        if (limit == null || after.run.state() == RunState.PLANNING
+                || after.queue.values().stream().allMatch(place -> place.item().holder() != null)) {
             return;
         }
         BigDecimal charged = total(after.run.chargedBefore(), after.head.charged());

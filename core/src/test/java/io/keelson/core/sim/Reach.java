@@ -11,7 +11,7 @@ final class Reach {
     /** Edges of the lifecycles that no command leads to yet, or that only exist inside one commit. */
     private static final Map<String, List<String>> EDGES = Map.of(
             "passed in one commit: nothing can come between",
-            List.of("run planning → cancelled", "run planning → failed", "run resuming → cancelled",
+            List.of("run resuming → cancelled",
                     "run resuming → failed", "run resuming → paused", "task assigned → queued",
                     "task assigned → cancelled", "task assigned → awaiting_retry"),
             "no command leads there", List.of("agent paused → failed", "step awaiting_retry → failed",

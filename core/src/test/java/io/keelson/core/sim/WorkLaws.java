@@ -52,18 +52,27 @@ final class WorkLaws {
         earlierAttempts();
         signals();
         unless(rows.run.attempt() <= policy.maxAttempts(), "attempt %s of the run", rows.run.attempt());
-        unless(rows.run.replans() <= policy.failures().maxReplans(), "%s new plans", rows.run.replans());
+        unless(rows.run.replans() <= (rows.run.planVersion() == 0 ? 3 : policy.failures().maxReplans()), "%s new plans",
+                rows.run.replans());
         unless(state != RunState.ESCALATED || !rows.openTickets().isEmpty(), "escalated without a ticket");
         switch (state.type()) {
             case TERMINAL -> ended();
             case RUNNING -> running();
             case PENDING, PAUSED -> rows.queue.values().forEach(
-                    place -> unless(place.item().holder() != null, "to be claimed though the run does not run: %s",
+                    place -> unless(place.item().holder() != null || state == RunState.PLANNING,
+                            "to be claimed though the run does not run: %s",
                             place));
         }
-        unless(!Set.of(RunState.PLANNING, RunState.RESUMING).contains(state)
+        unless(state != RunState.PLANNING || planning(), "nobody makes the plan: %s", rows.tasksNow());
+        unless(state != RunState.RESUMING
                 && (state != RunState.PENDING || policy.concurrency() != null),
                 "passed in one commit, never left standing: %s", state);
+    }
+
+    private boolean planning() {
+        return rows.run.planVersion() == 0 && (rows.timers.containsKey(new TimerKey(TimerKind.EVALUATE_PLAN, rows.id()))
+                || rows.tasksNow().stream()
+                        .anyMatch(task -> task.key().startsWith(".planning-") && !task.state().terminal()));
     }
 
     private boolean open(Lane lane) {

@@ -30,7 +30,7 @@ public final class Details {
                 + (run.startedAt() == null ? "" : ", started " + run.startedAt())
                 + (run.completedAt() == null ? "" : ", ended " + run.completedAt()) + ", attempt "
                 + run.attemptNumber() + " of " + run.maxAttempts()
-                + (run.planVersion() > 1 ? ", plan version " + run.planVersion() : "")
+                + plans(run)
                 + (run.forkedFrom() == null ? "" : ", forked from " + run.forkedFrom()));
         lines.add(money(run));
         if (!run.inputs().isEmpty()) {
@@ -51,6 +51,12 @@ public final class Details {
         }
         lines.addAll(table.lines(0, style));
         return lines;
+    }
+
+    /** Of the plan's version where it is not the one that came with the run. */
+    private static String plans(Run run) {
+        return run.planVersion() == 0 ? ", no plan yet"
+                : run.planVersion() > 1 ? ", plan version " + run.planVersion() : "";
     }
 
     private static String money(Run run) {

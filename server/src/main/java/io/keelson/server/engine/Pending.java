@@ -56,7 +56,7 @@ final class Pending {
             case Evaluation.Opened(String input, _, _) -> input.length();
             case Evaluation.Awaits awaits -> awaits.input().length();
             case Evaluation.Output(String json) -> json.length();
-            case Evaluation.Planned(_, String json) -> json.length();
+            case Evaluation.Planned(_, String json, _) -> json.length();
             case Evaluation.Skip _,Evaluation.Broken _ -> 0;
         };
     }

@@ -17,6 +17,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /** A recipe, and what a request says of one run of it, made into a mission. */
@@ -55,12 +56,46 @@ final class RecipeMissions {
      */
     Drawn read(UUID workspace, JsonNode document) {
         if (!document.path("recipe").isString()) {
+            Optional<Recipe> template = template(workspace, document);
+            if (template.isPresent()) {
+                return ofTemplate(template.get(), (ObjectNode) document);
+            }
             return new Drawn(value(missions.apply(workspace).read(document)), null);
         }
         String named = document.path("recipe").stringValue();
         Recipe recipe = find(workspace, named).orElseThrow(() -> Refusal.of(List.of(new Problem("UNKNOWN_REFERENCE",
                 "/recipe", "the workspace has no recipe '" + Shown.piece(named) + "'"))));
         return draw(recipe, recipe.version(), recipe.mission(), (ObjectNode) document, "/input");
+    }
+
+    /** The recipe for goals of the kind that the document names, where it has neither a plan nor anybody to make one. */
+    private Optional<Recipe> template(UUID workspace, JsonNode document) {
+        boolean asks = document.path("kind").isString()
+                && (document.path("goal").isString() || document.path("task").isString())
+                && !document.has("plan") && !document.has("agent_slug") && !document.path("config").has("planner");
+        return asks ? database.withConnection(c -> recipes.ofKind(c, workspace, document.get("kind").stringValue()))
+                : Optional.empty();
+    }
+
+    /** A plan that nobody asked for by its name is put before a human, unless the level says otherwise (lifecycle §1). */
+    private Drawn ofTemplate(Recipe recipe, ObjectNode request) {
+        ObjectNode mission = recipe.mission().deepCopy();
+        mission.remove("name");
+        JsonNode config = request.path("config").isMissingNode() ? Json.object() : request.get("config");
+        ObjectNode asked = request.deepCopy();
+        if (config.isObject()) {
+            JsonNode autonomy = config.has("autonomy") ? config.get("autonomy")
+                    : mission.path("config").path("autonomy");
+            if (autonomy.isMissingNode() || autonomy.isObject()) {
+                ObjectNode settled = autonomy.isObject() ? (ObjectNode) autonomy.deepCopy() : Json.object();
+                settled.putIfAbsent("level", JsonNodeFactory.instance.stringNode("approve"));
+                if (settled.path("level").asString("").equals("autonomous")) {
+                    settled.putIfAbsent("auto_approve_threshold", JsonNodeFactory.instance.numberNode(0));
+                }
+                asked.set("config", ((ObjectNode) config.deepCopy()).set("autonomy", settled));
+            }
+        }
+        return draw(recipe, recipe.version(), mission, asked, "/input");
     }
 
     /**

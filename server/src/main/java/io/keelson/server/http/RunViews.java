@@ -41,6 +41,9 @@ final class RunViews {
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/attempts",
                 call -> rows(call, (runs, c) -> runs.attempts(c, call.workspace(),
                         call.id("id", IdKind.RUN))));
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/plans",
+                call -> rows(call, (runs, c) -> runs.plans(c, call.workspace(),
+                        call.id("id", IdKind.RUN))));
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/agents",
                 call -> rows(call, (runs, c) -> runs.agents(c, call.workspace(),
                         call.id("id", IdKind.RUN))));

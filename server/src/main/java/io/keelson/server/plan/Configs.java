@@ -12,6 +12,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.run.Command.Evaluation.Planned;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
@@ -72,9 +73,21 @@ final class Configs {
     /** A plan that its caller gave counts as approved unless the level says otherwise (lifecycle §1). */
     private static boolean approve(JsonNode autonomy, JsonNode plan) {
         String level = Nodes.text(autonomy, "level", "");
+        if (GoalMissions.unplanned(plan)) {
+            return !level.equals(Autonomy.FULL_AUTO.wire());
+        }
         boolean threshold = autonomy.path("auto_approve_threshold").isNumber();
         return level.equals(Autonomy.APPROVE.wire()) || level.equals(Autonomy.AUTONOMOUS.wire()) && threshold
                 && estimate(plan).compareTo(autonomy.path("auto_approve_threshold").decimalValue()) > 0;
+    }
+
+    /** A plan that a planner made is put before a human unless the level says otherwise (lifecycle §1). */
+    static Planned.Terms terms(JsonNode config, JsonNode plan) {
+        Autonomy level = autonomy(config);
+        BigDecimal threshold = amount(config.path("autonomy"), "auto_approve_threshold");
+        return new Planned.Terms(level == Autonomy.APPROVE,
+                level == Autonomy.AUTONOMOUS ? Objects.requireNonNullElse(threshold, BigDecimal.ZERO) : null,
+                budget(config.path("budget"), plan));
     }
 
     /** USD. */

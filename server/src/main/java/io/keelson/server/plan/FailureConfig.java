@@ -14,7 +14,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** What a run's config says about failures (specification, failure §2–5). */
 final class FailureConfig {
-    static final String PLANNER = "/config/replan/planner";
+    private static final String PLANNER = "/config/planner";
+    private static final String REPLANNER = "/config/replan/planner";
 
     private FailureConfig() {}
 
@@ -22,7 +23,7 @@ final class FailureConfig {
         JsonNode replan = config.path("replan");
         return new FailureRules(mode(config, "failure_mode"), mode(config, "agent_failure_mode"), task,
                 Retries.read(config.path("level_retry"), DEFAULT.level()), escalation(config),
-                planner(replan.path("planner"), steps), Nodes.integer(replan, "max", DEFAULT.maxReplans()),
+                planner(config, steps), Nodes.integer(replan, "max", DEFAULT.maxReplans()),
                 replan.path("approve").asBoolean(DEFAULT.approveReplans()),
                 "fail".equals(Nodes.text(config.path("heartbeat"), "on_loss")));
     }
@@ -41,14 +42,30 @@ final class FailureConfig {
                 Nodes.number(raw, "error_rate", otherwise.errorRate()));
     }
 
-    private static @Nullable StepSpec planner(JsonNode raw, StepReader steps) {
+    /** Where the planner stands: one for first plans also plans again, and one for that alone has a place of its own. */
+    static String plannerAt(JsonNode config) {
+        return config.path("planner").isObject() ? PLANNER : REPLANNER;
+    }
+
+    static void checkPlanners(JsonNode config, Problems problems) {
+        if (config.path("planner").isObject() && config.path("replan").has("planner")) {
+            problems.add("INVALID_VALUE", REPLANNER, "config.planner plans again, too: leave one of them out");
+        }
+    }
+
+    private static @Nullable StepSpec planner(JsonNode config, StepReader steps) {
+        String at = plannerAt(config);
+        JsonNode raw = config.at(at.substring("/config".length()));
         if (!raw.isObject()) {
             return null;
         }
         ObjectNode input = Nodes.object(raw, "input").deepCopy();
-        if (!input.has("failure")) {
+        if (at.equals(PLANNER) && !raw.has("input")) {
+            input.put("goal", "${ .run.goal }").put("inputs", "${ .inputs }").put("plan", "${ .run.plan }")
+                    .put("failure", "${ .failure }");
+        } else if (at.equals(REPLANNER) && !input.has("failure")) {
             input.put("failure", "${ .failure }");
         }
-        return steps.call(raw, input, "plan", PLANNER);
+        return steps.call(raw, input, "plan", at);
     }
 }

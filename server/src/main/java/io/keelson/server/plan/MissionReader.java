@@ -97,9 +97,10 @@ public final class MissionReader {
         return read(document, false);
     }
 
-    private Reading<Mission> read(JsonNode document, boolean run) {
+    private Reading<Mission> read(JsonNode written, boolean run) {
         Problems problems = new Problems();
-        problems.addAll(shape.check(document));
+        problems.addAll(shape.check(written));
+        JsonNode document = run && GoalMissions.is(written) ? GoalMissions.planned(written, tools) : written;
         if (!document.isObject()) {
             return new Reading.Refused<>(problems.all());
         }
@@ -117,11 +118,11 @@ public final class MissionReader {
         if (run && document.has("recipe")) {
             problems.add("RECIPE_UNRESOLVED", "/recipe", "only a server knows its recipes: here the plan is wanted");
         } else if (!document.has("plan")) {
-            problems.add("PLAN_REQUIRED", "/plan", "this release has no planner: give a plan, a recipe, or the "
-                    + "agent_slug of an agent that is to reach the goal");
+            problems.add("PLAN_REQUIRED", "/plan", GoalMissions.refusal(document));
         }
         Instant startAt = StartTime.read(document, problems);
         ObjectNode config = Nodes.object(document, "config");
+        FailureConfig.checkPlanners(config, problems);
         Configs.checkAmounts(config.path("budget"), problems);
         Configs.checkEstimates(document.path("plan"), problems);
         StepReader steps = new StepReader(toolTimeout, problems);
@@ -135,7 +136,8 @@ public final class MissionReader {
         Set<String> inputs = Set.copyOf(declarations.propertyNames());
         List<Problem> followUps = new ArrayList<>();
         PlanCheck.check(plan, tools, inputs).forEach(problem -> followUps.add(asWritten(document, problem)));
-        followUps.addAll(new RunChecks(tools, plan, inputs).check(Nodes.json(document, "output"), policy));
+        followUps.addAll(new RunChecks(tools, plan, inputs).check(Nodes.json(document, "output"), policy,
+                FailureConfig.plannerAt(config)));
         followUps.addAll(prices.check(document.path("plan")));
         followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);

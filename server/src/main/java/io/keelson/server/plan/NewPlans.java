@@ -8,6 +8,7 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.run.Command.Evaluation.Planned;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -25,6 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
  * and can be depended on; whatever else the old plan had goes. Safe for use by many threads.
  */
 public final class NewPlans {
+    private static final JsonMapper MAPPER = JsonMapper.shared();
     private static final int MOST_TASKS = 10_000;
 
     private final SchemaCheck shape = new SchemaCheck("mission");
@@ -80,6 +83,11 @@ public final class NewPlans {
                 .forEach(problems::add);
         return problems.isEmpty() ? new Reading.Done<>(joined(workspace, answer, old, completed))
                 : new Reading.Refused<>(problems.all());
+    }
+
+    /** What a run's config says of who approves a first plan, and what that plan is thought to cost. */
+    public static Planned.Terms terms(JsonNode config, Checked made) {
+        return Configs.terms(config, MAPPER.readTree(made.json()));
     }
 
     private TaskReader reader(Staff staff, Problems problems) {

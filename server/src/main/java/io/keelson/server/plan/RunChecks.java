@@ -17,25 +17,29 @@ import org.jspecify.annotations.Nullable;
 final class RunChecks {
     private final ToolKnowledge tools;
     private final Set<String> tasks;
+    /** True while nobody knows what tasks there will be. */
+    private final boolean unplanned;
     private final Set<String> inputs;
     private final List<Problem> found = new ArrayList<>();
 
-    /** @param inputs names of the inputs that the mission declares */
+    /** @param plan of version 0 where a planner is to make it
+     * @param inputs names of the inputs that the mission declares */
     RunChecks(ToolKnowledge tools, Plan plan, Set<String> inputs) {
         this.tools = tools;
         this.tasks = plan.tasks().stream().map(TaskSpec::id).collect(Collectors.toSet());
+        this.unplanned = plan.version() == 0;
         this.inputs = inputs;
     }
 
     /** @param output JSON text with expressions; null for none */
-    List<Problem> check(@Nullable String output, RunPolicy policy) {
+    List<Problem> check(@Nullable String output, RunPolicy policy, String plannerAt) {
         if (output != null) {
             found.addAll(tools.checkTemplate(output, "/output"));
             names(output, tasks, "/output");
         }
         call(policy.hooks().before(), Set.of(), "/config/hooks/before_run");
         call(policy.hooks().after(), tasks, "/config/hooks/after_run");
-        call(policy.failures().planner(), tasks, FailureConfig.PLANNER);
+        call(policy.failures().planner(), tasks, plannerAt);
         return found;
     }
 
@@ -54,9 +58,10 @@ final class RunChecks {
 
     private void names(String template, Set<String> ended, String at) {
         ToolKnowledge.Names names = tools.namesInTemplate(template);
-        names.tasks().stream().filter(task -> !ended.contains(task)).forEach(task -> found.add(tasks.contains(task)
-                ? new Problem("REFERENCE_NOT_UPSTREAM", at, named("task", task, "which has not run by then"))
-                : new Problem("UNKNOWN_REFERENCE", at, named("task", task, "which does not exist"))));
+        names.tasks().stream().filter(task -> !unplanned && !ended.contains(task))
+                .forEach(task -> found.add(tasks.contains(task)
+                        ? new Problem("REFERENCE_NOT_UPSTREAM", at, named("task", task, "which has not run by then"))
+                        : new Problem("UNKNOWN_REFERENCE", at, named("task", task, "which does not exist"))));
         names.inputs().stream().filter(input -> !inputs.contains(input)).forEach(
                 input -> found
                         .add(new Problem("UNKNOWN_REFERENCE", at, named("input", input, "which is not declared"))));

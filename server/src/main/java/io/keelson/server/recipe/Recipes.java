@@ -59,6 +59,12 @@ public final class Recipes {
     private static final String BY_NAME = "select " + COLUMNS
             + " from workflow_recipes where workspace_id = ? and name = ?";
 
+    private static final String OF_KIND = "select " + COLUMNS + """
+
+             from workflow_recipes
+             where workspace_id = ? and case when template_definition -> 'mission' ->> 'kind' = ? then true else false end
+             order by name limit 1""";
+
     private static final String LIST = "select " + COLUMNS + """
 
              from workflow_recipes
@@ -135,6 +141,15 @@ public final class Recipes {
         try (PreparedStatement s = c.prepareStatement(BY_NAME)) {
             s.setObject(1, workspace);
             s.setString(2, name);
+            return all(s).stream().findFirst();
+        }
+    }
+
+    /** The template for goals of that kind: the first by name of those that say so. */
+    public Optional<Recipe> ofKind(Connection c, UUID workspace, String kind) throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(OF_KIND)) {
+            s.setObject(1, workspace);
+            s.setString(2, kind);
             return all(s).stream().findFirst();
         }
     }

@@ -123,7 +123,8 @@ final class ChangesWriter {
 
     /** What hardly any batch has. */
     private List<Part<?>> rare() {
-        return List.of(RunsTable.UPDATE_PLAN.of(changes.plans()), TicketsTable.INSERT.of(changes.newTickets()),
+        return List.of(RunsTable.KEEP_PLAN.of(changes.plans()), RunsTable.UPDATE_PLAN.of(changes.plans()),
+                TicketsTable.INSERT.of(changes.newTickets()),
                 TicketsTable.UPDATE.of(changes.tickets()), ProposalsTable.INSERT.of(changes.proposals()),
                 ProposalsTable.UPDATE.of(changes.proposalEnds()), SignalsTable.INSERT.of(changes.newSignals()),
                 SignalsTable.TAKE.of(changes.takenSignals()));

@@ -240,6 +240,15 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ?
              order by a.attempt_number""";
 
+    static final String PLANS = """
+            with run as (select * from orchestration_runs r where (r.workspace_id = ?) is true and r.id = ?)
+            select p.version, p.plan, false as in_force, p.replaced_at
+              from run join run_plans p on p.run_id = run.id
+            union all
+            select plan_version, plan || jsonb_build_object('version', plan_version), true, null
+              from run where plan_version > 0
+             order by version""";
+
     static final String AGENTS = """
             select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing,
                 a.passed_over, a.next_run_at, a.started_at, a.completed_at

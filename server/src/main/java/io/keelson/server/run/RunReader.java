@@ -209,6 +209,11 @@ public final class RunReader {
         return list(c, ReadSql.ATTEMPTS, ids(workspaceId, runId));
     }
 
+    /** The plans that the run has had, the one in force last; none before the first is made. */
+    public List<ObjectNode> plans(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return list(c, ReadSql.PLANS, ids(workspaceId, runId));
+    }
+
     public List<ObjectNode> agents(Connection c, UUID workspaceId, UUID runId) throws SQLException {
         return list(c, ReadSql.AGENTS, ids(workspaceId, runId));
     }

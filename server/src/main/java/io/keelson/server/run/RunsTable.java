@@ -142,10 +142,19 @@ final class RunsTable {
             text("error_code", 100, RunRow::errorCode), text("error_message", RunRow::errorMessage),
             json("output", RunRow::output), integer("version_id", RunRow::version)), KEPT));
 
+    private static final List<Column<NewPlan>> PLAN = List.of(uuid("run_id", p -> p.run().id()),
+            integer("version", NewPlan::version), json("plan", NewPlan::json));
+
+    /** A plan that another is about to take the place of. */
+    static final SetStatement<NewPlan> KEEP_PLAN = new SetStatement<>("keelson_plan_v2", """
+            insert into run_plans (run_id, version, workspace_id, plan, replaced_at)
+            select r.id, u.version - 1, r.workspace_id, r.plan, {now}
+              from {rows} join orchestration_runs r on r.id = u.run_id
+             where u.version > 1""", PLAN);
+
     /** A plan that takes the place of the one that was stored. */
-    static final SetStatement<NewPlan> UPDATE_PLAN = SetStatement.ofAll("keelson_plan", """
-            update orchestration_runs r set plan = u.plan from {rows} where r.id = u.run_id""",
-            uuid("run_id", p -> p.run().id()), json("plan", NewPlan::json));
+    static final SetStatement<NewPlan> UPDATE_PLAN = SetStatement.ofAll("keelson_plan_v2", """
+            update orchestration_runs r set plan = u.plan from {rows} where r.id = u.run_id""", PLAN);
 
     private static final List<Column<RunRow>> HEAD = List.of(uuid("run_id", RunRow::id),
             integer("version_id", RunRow::version), bigint("last_seq", RunRow::seq),

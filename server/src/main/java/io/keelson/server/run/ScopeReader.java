@@ -36,9 +36,16 @@ public final class ScopeReader {
      * @param finished ids of its tasks that have completed, which stay
      * @param inputs names of the run's inputs
      * @param answer what the planner gave for a new plan; null when it gave nothing
+     * @param config the run's
      */
     public record Replan(UUID workspace, JsonNode plan, Set<String> finished, Set<String> inputs,
-            @Nullable JsonNode answer) {}
+            @Nullable JsonNode answer, JsonNode config) {
+
+        /** True when it is the first plan of a run that was given none. */
+        public boolean first() {
+            return plan.path("version").asInt() == 0;
+        }
+    }
 
     /**
      * Which parts of a scope to read.
@@ -101,7 +108,7 @@ public final class ScopeReader {
     private static final String PLAN = "select plan from orchestration_runs where id = ?";
 
     private static final String REPLAN = """
-            select r.workspace_id, r.plan, r.plan_version, r.inputs,
+            select r.workspace_id, r.plan, r.plan_version, r.inputs, r.config,
                 array(select t.key from orchestration_tasks t
                        where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
                          and t.state = 'completed' and t.group_id is null and t.key not like '.%')::text[] as finished,
@@ -119,6 +126,16 @@ public final class ScopeReader {
              where r.id = ? and t.state = 'failed' and t.key not like '.%'
              order by t.sequence_number, t.item_index nulls first
              limit 100""";
+
+    /** Of a planner's work before this one, where its answer was no plan. */
+    private static final String REFUSED = """
+            select before.error_code, before.error_message as message, before.answer from orchestration_tasks own
+              cross join lateral (
+                select t.error_code, t.error_message, %s as answer from orchestration_tasks t
+                 where t.run_id = own.run_id and t.attempt = own.attempt and t.task_type = 'planning'
+                   and t.sequence_number < own.sequence_number
+                 order by t.sequence_number desc, t.id desc limit 1) before
+             where own.id = ? and before.error_code is not null""".formatted(ReadSql.YIELD);
 
     private static final String COUNTS = """
             select r.tasks_failed, r.tasks_completed, r.task_count,
@@ -152,7 +169,7 @@ public final class ScopeReader {
                     Stream.of((Object[]) row.getArray("finished").getArray()).map(Object::toString)
                             .collect(Collectors.toSet()),
                     Set.copyOf(Texts.tree(row.getString("inputs")).propertyNames()),
-                    answer == null ? null : Texts.tree(answer));
+                    answer == null ? null : Texts.tree(answer), json(row, "config"));
         });
     }
 
@@ -206,7 +223,7 @@ public final class ScopeReader {
                 scope.set("transcript", Transcript.of(c, taskId));
             }
             if (own(c, taskId, wanted, scope)) {
-                forPlanner(c, runId, wanted, scope, run);
+                forPlanner(c, runId, taskId, wanted, scope, run);
             }
         }
         return scope;
@@ -234,8 +251,8 @@ public final class ScopeReader {
         return planner;
     }
 
-    private static void forPlanner(Connection c, UUID runId, Wanted wanted, ObjectNode scope, ObjectNode run)
-            throws SQLException {
+    private static void forPlanner(Connection c, UUID runId, UUID taskId, Wanted wanted, ObjectNode scope,
+            ObjectNode run) throws SQLException {
         if (wanted.plan) {
             run.set("plan", one(c, PLAN, runId, row -> json(row, "plan")));
         }
@@ -245,6 +262,10 @@ public final class ScopeReader {
             try (PreparedStatement statement = c.prepareStatement(FAILED)) {
                 statement.setObject(1, runId);
                 JsonRows.list(statement).forEach(tasks::add);
+            }
+            try (PreparedStatement statement = c.prepareStatement(REFUSED)) {
+                statement.setObject(1, taskId);
+                JsonRows.list(statement).forEach(refused -> failure.set("refused", refused));
             }
             scope.set("failure", failure);
         }

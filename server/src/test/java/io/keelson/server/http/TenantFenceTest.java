@@ -121,6 +121,13 @@ class TenantFenceTest {
                             .substring("/api/v1".length()),
                     "{}", headers);
             call("POST", "/runs/" + made + "/signals/kept", "{}", headers);
+            String replanned = call("POST", "/runs", """
+                    {"name": "replanned", "start": true, "config": {"planner": {"tool": "noop", "input": {"output": {
+                       "tasks": [{"id": "n", "steps": [{"tool": "noop"}]}]}}}},
+                     "plan": {"tasks": [{"id": "f", "steps": [{"tool": "fail", "input": {"class": "permanent"}}]}]}}""",
+                    headers).get("id").stringValue();
+            Awaitility.await().until(() -> call("GET", "/runs/" + replanned, null, headers).get("state")
+                    .stringValue().equals("completed"));
             call("POST", "/runs:cancel", "{\"filter\": {\"name\": \"nobody's\"}}", headers);
             return made;
         }

@@ -162,7 +162,11 @@ class SchemaTest {
 
     private static JsonNode resolved(JsonNode schema) {
         String reference = schema.path("$ref").asString("");
-        return reference.isEmpty() ? schema : reference.startsWith("#") ? MISSION.at(reference.substring(1)) : CONFIG;
+        if (reference.startsWith("#")) {
+            JsonNode own = MISSION.at(reference.substring(1));
+            return own.isMissingNode() ? CONFIG.at(reference.substring(1)) : own;
+        }
+        return reference.isEmpty() ? schema : CONFIG;
     }
 
     private static JsonNode schema(String name) {

@@ -1,0 +1,55 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.ToolKnowledge;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Missions that have a goal and no plan: a planner makes it while the run is {@code planning}. */
+final class GoalMissions {
+    /** What workers serve that plan for whoever has a goal. */
+    private static final String PLANNER = "plan";
+    /** A model thinks for longer than a tool works. Seconds. */
+    private static final int PATIENCE = 120;
+
+    private GoalMissions() {}
+
+    /** True of a goal for which a planner has to be found. */
+    static boolean is(JsonNode document) {
+        return (document.path("goal").isString() || document.path("task").isString()) && !document.has("plan")
+                && !document.has("recipe") && !document.has("agent_slug");
+    }
+
+    /** True of the plan of a run whose planner has not made it yet. */
+    static boolean unplanned(JsonNode plan) {
+        return plan.path("version").isNumber() && plan.path("version").asInt() == 0;
+    }
+
+    /** The document with its planner and a plan that is still to come; as it was where there is no planner. */
+    static JsonNode planned(JsonNode document, ToolKnowledge tools) {
+        JsonNode config = document.path("config");
+        boolean named = config.path("planner").isObject() || config.path("replan").path("planner").isObject();
+        if (!named && !tools.knows(PLANNER)) {
+            return document;
+        }
+        ObjectNode planned = ((ObjectNode) document).deepCopy();
+        planned.putObject("plan").put("version", 0).putArray("tasks");
+        if (!named && (config.isObject() || config.isMissingNode())) {
+            ObjectNode settled = config.isObject() ? (ObjectNode) planned.get("config") : planned.putObject("config");
+            settled.set("planner", served());
+        }
+        return planned;
+    }
+
+    private static ObjectNode served() {
+        return JsonNodeFactory.instance.objectNode().put("tool", PLANNER).put("timeout_seconds", PATIENCE);
+    }
+
+    /** Why there will be no plan. */
+    static String refusal(JsonNode document) {
+        String kind = Nodes.text(document, "kind");
+        return "there is no planner" + (kind == null ? "" : " and no recipe of the kind '" + Pointers.shown(kind) + "'")
+                + ": give a plan, a recipe, a config.planner or the agent_slug of an agent that is to reach the goal,"
+                + " or run a worker that serves '" + PLANNER + "'";
+    }
+}
