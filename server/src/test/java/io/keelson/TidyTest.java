@@ -64,7 +64,7 @@ class TidyTest {
     @Test
     void aTableIsNamedOnlyByItsOwner() {
         Map<String, String> owners = Map.of("workspaces|api_keys|principals|workspace_limits|operator_audit", "auth",
-                "orchestration_\\w+|run_attempts|run_agents|work_results|artifacts|artifact_uploads|artifacts_coming"
+                "orchestration_\\w+|event_exports|run_attempts|run_agents|work_results|artifacts|artifact_uploads|artifacts_coming"
                         + "|upload_places|work_queue|timers|step_logs|step_progress|engine_nodes|engine_outages"
                         + "|escalation_tickets|workers|inbox_assignments|proposals",
                 "run", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",

@@ -193,6 +193,11 @@ public final class Runs {
         return page(Route.of("/runs/", id, "/events").with("after", after).with("limit", limit), Event.class);
     }
 
+    /** What happened so long ago that it stands in files by now: JSON Lines, in order; the caller closes the stream. */
+    public InputStream exportedEvents(String id) {
+        return api.stream(Route.of("/runs/", id, "/events/exported").toString());
+    }
+
     public List<Artifact> artifacts(String id) {
         return all(id, "/artifacts", Artifact.class);
     }

@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A workspace.
  *
- * @param state {@code open} or {@code closed}
+ * @param state {@code open}, {@code closed}, {@code deleting} or {@code deleted}
+ * @param purgedRows of one that is being deleted, what has been removed so far
  * @param use null in lists
  */
 public record Workspace(String id, String name, String state, @Nullable Instant createdAt, @Nullable Instant closedAt,
-        WorkspaceLimits limits, @Nullable WorkspaceUse use) {}
+        long purgedRows, WorkspaceLimits limits, @Nullable WorkspaceUse use) {}

@@ -72,6 +72,12 @@ public final class Workspaces {
                 .body(), Workspace.class);
     }
 
+    /** Closes a workspace and has what it has removed, little by little; its ledger and the audit log stay. */
+    public Workspace delete(String id) {
+        return Json.document(api.send(Call.of("DELETE", Route.of("/workspaces/", id), null).repeatable()).body(),
+                Workspace.class);
+    }
+
     private static ObjectNode document(Map<String, ? extends @Nullable Long> limits) {
         ObjectNode document = Json.object();
         limits.forEach((name, most) -> {

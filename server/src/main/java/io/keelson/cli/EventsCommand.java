@@ -1,10 +1,15 @@
 package io.keelson.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.keelson.cli.view.Cells;
 import io.keelson.client.EventStream;
 import io.keelson.client.Keelson;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +31,9 @@ final class EventsCommand extends CliCommand {
             + " workspace until interrupted, and without what has happened.")
     boolean follow;
 
+    @Option(names = "--archived", description = "Of a run, those that stand in files by now, as JSON lines.")
+    boolean archived;
+
     @Option(names = "--types", paramLabel = "TYPE", split = ",",
             description = "Only events of these types, such as run.status.changed or task_completed.")
     Set<String> types = new LinkedHashSet<>();
@@ -35,13 +43,31 @@ final class EventsCommand extends CliCommand {
     @Nullable Long after;
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
+    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        if (archived) {
+            return archived();
+        }
         try (Link link = Link.open(settings(), Link.Work.NONE, this::news); EventStream events = open(link.keelson())) {
             for (EventStream.Live event = events.next(); event != null && !link.interrupted(); event = events.next()) {
                 out().println(json ? event.data().toString() : line(event));
                 out().flush();
             }
             return link.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
+        }
+    }
+
+    private int archived() throws InvalidSettingsException, StartupException, IOException {
+        if (run == null || follow || !types.isEmpty() || after != null) {
+            throw CliException.usage("RUN_NEEDED", "--archived goes with a run and nothing else");
+        }
+        try (Link link = Link.open(settings(), Link.Work.NONE, this::news);
+                BufferedReader lines = new BufferedReader(new InputStreamReader(
+                        link.keelson().runs().exportedEvents(RunDocuments.id(link.keelson(), run)), UTF_8))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                out().println(line);
+            }
+            out().flush();
+            return ExitCode.OK;
         }
     }
 

@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 
 @Command(name = "workspaces", description = "Lists the workspaces of the installation, newest first. For operators.",
         subcommands = {WorkspacesCreateCommand.class, WorkspacesShowCommand.class, WorkspacesLimitsCommand.class,
-                WorkspacesCloseCommand.class},
+                WorkspacesCloseCommand.class, WorkspacesDeleteCommand.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces",
                 "  keelson workspaces create acme --limit steps=20",
                 "  keelson keys create deployer --workspace acme --scope runs:write"})

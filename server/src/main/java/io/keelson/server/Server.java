@@ -21,6 +21,7 @@ import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
 import io.keelson.server.document.StatusDocuments;
 import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.EventSweeper;
 import io.keelson.server.engine.Observer;
 import io.keelson.server.engine.Observers;
 import io.keelson.server.engine.Store;
@@ -34,6 +35,7 @@ import io.keelson.server.http.Observed;
 import io.keelson.server.http.RetryDoor;
 import io.keelson.server.http.Rooms;
 import io.keelson.server.http.ScheduledRuns;
+import io.keelson.server.http.WorkspacePurger;
 import io.keelson.server.metrics.Metrics;
 import io.keelson.server.money.Money;
 import io.keelson.server.money.PriceKind;
@@ -47,6 +49,7 @@ import io.keelson.server.recipe.Recipes;
 import io.keelson.server.roster.Roster;
 import io.keelson.server.run.ArtifactLife;
 import io.keelson.server.run.Backlog;
+import io.keelson.server.run.EventLife;
 import io.keelson.server.run.Explainer;
 import io.keelson.server.run.Fleet;
 import io.keelson.server.run.IdempotencyKeys;
@@ -173,6 +176,9 @@ public final class Server implements AutoCloseable {
             Ticker ticker = closing(new Ticker(database, schedules, ticks, new ScheduledRuns(database, engine,
                     missionsOf, recipes, access.workspaces(), new RunReader())));
             engine.onSchedules(ticker::nudge);
+            EventSweeper events = closing(new EventSweeper(database, new EventLife(DbClock.DATABASE), artifacts,
+                    settings.events(), UuidCreator::getTimeOrderedEpoch));
+            events.start();
             BulkJobs bulk = new BulkJobs(DbClock.DATABASE);
             BulkDriver driver = closing(new BulkDriver(database, bulk, engine,
                     new RetryDoor(database, access.workspaces(), new RunReader())).start());
@@ -190,6 +196,7 @@ public final class Server implements AutoCloseable {
                             recipes,
                             new ScheduleRoom(schedules, ticks, ticker), new BulkRoom(bulk, driver), commands,
                             webhooks,
+                            closing(new WorkspacePurger(database, new RunReader(), engine)).start(),
                             () -> answers(database)),
                     new Observed(metrics.http(), metrics::page, settings.metrics())));
             http.start();

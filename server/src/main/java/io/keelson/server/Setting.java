@@ -29,6 +29,9 @@ public enum Setting {
             "days from the end of its run after which an artifact is removed, unless its step said otherwise"),
     KEELSON_STATUS_DOCUMENTS("false",
             "whether this server keeps `runs/<run_id>/status.json` and what belongs to it beside the artifacts"),
+    KEELSON_EVENTS_HOT_DAYS("30", "days from the end of their run after which events move to the archive table"),
+    KEELSON_EVENTS_ARCHIVE_DAYS("180",
+            "days from the end of their run after which archived events move to files in the artifact store"),
     KEELSON_FIRST_GRANT("1000", "credits that the default workspace is given at the first start, once; 0 for none"),
     KEELSON_SECRET_KEY("",
             "key that secrets are sealed under, 32 bytes in Base64 (`openssl rand -base64 32`), the same for all "

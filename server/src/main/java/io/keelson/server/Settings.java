@@ -1,5 +1,6 @@
 package io.keelson.server;
 
+import io.keelson.server.engine.EventSweeper;
 import io.keelson.server.execution.EndpointAdapter;
 import io.keelson.server.http.Observed;
 import io.keelson.server.secret.SealingKey;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable String databaseUrl, @Nullable String url,
         @Nullable String apiKey, List<Path> allowedFolders, Set<String> allowedCommands, boolean allowPrivateAddresses,
-        int executors, Duration lease, Artifacts artifacts, BigDecimal firstGrant,
+        int executors, Duration lease, Artifacts artifacts, EventSweeper.Ages events, BigDecimal firstGrant,
         List<SealingKey> secretKeys, Commands commands, Observed.MetricsDoor metrics, Map<String, String> telemetry,
         LogFormat logFormat,
         LogLevel logLevel) {
@@ -95,7 +96,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
         return new Settings(dataDir, host, port, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, commands, metrics,
+                allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat,
                 logLevel);
@@ -104,7 +105,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     /** The same with another number of steps at a time; 0 for none. */
     public Settings withExecutors(int count) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, count, lease, artifacts, firstGrant, secretKeys, commands, metrics, telemetry,
+                allowPrivateAddresses, count, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
+                telemetry,
                 logFormat,
                 logLevel);
     }
@@ -112,7 +114,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     /** The same with other folders; at least one. */
     public Settings withAllowedFolders(List<Path> folders) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, commands, metrics,
+                allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat,
                 logLevel);
@@ -121,7 +123,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     /** The same with another least grave level of log entries. */
     public Settings withLogLevel(LogLevel level) {
         return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, firstGrant, secretKeys, commands, metrics,
+                allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat, level);
     }

@@ -1,6 +1,7 @@
 package io.keelson.server;
 
 import io.keelson.core.plan.Problem;
+import io.keelson.server.engine.EventSweeper;
 import io.keelson.server.execution.CommandTypes;
 import io.keelson.server.execution.EndpointAdapter;
 import io.keelson.server.http.Observed;
@@ -83,6 +84,8 @@ final class SettingsReader {
                         (long) number(Setting.KEELSON_RUN_ARTIFACTS_MAX_MB, 1, MAX_RUN_ARTIFACTS_MB) << 20,
                         Duration.ofDays(number(Setting.KEELSON_ARTIFACT_RETENTION_DAYS, 0, MAX_RETENTION_DAYS)),
                         oneOf(Setting.KEELSON_STATUS_DOCUMENTS, "true", "false").equals("true")),
+                new EventSweeper.Ages(Duration.ofDays(number(Setting.KEELSON_EVENTS_HOT_DAYS, 0, MAX_RETENTION_DAYS)),
+                        Duration.ofDays(number(Setting.KEELSON_EVENTS_ARCHIVE_DAYS, 0, MAX_RETENTION_DAYS))),
                 credits(Setting.KEELSON_FIRST_GRANT),
                 Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_OLD))
                         .toList(),

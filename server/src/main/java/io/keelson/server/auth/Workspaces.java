@@ -18,8 +18,10 @@ import tools.jackson.databind.node.ObjectNode;
 /** The workspaces of an installation and their limits; each act has its entry in the audit log. */
 public final class Workspaces {
 
-    private static final String COLUMNS = """
-            select w.id, w.name, w.created_at, w.closed_at, %s from workspaces w""".formatted(Limits.column("w.id"));
+    private static final String COLUMNS =
+            """
+            select w.id, w.name, w.created_at, w.closed_at, w.purge_asked_at, w.purged_at, w.purged_rows, %s from workspaces w"""
+                    .formatted(Limits.column("w.id"));
 
     private static final String ONE = COLUMNS + " where w.id = ?";
 
@@ -191,7 +193,8 @@ public final class Workspaces {
     private static WorkspaceRow workspace(ResultSet row) throws SQLException {
         return new WorkspaceRow(row.getObject("id", UUID.class), row.getString("name"),
                 row.getObject("created_at", OffsetDateTime.class).toInstant(), KeyStore.time(row, "closed_at"),
-                Limits.of(row));
+                Limits.of(row), new WorkspaceRow.Purge(KeyStore.time(row, "purge_asked_at") != null,
+                        KeyStore.time(row, "purged_at") != null, row.getLong("purged_rows")));
     }
 
     private static ObjectNode detail(@Nullable String name, Map<String, Optional<Long>> limits) {

@@ -64,13 +64,19 @@ final class EventTexts {
             if (before + stretch.read < to) {
                 int missing = (int) (to - before - stretch.read);
                 for (ObjectNode event : source.read(run, before + stretch.read, missing)) {
-                    stretch.texts[(int) (event.get("seq").longValue() - before - 1)] = text(event);
+                    long seq = event.get("seq").longValue();
+                    if (seq <= to) { // those that have been exported are not there, and later ones come in their place
+                        stretch.texts[(int) (seq - before - 1)] = text(event);
+                    }
                 }
                 stretch.read = (int) (to - before);
             }
             ByteArrayOutputStream text = new ByteArrayOutputStream();
             for (long seq = after; seq < to; seq++) {
-                text.writeBytes(stretch.texts[(int) (seq - before)]);
+                byte[] event = stretch.texts[(int) (seq - before)];
+                if (event != null) {
+                    text.writeBytes(event);
+                }
             }
             return text.toByteArray();
         } finally {

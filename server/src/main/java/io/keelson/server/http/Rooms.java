@@ -38,4 +38,5 @@ public record Rooms(Database database, Access access, Commands commands, RemoteW
         ArtifactStore artifacts,
         ArtifactLife artifactLife, Money money, Roster roster, Ids ids, Secrets secrets, IdempotencyKeys keys,
         Recipes recipes, ScheduleRoom schedules, BulkRoom bulk, CommandHandler outside, WebhookRoom webhooks,
+        WorkspacePurger purger,
         BooleanSupplier ready) {}

@@ -37,6 +37,7 @@ final class Routes {
         new FeedStreams(reads, door, stopping, places, patient).addTo(table);
         new RunActions(reads, admission, credits, submission).addTo(table);
         new BulkActions(rooms.bulk(), rooms.database(), rooms.ids(), keyed).addTo(table);
+        new ExportedEvents(reads, rooms.artifacts()).addTo(table);
         new SignalActions(reads, rooms.ids(), rooms.secrets(), submission).addTo(table);
         new ArtifactActions(reads, rooms.artifacts(), rooms.database(), rooms.artifactLife()).addTo(table);
         new ExplainActions(reads, rooms.database(), rooms.explainer()).addTo(table);
@@ -63,7 +64,7 @@ final class Routes {
         new ReportActions(new Reports(rooms.database()), new ReportTexts(rooms.database())).addTo(table);
         new KeyActions(rooms.access().keys(), rooms.access().workspaces()).addTo(table);
         new WebhookActions(rooms.webhooks(), rooms.ids()).addTo(table);
-        new WorkspaceActions(rooms.access().workspaces(), reads, rooms.commands(), rooms.ids(), keyed)
+        new WorkspaceActions(rooms.access().workspaces(), reads, rooms.purger(), rooms.ids(), keyed)
                 .addTo(table);
         new AuditActions(rooms.access().audit()).addTo(table);
         new MetricsActions(observed, door).addTo(table);

@@ -171,8 +171,9 @@ final class RunViews {
         SeqPage page = new SeqPage("events", query, "after");
         Duration wait = Duration.ofMillis(query.integer("wait_ms", 0, poll.longestMillis(), 0));
         query.done();
-        return page.answer(poll.look(call, wait, () -> reads.ofRun(call.workspace(), id,
-                (runs, c) -> runs.events(c, call.workspace(), id, page.after(), page.toRead()))));
+        List<ObjectNode> found = poll.look(call, wait, () -> reads.ofRun(call.workspace(), id,
+                (runs, c) -> runs.events(c, call.workspace(), id, page.after(), page.toRead())));
+        return ExportedEvents.named(reads, call.workspace(), id, page.after(), found, page.answer(found));
     }
 
     private Answer logs(Call call) {

@@ -1,25 +1,19 @@
 package io.keelson.server.http;
 
-import io.keelson.core.run.Actor;
-import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
-import io.keelson.core.run.Reply;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Limits;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.auth.WorkspaceResult;
 import io.keelson.server.auth.WorkspaceRow;
 import io.keelson.server.auth.Workspaces;
-import io.keelson.server.engine.Commands;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What operators do with workspaces, and what a workspace may learn of its own limits. */
@@ -28,19 +22,18 @@ final class WorkspaceActions {
     private static final int MAX_NAME = 255;
     private static final int MAX_TOOL = 220;
     private static final int MAX_TOOLS = 500;
-    private static final int RUNS_AT_ONCE = 200;
-    private static final String CLOSED = "the workspace was closed";
 
     private final Workspaces workspaces;
     private final Reads reads;
-    private final Commands commands;
+    private final WorkspacePurger purger;
     private final Ids ids;
     private final KeyedTransaction transaction;
 
-    WorkspaceActions(Workspaces workspaces, Reads reads, Commands commands, Ids ids, KeyedTransaction transaction) {
+    WorkspaceActions(Workspaces workspaces, Reads reads, WorkspacePurger purger, Ids ids,
+            KeyedTransaction transaction) {
         this.workspaces = workspaces;
         this.reads = reads;
-        this.commands = commands;
+        this.purger = purger;
         this.ids = ids;
         this.transaction = transaction;
     }
@@ -51,6 +44,7 @@ final class WorkspaceActions {
         table.get(Scope.OPERATOR, "/workspaces/{id}", this::one);
         table.patch(Scope.OPERATOR, "/workspaces/{id}", this::change);
         table.post(Scope.OPERATOR, "/workspaces/{id}/close", this::close);
+        table.delete(Scope.OPERATOR, "/workspaces/{id}", this::delete);
         table.get(Scope.RUNS_READ, "/limits", this::limits);
     }
 
@@ -161,6 +155,10 @@ final class WorkspaceActions {
 
     /** Closes the workspace and cancels what is open in it. Repeated it goes on with what is still open. */
     private Answer close(Call call) throws IOException {
+        return Answer.ok(document(closed(call)));
+    }
+
+    private WorkspaceRow closed(Call call) throws IOException {
         call.query().done();
         call.fields().done();
         UUID id = call.id("id", IdKind.WORKSPACE);
@@ -168,30 +166,31 @@ final class WorkspaceActions {
             throw Refusal.of(ErrorCode.WORKSPACE_NOT_OPEN, "the first workspace is what the installation is run from");
         }
         WorkspaceRow closed = Reads.found(workspaces.close(id, call.origin()), IdKind.WORKSPACE, id);
-        cancelAll(id, call.actor());
-        return Answer.ok(document(closed));
+        purger.cancelAll(id, call.actor());
+        return closed;
     }
 
-    private void cancelAll(UUID workspace, Actor actor) {
-        UUID last = null;
-        while (true) {
-            @Nullable UUID after = last;
-            List<UUID> open = reads.read((runs, c) -> runs.open(c, workspace, after, RUNS_AT_ONCE));
-            List<CompletableFuture<Reply>> answers = open.stream()
-                    .map(run -> commands.submit(new Command.Cancel(run, CLOSED, actor))).toList();
-            answers.forEach(CompletableFuture::join);
-            if (open.size() < RUNS_AT_ONCE) {
-                return;
-            }
-            last = open.getLast();
+    /** Closes it, too; what it has is removed from then on. Repeated it changes nothing. */
+    private Answer delete(Call call) throws IOException {
+        WorkspaceRow closed = closed(call);
+        purger.asks().ask(closed.id(), call.origin());
+        purger.nudge();
+        return Answer.json(202, document(workspaces.find(closed.id()).orElse(closed)));
+    }
+
+    private static String state(WorkspaceRow workspace) {
+        if (workspace.purge().asked()) {
+            return workspace.purge().done() ? "deleted" : "deleting";
         }
+        return workspace.closed() ? "closed" : "open";
     }
 
     private static ObjectNode document(WorkspaceRow workspace) {
         ObjectNode document = Json.object().put("id", workspace.id().toString()).put("name", workspace.name())
-                .put("state", workspace.closed() ? "closed" : "open")
+                .put("state", state(workspace))
                 .put("created_at", Json.time(workspace.createdAt()))
-                .put("closed_at", Json.time(workspace.closedAt()));
+                .put("closed_at", Json.time(workspace.closedAt()))
+                .put("purged_rows", workspace.purge().rows());
         document.set("limits", document(workspace.limits()));
         return document;
     }

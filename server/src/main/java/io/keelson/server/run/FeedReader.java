@@ -26,11 +26,11 @@ public final class FeedReader {
                 select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type,
                     e.payload, e.actor_type, e.actor_id, e.created_at,
                     e.step_id is not null and e.payload ->> 'to' = 'completed' as completes
-                  from orchestration_events e join orchestration_runs r on r.id = e.run_id
+                  from orchestration_events_kept e join orchestration_runs r on r.id = e.run_id
                  where e.id > ? and e.id <= ? and (r.workspace_id = ?) is true),
             before as materialized (
                 select f.run_id, f.attempt, (
-                    select count(*) from orchestration_events b
+                    select count(*) from orchestration_events_kept b
                      where b.run_id = f.run_id and b.seq < f.seq and b.attempt = f.attempt and b.step_id is not null
                        and b.payload ->> 'to' = 'completed') as steps
                   from (select run_id, attempt, min(seq) as seq from page group by run_id, attempt
@@ -47,7 +47,7 @@ public final class FeedReader {
             select e.id, e.seq, e.run_id, r.workspace_id, r.title as run_name, r.external_id, e.attempt, e.agent_id,
                 e.task_id, e.step_id, e.event_type, e.payload, e.actor_type, e.actor_id, e.created_at,
                 r.config -> 'notifications' as notifications
-              from orchestration_events e join orchestration_runs r on r.id = e.run_id
+              from orchestration_events_kept e join orchestration_runs r on r.id = e.run_id
              where e.id > ? and e.id <= ? and (r.workspace_id = any (?::uuid[])) is true
                and (e.event_type = any (?::text[])) is not false
              order by e.id""";
@@ -55,12 +55,12 @@ public final class FeedReader {
     /** By halves: ids are in the order of time but for a moment. */
     private static final String BY_TIME = """
             with recursive halves (low, high) as (
-                select coalesce((select min(id) from orchestration_events), 0) - 1,
-                    coalesce((select max(id) from orchestration_events), 0)
+                select coalesce((select min(id) from orchestration_events_kept), 0) - 1,
+                    coalesce((select max(id) from orchestration_events_kept), 0)
                 union all
                 select case when m.early then m.middle else h.low end, case when m.early then h.high else m.middle end
                   from halves h cross join lateral (
-                    select (h.low + h.high + 1) / 2 as middle, (select e.created_at from orchestration_events e
+                    select (h.low + h.high + 1) / 2 as middle, (select e.created_at from orchestration_events_kept e
                          where e.id >= (h.low + h.high + 1) / 2 order by e.id limit 1) < ? as early) m
                  where h.high - h.low > 1)
             select low from halves order by high - low limit 1""";

@@ -67,7 +67,7 @@ final class ReadSql {
     static final String STATUS = """
             select r.id as run_id, r.agent_slug, r.state, r.trigger, r.started_at, r.completed_at as finished_at,
                 (select s.name from orchestration_steps s where s.id = (
-                    select e.step_id from orchestration_events e
+                    select e.step_id from orchestration_events_kept e
                      where e.run_id = r.id and e.step_id is not null
                        and e.event_type not in ('step_cancelled', 'step_skipped')
                      order by e.seq desc limit 1)) as current_step,
@@ -199,7 +199,7 @@ final class ReadSql {
     static final String EVENTS = """
             select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type, e.payload,
                 e.actor_type, e.actor_id, e.created_at
-              from orchestration_runs r join orchestration_events e on e.run_id = r.id
+              from orchestration_runs r join orchestration_events_kept e on e.run_id = r.id
              where (r.workspace_id = ?) is true and r.id = ? and e.seq > ?
              order by e.seq
              limit ?""";
@@ -211,7 +211,7 @@ final class ReadSql {
     static final String EVENTS_WITH_STEPS = """
             with page as materialized (%s)
             select p.*, case when p.event_type = 'step_completed' then (
-                    select count(*) from orchestration_events b
+                    select count(*) from orchestration_events_kept b
                      where b.run_id = p.run_id and b.seq <= (select min(seq) - 1 from page) and b.attempt = p.attempt
                        and b.step_id is not null and b.payload ->> 'to' = 'completed')
                     + count(*) filter (where p.step_id is not null and p.payload ->> 'to' = 'completed')

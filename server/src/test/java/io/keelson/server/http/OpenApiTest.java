@@ -114,7 +114,8 @@ class OpenApiTest {
                     secrets,
                     new IdempotencyKeys(DbClock.DATABASE), new Recipes(), schedules(database),
                     bulk(database, engine), outside(database),
-                    new WebhookRoom(new Endpoints(database, secrets), new Deliveries(database)), () -> true));
+                    new WebhookRoom(new Endpoints(database, secrets), new Deliveries(database)),
+                    new WorkspacePurger(database, new RunReader(), engine), () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());
         }

@@ -49,7 +49,7 @@ class TenantFenceTest {
             Set.of("engine_nodes", "engine_outages", "flyway_schema_history", "prices", "webhook_feed");
     /** Nothing writes them yet, or not here. */
     private static final Set<String> UNUSED =
-            Set.of("agents", "orchestration_events_archive", "upload_places", "document_marks");
+            Set.of("agents", "event_exports", "orchestration_events_archive", "upload_places", "document_marks");
 
     private static final String MISSION = """
             {"name": "fenced", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
