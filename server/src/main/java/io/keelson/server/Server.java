@@ -155,9 +155,14 @@ public final class Server implements AutoCloseable {
             RosterFacts agents = new RosterFacts(roster, database, new RunReader(), money);
             Bootstrap.LocalKey key = Bootstrap.ensureKey(database, access.holders(), files);
             money.ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.firstGrant());
+            MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
+            Function<UUID, MissionReader> missionsOf = workspace -> missions
+                    .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
+                    .staffed(() -> agents.of(workspace));
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
                     expressions, secrets,
-                    new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of)), artifacts, clock,
+                    new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of)),
+                    new Starts(missionsOf), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
                             settings.artifacts().retention(), settings.artifacts().maxBytesOfRun(),
                             observer(settings, metrics))));
@@ -166,10 +171,6 @@ public final class Server implements AutoCloseable {
             }
             metrics.executors(engine::busy, settings.executors());
             metrics.pools(database);
-            MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
-            Function<UUID, MissionReader> missionsOf = workspace -> missions
-                    .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
-                    .staffed(() -> agents.of(workspace));
             Recipes recipes = new Recipes();
             Schedules schedules = new Schedules(DbClock.DATABASE);
             Ticks ticks = new Ticks(UuidCreator::getTimeOrderedEpoch);

@@ -26,7 +26,8 @@ class ExamplesTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"examples/repository-report.yaml", "examples/approval-gate.yaml", "examples/failing-well.yaml",
-                    "examples/budget.yaml", "examples/signals.yaml", "examples/nightly-report.yaml",
+                    "examples/budget.yaml", "examples/signals.yaml", "examples/child-runs.yaml",
+                    "examples/nightly-report.yaml",
                     "examples/custom-worker/mission.yaml", "examples/agent/mission.yaml"})
     void examplesAreValid(String file) throws IOException {
         check(Files.readString(ROOT.resolve(file)));

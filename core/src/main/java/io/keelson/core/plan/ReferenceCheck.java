@@ -40,7 +40,7 @@ final class ReferenceCheck {
         Set<String> ended = new HashSet<>();
         for (int s = 0; s < task.steps().size(); s++) {
             StepSpec step = task.steps().get(s);
-            check(tools.namesInTemplate(step.input()), index, steps, ended, at + "/steps/" + s + "/input");
+            check(tools.namesInInput(step), index, steps, ended, at + "/steps/" + s + "/input");
             if (!task.parallelSteps()) {
                 ended.add(step.name());
             }

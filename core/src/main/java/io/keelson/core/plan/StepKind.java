@@ -16,6 +16,8 @@ public enum StepKind {
     WAIT,
     /** A message from outside; holds no worker. */
     SIGNAL,
+    /** Another run, which the step waits for; holds no worker. */
+    RUN,
     /** Judges its task's output; claimed like a tool call. */
     VERIFY;
 
@@ -27,6 +29,6 @@ public enum StepKind {
 
     /** True when the engine itself opens the step and no lease is ever given on it. */
     public boolean engineOwned() {
-        return this == APPROVAL || this == WAIT || this == SIGNAL;
+        return this == APPROVAL || this == WAIT || this == SIGNAL || this == RUN;
     }
 }

@@ -28,6 +28,11 @@ public interface ToolKnowledge {
     /** What the expressions in a JSON text name of their surroundings. */
     Names namesInTemplate(String json);
 
+    /** What the expressions in a step's input name; what is in it for somebody else to evaluate does not count. */
+    default Names namesInInput(StepSpec step) {
+        return namesInTemplate(step.input());
+    }
+
     /**
      * What expressions name, as far as they say it.
      *

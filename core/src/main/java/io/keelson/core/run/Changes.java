@@ -117,6 +117,9 @@ public final class Changes {
     /** A kept signal that a step has taken. */
     public record TakenSignal(UUID id, UUID stepId, Instant at) {}
 
+    /** A run that another one's step has started, as that one's row of it stands. */
+    public record Child(RunRow run, ChildRow row) {}
+
     /** Something to hand to the evaluator once committed. */
     public record Evaluate(UUID runId, TimerKind kind, UUID subject) {}
 
@@ -149,6 +152,8 @@ public final class Changes {
     private final List<Link> links = new ArrayList<>();
     private final Map<UUID, Ticket> newTickets = new LinkedHashMap<>();
     private final Map<UUID, Ticket> tickets = new LinkedHashMap<>();
+    private final Map<UUID, Child> children = new LinkedHashMap<>();
+    private final Set<RunRow> parents = new LinkedHashSet<>();
     private final List<NewSignal> newSignals = new ArrayList<>();
     private final List<TakenSignal> takenSignals = new ArrayList<>();
     private final List<StepResult> results = new ArrayList<>();
@@ -284,6 +289,17 @@ public final class Changes {
         if (!newTickets.containsKey(ticket.id())) {
             tickets.put(ticket.id(), new Ticket(run, ticket));
         }
+    }
+
+    void put(RunRow run, ChildRow child) {
+        touch(run);
+        children.put(child.stepId(), new Child(run, child));
+    }
+
+    /** The run has heard of its parent. */
+    void touchParent(RunRow run) {
+        touch(run);
+        parents.add(run);
     }
 
     void add(NewSignal signal) {
@@ -430,6 +446,16 @@ public final class Changes {
 
     public Collection<Ticket> tickets() {
         return tickets.values();
+    }
+
+    /** Rows of children to insert or to put in the place of those that are there. */
+    public Collection<Child> children() {
+        return children.values();
+    }
+
+    /** Runs that have heard of the run that started them. */
+    public Set<RunRow> parents() {
+        return parents;
     }
 
     /** Signals to insert, before {@link #takenSignals} are noted. */

@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Plan;
 import java.math.BigDecimal;
@@ -194,6 +195,34 @@ public sealed interface Command {
          * @param goesOn true when it then completes without one
          */
         record Awaits(String input, String name, @Nullable Duration timeout, boolean goesOn) implements Evaluation {}
+
+        /**
+         * A run to be started, its mission checked.
+         *
+         * @param budget credits that it may cost at most; null for whatever its parent may
+         * @param abandon true when it goes on should its parent not wait for it any more
+         * @param timeout how long it is waited for; null for as long as its parent may run
+         */
+        record Starts(String input, NewRun run, @Nullable BigDecimal budget, boolean abandon,
+                @Nullable Duration timeout) implements Evaluation {}
+
+        /**
+         * How a child run is.
+         *
+         * @param output JSON text; null for none
+         * @param tokens of it and of those that it has started
+         * @param charged credits, likewise
+         */
+        record ChildIs(RunState state, @Nullable String output, long tokens, BigDecimal charged,
+                @Nullable String error) implements Evaluation {}
+
+        /**
+         * How the run is that started this one.
+         *
+         * @param waits whether the step still waits for this run
+         * @param version of the parent: what is older says nothing
+         */
+        record ParentIs(boolean waits, boolean paused, int version) implements Evaluation {}
 
         /** JSON text of a task's or the run's output. */
         record Output(String json) implements Evaluation {}

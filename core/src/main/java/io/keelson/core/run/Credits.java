@@ -6,6 +6,7 @@ import io.keelson.core.money.Prices.Cost;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.money.Transfer.Use;
+import io.keelson.core.plan.StepKind;
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -101,7 +102,7 @@ final class Credits {
                     scrape(d, missing);
                 }
             }
-            BigDecimal collected = amount.min(left(d.run));
+            BigDecimal collected = amount.min(left(d.run)).min(besideChildren(d, amount));
             collect(d, step, result, cost, collected);
             warn(d);
             told.put("charged", collected.toPlainString());
@@ -111,6 +112,33 @@ final class Credits {
             }
         }
         return told;
+    }
+
+    /** Of an amount, what the hard limit leaves beside the runs that this one has started. */
+    private static BigDecimal besideChildren(Decision d, BigDecimal amount) {
+        BigDecimal limit = hardLimit(d.run);
+        return limit == null || d.view.children.isEmpty() ? amount
+                : limit.subtract(charged(d.run)).subtract(childrenTake(d)).max(Amounts.ZERO);
+    }
+
+    /** What the runs that it has started were charged, or may be. */
+    private static BigDecimal childrenTake(Decision d) {
+        return d.view.children.values().stream().map(ChildRow::taken).reduce(Amounts.ZERO, BigDecimal::add);
+    }
+
+    /** What a run that it starts may cost at most; null for as much as there is. */
+    static @Nullable BigDecimal roomForChild(Decision d) {
+        BigDecimal limit = hardLimit(d.run);
+        return limit == null ? null
+                : limit.subtract(charged(d.run)).subtract(childrenTake(d)).subtract(out(d));
+    }
+
+    /** True when the run's limit leaves nothing for a run that it is to start. */
+    static boolean holdsBackChild(Decision d) {
+        BigDecimal room = roomForChild(d);
+        boolean nothing = room != null && room.signum() <= 0;
+        d.heldBack |= nothing;
+        return nothing;
     }
 
     private static BigDecimal left(RunRow run) {
@@ -186,7 +214,8 @@ final class Credits {
     static void afterCharge(Decision d, Map<String, Object> told) {
         if (told.containsKey("uncollected")) {
             stop(d, "the cost of a step could not be collected");
-        } else if (told.containsKey("charged") && hardLimit(d.run) != null && tooMuchIsQueued(d)) {
+        } else if (told.containsKey("charged") && hardLimit(d.run) != null && !Children.open(d)
+                && tooMuchIsQueued(d)) {
             stop(d, "the hard limit leaves nothing for the steps that wait");
         }
     }
@@ -207,13 +236,15 @@ final class Credits {
     static boolean holdsBack(Decision d, TaskRow task) {
         return hardLimit(d.run) != null && !FirstPlan.underWay(d)
                 && task.steps.stream().filter(step -> !step.state.terminal()).findFirst()
-                        .filter(step -> !step.spec().kind().engineOwned() && holdsBack(d, step)).isPresent();
+                        .filter(step -> step.spec().kind() == StepKind.RUN ? holdsBackChild(d)
+                                : !step.spec().kind().engineOwned() && holdsBack(d, step))
+                        .isPresent();
     }
 
     /** Whether so much may be begun beside what is out: what that is known to cost counts as charged. */
     private static boolean allows(Decision d, BigDecimal more) {
         BigDecimal limit = hardLimit(d.run);
-        BigDecimal charged = charged(d.run);
+        BigDecimal charged = charged(d.run).add(childrenTake(d));
         if (limit == null) {
             return true;
         }
@@ -246,7 +277,7 @@ final class Credits {
     }
 
     private static boolean nothingIsOut(Decision d) {
-        return d.view.steps.values().stream().noneMatch(step -> step.queued);
+        return d.view.steps.values().stream().noneMatch(step -> step.queued) && !Children.open(d);
     }
 
     /** As in a pause, what is in flight may finish and is recorded. A run that is held up already stays as it is. */
@@ -278,7 +309,7 @@ final class Credits {
 
     private static Reply.@Nullable Rejected provide(Decision d) {
         BigDecimal limit = hardLimit(d.run);
-        if (limit != null && charged(d.run).compareTo(limit) >= 0) {
+        if (limit != null && charged(d.run).add(childrenTake(d)).compareTo(limit) >= 0) {
             return usedUp(d.run);
         }
         if (left(d.run).signum() == 0) {
@@ -293,7 +324,12 @@ final class Credits {
         }
         BigDecimal hard = command.hardLimit() == null ? d.run.hardLimit : Amounts.of(command.hardLimit());
         BigDecimal soft = command.softLimit() == null ? d.run.softLimit : Amounts.of(command.softLimit());
-        BigDecimal taken = d.run.chargedBefore.add(d.run.reserved);
+        ParentRow parent = d.run.parent;
+        if (hard != null && parent != null && parent.allotment() != null && hard.compareTo(parent.allotment()) > 0) {
+            return new Reply.Rejected("BUDGET_OF_PARENT", "the run that started it allows it "
+                    + parent.allotment().toPlainString() + " credits", d.run.state.wire(), List.of());
+        }
+        BigDecimal taken = d.run.chargedBefore.add(d.run.reserved).max(charged(d.run).add(childrenTake(d)));
         if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
             return new Reply.Rejected("BUDGET_TOO_LOW", taken.toPlainString()
                     + " credits are charged or set aside already; the hard limit cannot be below that",

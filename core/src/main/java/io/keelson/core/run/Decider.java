@@ -37,7 +37,13 @@ public final class Decider {
      */
     public static Created create(Command.Create command, Changes changes, Instant now, Ids ids, Offer offer,
             Funds funds) {
-        RunView view = Planning.created(command.run());
+        return create(command, null, changes, now, ids, offer, funds);
+    }
+
+    /** @param parent the run whose step starts it; null for none */
+    static Created create(Command.Create command, @Nullable ParentRow parent, Changes changes, Instant now, Ids ids,
+            Offer offer, Funds funds) {
+        RunView view = Planning.created(command.run(), parent);
         Decision d = new Decision(view, changes, now, ids, offer, funds, command.actor());
         Instant later = Starts.later(command.run(), now);
         boolean begins = later == null
@@ -73,6 +79,7 @@ public final class Decider {
         RunState before = view.run.state;
         int events = changes.events().size();
         Reply reply = decide(d, command);
+        Children.rest(d);
         if (view.run.state == RunState.ESCALATED && view.tickets.isEmpty()) {
             Gates.resume(d);
         }
@@ -138,7 +145,10 @@ public final class Decider {
     private static Reply resume(Decision d) {
         return switch (d.run.state) {
             case RUNNING, RESUMING -> Reply.UNCHANGED;
-            case PAUSED -> Gates.resume(d);
+            case PAUSED -> {
+                Children.released(d);
+                yield Gates.resume(d);
+            }
             case BUDGET_EXCEEDED -> Credits.resume(d);
             default -> forbidden(d.run.state, "resume");
         };
@@ -216,6 +226,10 @@ public final class Decider {
         if (d.run.state != RunState.FAILED) {
             return forbidden(d.run.state, "retry");
         }
+        if (d.run.parent != null) {
+            return new Reply.Rejected("CHILD_RUN", "another run has started it and has seen it fail: retry that one, "
+                    + d.run.parent.runId(), d.run.state.wire(), List.of());
+        }
         if (d.run.attempt >= d.run.policy().maxAttempts()) {
             return new Reply.Rejected("ATTEMPTS_EXHAUSTED", "the run has had all of its " + d.run.policy().maxAttempts()
                     + " attempts", d.run.state.wire(), List.of());
@@ -263,7 +277,8 @@ public final class Decider {
                     Steps.due(d, step, command.kind());
                 }
             }
-            case EVALUATE_GATE, EVALUATE_STEP, EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT, EVALUATE_PLAN ->
+            case EVALUATE_GATE, EVALUATE_STEP, EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT, EVALUATE_PLAN,
+                    EVALUATE_CHILD, EVALUATE_PARENT ->
                 Gates.askAgain(d, command.kind(), subject);
         }
         return Reply.CHANGED;

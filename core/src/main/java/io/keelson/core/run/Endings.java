@@ -321,6 +321,7 @@ final class Endings {
         }
         d.move(state, told);
         d.changes.clear(d.run.id());
+        Children.runEnded(d);
         d.view.watchDue = null;
         d.view.startDue = null;
         d.view.evaluatingOutput = false;

@@ -264,7 +264,11 @@ public final class Explain {
             }
             case WAITING -> {
                 Awaited awaited = step.awaited;
-                if (awaited == null) {
+                ChildRow child = view.children.get(step.id());
+                if (child != null) {
+                    add(step, "CHILD_RUN", "it waits for the run that it has started", step.nextRunAt,
+                            List.of(child.runId().toString()));
+                } else if (awaited == null) {
                     add(step, "TIMER", "it waits for its time", step.nextRunAt, List.of());
                 } else {
                     add(step, "SIGNAL", "it waits for the signal '" + awaited.signal() + "'", step.nextRunAt,

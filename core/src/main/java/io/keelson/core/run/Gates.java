@@ -153,6 +153,8 @@ final class Gates {
             case EVALUATE_TASK_OUTPUT -> taskOutput(d, d.view.tasks.get(command.subject()), command.evaluation());
             case EVALUATE_RUN_OUTPUT -> runOutput(d, command.evaluation());
             case EVALUATE_PLAN -> planned(d, command.evaluation());
+            case EVALUATE_CHILD -> Children.childIs(d, command.subject(), (Evaluation.ChildIs) command.evaluation());
+            case EVALUATE_PARENT -> Children.parentIs(d, command.subject(), (Evaluation.ParentIs) command.evaluation());
             case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
                     WATCH ->
                 throw new IllegalArgumentException(command.toString());
@@ -173,6 +175,9 @@ final class Gates {
             case Evaluation.Proceed(List<String> items) when items == null -> Endings.queue(d, task);
             case Evaluation.Proceed(List<String> items) -> fanOut(d, task, Objects.requireNonNull(items));
             case Evaluation.Broken(StepError error) -> breakGate(d, task, error);
+            case Evaluation.Starts s -> throw new IllegalArgumentException(s.toString());
+            case Evaluation.ChildIs c -> throw new IllegalArgumentException(c.toString());
+            case Evaluation.ParentIs p -> throw new IllegalArgumentException(p.toString());
             case Evaluation.Awaits a -> throw new IllegalArgumentException(a.toString());
             case Evaluation.Opened o -> throw new IllegalArgumentException(o.toString());
             case Evaluation.Output o -> throw new IllegalArgumentException(o.toString());
@@ -205,6 +210,10 @@ final class Gates {
         d.disarm(TimerKind.EVALUATE_STEP, step.id());
         if (d.run.state != RunState.RUNNING) {
             return Reply.UNCHANGED;
+        }
+        if (evaluation instanceof Evaluation.Starts starts) {
+            Children.start(d, step, starts);
+            return Reply.CHANGED;
         }
         boolean approval = step.spec().kind() == StepKind.APPROVAL;
         d.move(step, approval ? StepState.WAITING_APPROVAL : StepState.WAITING, Map.of());
@@ -294,6 +303,8 @@ final class Gates {
             case EVALUATE_STEP -> step != null && step.evaluating;
             case EVALUATE_RUN_OUTPUT -> d.view.evaluatingOutput;
             case EVALUATE_PLAN -> d.view.evaluatingPlan;
+            case EVALUATE_CHILD -> Children.wanted(d, subject);
+            case EVALUATE_PARENT -> d.run.parent != null && !d.run.state.terminal();
             case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
                     WATCH ->
                 throw new IllegalArgumentException(kind.toString());
@@ -308,6 +319,7 @@ final class Gates {
     static Reply pause(Decision d, @Nullable String reason) {
         d.move(RunState.PAUSED, said("paused_by", d.actor, reason));
         rest(d);
+        Children.tellAll(d);
         return Reply.CHANGED;
     }
 
@@ -323,6 +335,9 @@ final class Gates {
 
     static Reply resume(Decision d) {
         Watch.heldUp(d, d.run.stateSince);
+        if (d.run.state == RunState.PAUSED) {
+            Children.tellAll(d);
+        }
         d.move(RunState.RESUMING, said("resumed_by", d.actor, null));
         for (AgentRow agent : d.view.agents) {
             if (agent.state == AgentState.PAUSED) {

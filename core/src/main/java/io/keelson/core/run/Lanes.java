@@ -3,6 +3,7 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Changes.QueueItem;
 import java.time.Duration;
@@ -199,6 +200,9 @@ final class Lanes {
         }
         String holder = d.offer.queues(d.run.workspaceId(), step.spec().tool(), step.spec().input()) ? null
                 : laneHolder;
+        if (step.spec().kind() == StepKind.RUN && Credits.holdsBackChild(d)) {
+            return;
+        }
         if (step.spec().kind().engineOwned()) {
             begin(d, step.task(), Map.of());
             step.evaluating = true;

@@ -8,6 +8,7 @@ import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -137,6 +138,7 @@ final class Planning {
         detail.put("attempt_number", d.run.attempt);
         detail.put("carried", carried.size());
         d.move(RunState.RETRYING, detail);
+        Children.anotherAttempt(d);
         return carried;
     }
 
@@ -329,10 +331,16 @@ final class Planning {
     }
 
     /** A run's row as it is when accepted. */
-    static RunView created(NewRun run) {
+    static RunView created(NewRun run, @Nullable ParentRow parent) {
         RunRow row = new RunRow(run.id(), run.workspaceId(), run.name(), run.priority(), run.policy(),
                 run.outputTemplate());
         row.planVersion = Math.min(run.plan().version(), row.planVersion);
+        row.parent = parent;
+        row.hardLimit = parent == null ? null : parent.allotment();
+        BigDecimal own = run.policy().budget().hardLimit();
+        if (row.hardLimit != null && own != null) {
+            row.hardLimit = row.hardLimit.min(own);
+        }
         return new RunView(row, run.plan());
     }
 }

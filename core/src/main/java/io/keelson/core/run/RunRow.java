@@ -48,6 +48,8 @@ public final class RunRow {
     @Nullable BigDecimal softLimit;
     /** True once people were warned of what it costs. */
     boolean budgetWarned;
+    /** Where another run's step has started it; else null. */
+    @Nullable ParentRow parent;
     int planVersion = 1;
     /** Re-plannings asked for in this attempt. */
     int replans;
@@ -171,6 +173,16 @@ public final class RunRow {
         this.budgetWarned = budgetWarned;
         saved();
         return this;
+    }
+
+    /** Sets by what it was started; for the loader of views only. */
+    public void restoreParent(ParentRow of) {
+        this.parent = of;
+    }
+
+    /** The run whose step has started it; null for none. */
+    public @Nullable ParentRow parent() {
+        return parent;
     }
 
     private Face face() {

@@ -44,6 +44,8 @@ public final class RunView {
     final List<Signal> signals = new ArrayList<>();
     /** All signals that the run has ever got: each counts once, however often it is sent. */
     final Set<UUID> signalsSeen = new HashSet<>();
+    /** Runs that steps of all attempts have started, by the step. */
+    final Map<UUID, ChildRow> children = new HashMap<>();
     final List<Outage> outages = new ArrayList<>();
     final CallWindow calls;
     /** The task that must complete before any other begins; null for none. */
@@ -126,6 +128,11 @@ public final class RunView {
     public void add(Signal signal) {
         signalsSeen.add(signal.id());
         signals.add(signal);
+    }
+
+    /** Adds a run that a step has started; for the loader of views. */
+    public void add(ChildRow child) {
+        children.put(child.stepId(), child);
     }
 
     /** Notes a signal that a step has taken. */
@@ -350,7 +357,7 @@ public final class RunView {
             case EVALUATE_RUN_OUTPUT -> evaluatingOutput = true;
             case EVALUATE_PLAN -> evaluatingPlan = true;
             case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
-                    WATCH ->
+                    WATCH, EVALUATE_CHILD, EVALUATE_PARENT ->
                 {
                 }
         }

@@ -4,11 +4,15 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepSpec;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** A step: the unit that is claimed under a lease, fenced by its epoch, retried, timed out and metered. */
 public final class StepRow {
+    /** An order that is the same wherever it is decided. */
+    static final Comparator<StepRow> BY_ID = Comparator.comparing(step -> step.id);
+
     private final UUID id;
     private final TaskRow task;
     private final StepSpec spec;

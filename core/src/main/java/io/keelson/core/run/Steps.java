@@ -184,6 +184,8 @@ final class Steps {
         } else if (kind == TimerKind.STEP_WAIT && step.state == StepState.WAITING) {
             if (step.awaited != null) {
                 Signals.missed(d, step);
+            } else if (step.spec().kind() == StepKind.RUN) {
+                Children.late(d, step);
             } else {
                 succeed(d, step, "{\"waited\":true}", Map.of());
             }
@@ -236,6 +238,7 @@ final class Steps {
         } else if (step.state == StepState.WAITING) {
             d.disarm(TimerKind.STEP_WAIT, step.id());
             step.awaited = null;
+            Children.tell(d, step.id());
         } else if (step.state == StepState.WAITING_APPROVAL) {
             d.disarm(TimerKind.HUMAN, step.id());
         }

@@ -33,7 +33,11 @@ public enum TimerKind {
     /** A run's output was handed to the evaluator and no answer has come. */
     EVALUATE_RUN_OUTPUT,
     /** A planner's answer was handed to the evaluator and no answer has come. */
-    EVALUATE_PLAN;
+    EVALUATE_PLAN,
+    /** A run that a step has started is to be looked at; the subject is the step. */
+    EVALUATE_CHILD,
+    /** The run that has started this one is to be looked at. */
+    EVALUATE_PARENT;
 
     private final String wire = name().toLowerCase(Locale.ROOT);
 

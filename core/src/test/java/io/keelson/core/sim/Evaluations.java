@@ -1,12 +1,17 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Changes.Evaluate;
+import io.keelson.core.run.ChildRow;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.StepError;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Random;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
@@ -15,23 +20,63 @@ final class Evaluations {
 
     private Evaluations() {}
 
-    static Evaluation answer(RunRows rows, Evaluate asked) {
+    static Evaluation answer(Store store, Evaluate asked) {
+        RunRows rows = store.run(asked.runId());
+        switch (asked.kind()) {
+            case EVALUATE_CHILD -> {
+                return child(store.run(rows.children.get(asked.subject()).runId()));
+            }
+            case EVALUATE_PARENT -> {
+                return parent(store.run(rows.parent.runId()), rows.parent.stepId());
+            }
+            default -> {
+            }
+        }
         int dice = Math.floorMod(asked.subject().hashCode() * 31 + asked.kind().ordinal(), 20);
         if (dice == 0) {
             return new Evaluation.Broken(new StepError("EXPRESSION_FAILED", ErrorClass.PERMANENT, "no"));
         }
         return switch (asked.kind()) {
             case EVALUATE_GATE -> gate(rows.tasks.get(asked.subject()), dice);
-            case EVALUATE_STEP -> opened(rows.steps.get(asked.subject()), dice);
+            case EVALUATE_STEP -> opened(rows, rows.steps.get(asked.subject()), dice);
             case EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT -> new Evaluation.Output("1");
             case EVALUATE_PLAN -> RandomPlans.another(rows);
-            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN,
+            case EVALUATE_CHILD, EVALUATE_PARENT, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY,
+                    RUN_RETRY, START, HUMAN,
                     HEARTBEAT, WATCH ->
                 throw new IllegalArgumentException(asked.toString());
         };
     }
 
-    private static Evaluation opened(Saved.Step step, int dice) {
+    private static Evaluation child(RunRows child) {
+        return new Evaluation.ChildIs(child.run.state(), child.run.state() == RunState.COMPLETED ? "1" : null,
+                child.head.tokens() + child.children.values().stream().mapToLong(ChildRow::tokens).sum(),
+                cost(child), child.run.errorCode());
+    }
+
+    /** What a run and those that it has started have cost, or may. */
+    static BigDecimal cost(RunRows rows) {
+        return rows.run.chargedBefore().add(rows.head.charged()).add(rows.children.values().stream()
+                .map(each -> each.ended() || each.allotment() == null ? each.charged() : each.allotment())
+                .reduce(BigDecimal.ZERO, BigDecimal::add));
+    }
+
+    private static Evaluation parent(RunRows parent, UUID step) {
+        return new Evaluation.ParentIs(parent.steps.get(step).state() == StepState.WAITING,
+                parent.run.state() == RunState.PAUSED, parent.head.version());
+    }
+
+    private static Evaluation starts(RunRows rows, Saved.Step step, int dice) {
+        UUID id = new UUID(~step.id().getMostSignificantBits(), step.id().getLeastSignificantBits());
+        return new Evaluation.Starts("{}", new RandomPlans(new Random(step.id().hashCode())).run(id,
+                rows.accepted.workspaceId()), dice % 3 == 0 ? null : BigDecimal.valueOf(dice * 5L, 2), dice % 5 == 0,
+                dice % 4 == 0 ? Duration.ofSeconds(dice * 3L) : null);
+    }
+
+    private static Evaluation opened(RunRows rows, Saved.Step step, int dice) {
+        if (step.spec().kind() == StepKind.RUN) {
+            return starts(rows, step, dice);
+        }
         return step.spec().kind() != StepKind.SIGNAL ? new Evaluation.Opened("{}", Duration.ofMillis(dice * 700L), null)
                 : new Evaluation.Awaits("{\"name\": \"" + signal(step.id()) + "\", \"on_timeout\": \""
                         + (dice % 2 == 0 ? "continue" : "fail") + "\"}", signal(step.id()),

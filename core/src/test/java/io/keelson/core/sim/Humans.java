@@ -86,6 +86,9 @@ final class Humans {
     }
 
     private Command overBudget(RunRows rows) {
+        if (sim.weather.calm() && rows.parent != null && rows.parent.allotment() != null) {
+            return new Command.FailRun(rows.id(), "its parent allows no more", ANN);
+        }
         if (sim.weather.calm()) {
             return new Command.RaiseBudget(rows.id(), BigDecimal.valueOf(1_000), null, ANN);
         }

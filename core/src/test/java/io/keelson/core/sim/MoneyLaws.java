@@ -38,6 +38,12 @@ final class MoneyLaws {
         BigDecimal limit = limit(after);
         unless(limit == null || total(after.run.chargedBefore(), after.head.reserved()).compareTo(limit) <= 0,
                 "more is set aside than the limit %s allows: %s %s", limit, after.run, after.head);
+        BigDecimal kin = after.children.values().stream().filter(child -> child.allotment() != null)
+                .map(child -> child.ended() ? child.charged() : child.allotment())
+                .reduce(BigDecimal.ZERO, BigDecimal::add);
+        unless(limit == null || kin.signum() == 0
+                || total(after.run.chargedBefore(), after.head.charged(), kin).compareTo(limit) <= 0,
+                "the limit %s is crossed with what was given to children: %s %s", limit, after.run, after.children);
         after.attempts.values().forEach(this::attempt);
         reservation();
         costs();

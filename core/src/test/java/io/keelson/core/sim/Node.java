@@ -353,6 +353,9 @@ final class Node {
     private void check(Changes changes) {
         changes.runs().forEach(run -> {
             RunView kept = views.get(run.id());
+            if (kept == null) {
+                return;
+            }
             String difference = ViewDiff.between(kept, sim.store.load(run.id(), sim.now()));
             Violation.unless(difference == null, "kept and loaded view differ: %s", difference);
             if (run.state().terminal()) {
@@ -371,7 +374,7 @@ final class Node {
         });
         changes.evaluations().forEach(asked -> later(sim.between(1, sim.chance(5) ? 8_000 : 30),
                 () -> own(new Command.Evaluated(asked.runId(), asked.kind(), asked.subject(),
-                        Evaluations.answer(sim.store.run(asked.runId()), asked), Actor.SYSTEM))));
+                        Evaluations.answer(sim.store, asked), Actor.SYSTEM))));
         changes.timers().values().forEach(timer -> timer.filter(t -> !t.key().kind().evaluation()).ifPresent(
                 t -> later(Duration.between(sim.now(), t.dueAt()).isNegative() ? Duration.ZERO
                         : Duration.between(sim.now(), t.dueAt()),

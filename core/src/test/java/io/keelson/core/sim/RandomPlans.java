@@ -178,7 +178,9 @@ final class RandomPlans {
     private StepSpec step(String name) {
         int n = random.nextInt(12);
         return step(name, n == 0 ? StepKind.APPROVAL
-                : n == 1 ? StepKind.WAIT : n == 2 ? StepKind.SIGNAL : n <= 5 ? StepKind.TURN : StepKind.TOOL);
+                : n == 1 ? StepKind.WAIT
+                        : n == 2 ? StepKind.SIGNAL
+                                : n == 3 && chance(50) ? StepKind.RUN : n <= 5 ? StepKind.TURN : StepKind.TOOL);
     }
 
     private StepSpec step(String name, StepKind kind) {
@@ -186,7 +188,7 @@ final class RandomPlans {
             case TOOL -> chance(50) ? LOCAL : "remote";
             case TURN -> "agent.turn";
             case VERIFY -> JUDGE;
-            case APPROVAL, WAIT, SIGNAL -> kind.wire();
+            case APPROVAL, WAIT, SIGNAL, RUN -> kind.wire();
             case CALL -> throw new IllegalArgumentException("no plan has calls");
         };
         return new StepSpec(name, kind, tool, "{}", chance(80) ? RetryPolicy.STEP : SLOW,

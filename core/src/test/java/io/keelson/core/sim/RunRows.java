@@ -12,7 +12,9 @@ import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Changes.StepResult;
 import io.keelson.core.run.Changes.Timer;
 import io.keelson.core.run.Changes.TimerKey;
+import io.keelson.core.run.ChildRow;
 import io.keelson.core.run.NewRun;
+import io.keelson.core.run.ParentRow;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.TaskRow;
 import io.keelson.core.run.TimerKind;
@@ -49,6 +51,9 @@ final class RunRows {
     final Map<ResultKey, Saved.Call> calls;
     final Map<UUID, Saved.Ticket> tickets;
     final Map<ArtifactKey, UUID> artifacts;
+    /** Null for a run that nobody's step has started. */
+    ParentRow parent;
+    final Map<UUID, ChildRow> children;
     /** In the order in which they came. */
     final Map<UUID, Saved.Sent> signals;
     final Map<Integer, Attempt> attempts;
@@ -67,6 +72,7 @@ final class RunRows {
         this.tickets = new LinkedHashMap<>();
         this.plan = accepted.plan();
         this.artifacts = new LinkedHashMap<>();
+        this.children = new LinkedHashMap<>();
         this.signals = new LinkedHashMap<>();
         this.attempts = new LinkedHashMap<>();
         this.ledger = new ArrayList<>();
@@ -86,6 +92,8 @@ final class RunRows {
         this.tickets = new LinkedHashMap<>(other.tickets);
         this.plan = other.plan;
         this.artifacts = new LinkedHashMap<>(other.artifacts);
+        this.parent = other.parent;
+        this.children = new LinkedHashMap<>(other.children);
         this.signals = new LinkedHashMap<>(other.signals);
         this.attempts = new LinkedHashMap<>(other.attempts);
         this.ledger = new ArrayList<>(other.ledger);
@@ -181,6 +189,10 @@ final class RunRows {
                 view.addArtifact(key.name(), step);
             }
         });
+        if (parent != null) {
+            view.run().restoreParent(parent);
+        }
+        children.values().forEach(view::add);
         signals.values().forEach(sent -> {
             if (sent.takenBy() == null) {
                 view.add(sent.signal());

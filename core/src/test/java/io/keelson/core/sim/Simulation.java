@@ -126,10 +126,23 @@ public final class Simulation {
             until(limit, true);
             Violation.unless(allEnded(), "liveness: not ended after %s calm ticks: %s", TICKS_TO_END,
                     store.runs().stream().filter(rows -> !rows.run.state().terminal()).map(Simulation::open).toList());
+            store.runs().forEach(this::kin);
             answered.forEach(a -> Promises.keep(a.command, a.reply, store.run(a.command.runId())));
             return this;
         } catch (RuntimeException | AssertionError | StackOverflowError e) {
             throw new SimulationFailure(this, e);
+        }
+    }
+
+    /** A child that ended is known to have, with what it cost, and none has gone on without its parent's leave. */
+    private void kin(RunRows rows) {
+        rows.children.forEach((step, known) -> {
+            RunRows child = store.run(known.runId());
+            Violation.unless(child != null && child.parent.stepId().equals(step), "no such child: %s", known);
+        });
+        if (rows.parent != null) {
+            Violation.unless(store.run(rows.parent.runId()).children.get(rows.parent.stepId()).runId()
+                    .equals(rows.id()), "its parent knows nothing of it: %s", rows.run);
         }
     }
 

@@ -186,7 +186,8 @@ final class SmallWorld {
                 case EVALUATE_GATE -> List.of(new Evaluation.Proceed(null), new Evaluation.Skip());
                 case EVALUATE_STEP -> List.of(new Evaluation.Opened("{}", null, null));
                 case EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT -> List.of(new Evaluation.Output("1"));
-                case EVALUATE_PLAN, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START,
+                case EVALUATE_PLAN, EVALUATE_CHILD, EVALUATE_PARENT, STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY,
+                        AGENT_RETRY, RUN_RETRY, START,
                         HUMAN,
                         HEARTBEAT, WATCH ->
                     List.of();

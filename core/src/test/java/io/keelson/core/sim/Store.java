@@ -189,6 +189,9 @@ final class Store {
             for (RunRow run : changes.runs()) {
                 RunRows rows = draft(run.id());
                 rows.head = Saved.Head.of(run);
+                if (changes.isNew(run.id()) || changes.parents().contains(run)) {
+                    rows.parent = run.parent();
+                }
                 if (run.unsaved() || rows.run == null) {
                     rows.run = Saved.Run.of(run, now);
                 }
@@ -234,6 +237,8 @@ final class Store {
             changes.newTickets().forEach(t -> draft(t.run().id()).tickets.put(t.row().id(), Saved.Ticket.of(t.row())));
             changes.tickets().forEach(t -> change(draft(t.run().id()).tickets, t.row().id(),
                     old -> Saved.Ticket.of(t.row())));
+            changes.children().forEach(child -> draft(child.run().id()).children.put(child.row().stepId(),
+                    child.row()));
             changes.newSignals().forEach(s -> {
                 Saved.Sent earlier = draft(s.run().id()).signals.putIfAbsent(s.signal().id(), Saved.Sent.of(s));
                 Violation.unless(earlier == null, "two signals of one id: %s", s);

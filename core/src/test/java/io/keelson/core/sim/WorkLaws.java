@@ -32,6 +32,9 @@ final class WorkLaws {
     private static final Set<TaskState> AT_WORK = Set.of(TaskState.ASSIGNED, TaskState.RUNNING,
             TaskState.CONTINUING, TaskState.VERIFYING);
 
+    /** By these one run has another one look at it, which may have ended meanwhile. */
+    private static final Set<TimerKind> KIN = Set.of(TimerKind.EVALUATE_CHILD, TimerKind.EVALUATE_PARENT);
+
     private final RunRows rows;
     private final RunPolicy policy;
     private final RunState state;
@@ -86,6 +89,7 @@ final class WorkLaws {
             case STEP_WAIT -> rows.steps.get(subject).state() == StepState.WAITING;
             case TASK_CONTINUE -> rows.tasks.get(subject).state() == TaskState.CONTINUING;
             case EVALUATE_GATE, EVALUATE_TASK_OUTPUT -> !rows.tasks.get(subject).state().terminal();
+            case EVALUATE_CHILD, EVALUATE_PARENT -> true;
             case EVALUATE_STEP -> !rows.steps.get(subject).state().terminal();
             case TASK_RETRY -> rows.tasks.get(subject).state() == TaskState.AWAITING_RETRY;
             case AGENT_RETRY -> rows.agents.get(subject).nextRunAt() != null;
@@ -153,7 +157,10 @@ final class WorkLaws {
             case RUNNING -> unless(place != null || state != RunState.RUNNING || mayBeHeldBack(), "nobody runs it: %s",
                     step);
             case WAITING -> {
-                unless(waits || step.awaited() != null, "waits for nothing: %s", step);
+                unless(waits || step.awaited() != null || rows.children.containsKey(step.id()), "waits for nothing: %s",
+                        step);
+                unless(!rows.children.containsKey(step.id()) || !rows.children.get(step.id()).ended(),
+                        "waits for a run that has ended: %s", step);
                 unless(step.awaited() == null || kept(step.awaited().signal()) == 0, "its signal is kept: %s", step);
             }
             case AWAITING_RETRY -> unless(step.parked() ? ticket(step.taskId(), step.id())
@@ -183,7 +190,8 @@ final class WorkLaws {
 
     /** What a hard limit does not leave enough for waits until what is out has ended. */
     private boolean mayBeHeldBack() {
-        return !rows.queue.isEmpty() && (rows.run.hardLimit() != null || policy.budget().hardLimit() != null);
+        boolean out = !rows.queue.isEmpty() || rows.children.values().stream().anyMatch(child -> !child.ended());
+        return out && (rows.run.hardLimit() != null || policy.budget().hardLimit() != null);
     }
 
     private void earlierAttempts() {
@@ -196,7 +204,8 @@ final class WorkLaws {
 
     private void ended() {
         List<Saved.Task> tasks = rows.tasksNow();
-        unless(rows.queue.isEmpty() && rows.timers.isEmpty(), "I5: left behind: %s %s", rows.queue, rows.timers);
+        unless(rows.queue.isEmpty() && rows.timers.keySet().stream().allMatch(key -> KIN.contains(key.kind())),
+                "I5: left behind: %s %s", rows.queue, rows.timers);
         unless(tasks.stream().allMatch(task -> task.state().terminal()), "I5: open tasks: %s", tasks);
         unless(rows.agentsNow().stream().allMatch(agent -> agent.state().terminal()), "I5: open agents: %s",
                 rows.agentsNow());
@@ -225,9 +234,11 @@ final class WorkLaws {
     private void running() {
         boolean human = rows.run.gate() == Gate.ACCEPTANCE
                 || rows.stepsNow().stream().anyMatch(step -> step.state() == StepState.WAITING_APPROVAL
-                        || step.awaited() != null)
+                        || step.awaited() != null || step.state() == StepState.WAITING
+                                && rows.children.containsKey(step.id()))
                 || rows.tasksNow().stream().anyMatch(task -> task.state() == TaskState.AWAITING_HUMAN);
-        boolean timer = rows.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH);
+        boolean timer = rows.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH)
+                || rows.children.values().stream().anyMatch(child -> !child.ended());
         unless(!rows.queue.isEmpty() || timer || human, "I5: nothing can move the run: %s", rows.tasksNow());
         unless(rows.openTickets().isEmpty(), "runs with open tickets: %s", rows.openTickets());
         failFast();

@@ -39,7 +39,7 @@ final class FilterJson {
                 json.path("tags").valueStream().map(JsonNode::stringValue).toList(), text(json, "name"),
                 text(json, "text"), time(json, "created_after"), time(json, "created_before"),
                 recipe == null ? null : UUID.fromString(recipe), text(json, "trigger"), text(json, "external_id"),
-                text(json, "error_code"));
+                text(json, "error_code"), null);
     }
 
     private static void put(ObjectNode json, String name, @Nullable Object value) {

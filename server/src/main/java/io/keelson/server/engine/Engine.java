@@ -57,8 +57,13 @@ public final class Engine implements Commands, AutoCloseable {
 
     /** @param replanner makes new plans of what planners answer */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
-            Replanner replanner,
-            ArtifactStore artifacts, Clock clock, Options options) {
+            Replanner replanner, ArtifactStore artifacts, Clock clock, Options options) {
+        this(database, store, catalog, expressions, secrets, replanner, ChildMissions.NONE, artifacts, clock, options);
+    }
+
+    /** The same where steps can start runs. */
+    public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
+            Replanner replanner, ChildMissions children, ArtifactStore artifacts, Clock clock, Options options) {
         this.database = database;
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
         StepLogs logs = new StepLogs(database, store.heartbeats());
@@ -66,7 +71,7 @@ public final class Engine implements Commands, AutoCloseable {
         ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock);
         WakeUps wakeUps = new WakeUps(runner::knows);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, expressions, replanner,
-                this::own);
+                children, this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), wakeUps::slotFreed);
         admissions = new Admissions(database, store.runs(), this::own);
         work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,

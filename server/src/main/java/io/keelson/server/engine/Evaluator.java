@@ -10,6 +10,7 @@ import io.keelson.core.run.StepError;
 import io.keelson.server.db.Database;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.json.ChildInput;
 import io.keelson.server.log.About;
 import io.keelson.server.run.ScopeReader;
 import io.keelson.server.run.ScopeReader.TaskText;
@@ -44,17 +45,19 @@ final class Evaluator {
     private final Scopes scopes;
     private final Expressions expressions;
     private final Replanner replanner;
+    private final ChildMissions children;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Semaphore places = new Semaphore(AT_ONCE);
     private final Semaphore room = new Semaphore(MOST_WAITING);
 
     Evaluator(Database database, ScopeReader reader, Scopes scopes, Expressions expressions, Replanner replanner,
-            Function<Command, CompletableFuture<Reply>> commands) {
+            ChildMissions children, Function<Command, CompletableFuture<Reply>> commands) {
         this.database = database;
         this.reader = reader;
         this.scopes = scopes;
         this.expressions = expressions;
         this.replanner = replanner;
+        this.children = children;
         this.commands = commands;
     }
 
@@ -90,6 +93,8 @@ final class Evaluator {
                 case EVALUATE_TASK_OUTPUT -> new Evaluation.Output(taskOutput(request).toString());
                 case EVALUATE_RUN_OUTPUT -> new Evaluation.Output(runOutput(request).toString());
                 case EVALUATE_PLAN -> replanner.judge(database.withConnection(c -> reader.replan(c, request.runId())));
+                case EVALUATE_CHILD -> database.withConnection(c -> reader.child(c, request.subject()));
+                case EVALUATE_PARENT -> database.withConnection(c -> reader.parent(c, request.runId()));
                 case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
                         WATCH ->
                     throw new IllegalArgumentException(request.toString());
@@ -124,12 +129,22 @@ final class Evaluator {
 
     private Evaluation open(Evaluate request) {
         ScopeReader.StepText step = database.withConnection(c -> reader.step(c, request.subject()));
+        if (step.kind().equals("run")) {
+            return start(request, step);
+        }
         JsonNode input = scopes.resolve(request.runId(), step.taskId(), step.input());
         return switch (step.kind()) {
             case "approval" -> new Evaluation.Opened(input.toString(), null, null);
             case "signal" -> signal(input);
             default -> wait(input);
         };
+    }
+
+    private Evaluation start(Evaluate request, ScopeReader.StepText step) {
+        JsonNode input = Json.read(step.input());
+        JsonNode resolved = scopes.resolve(request.runId(), step.taskId(), ChildInput.outer(input).toString());
+        return children.make(database.withConnection(c -> reader.starter(c, request.runId())),
+                ChildInput.joined(input, resolved));
     }
 
     private static Evaluation signal(JsonNode input) {

@@ -54,10 +54,12 @@ final class Pending {
         return switch (evaluation) {
             case Evaluation.Proceed(var items) -> items == null ? 0 : items.stream().mapToLong(String::length).sum();
             case Evaluation.Opened(String input, _, _) -> input.length();
+            case Evaluation.Starts starts -> starts.input().length();
+            case Evaluation.ChildIs child -> child.output() == null ? 0 : child.output().length();
             case Evaluation.Awaits awaits -> awaits.input().length();
             case Evaluation.Output(String json) -> json.length();
             case Evaluation.Planned(_, String json, _) -> json.length();
-            case Evaluation.Skip _,Evaluation.Broken _ -> 0;
+            case Evaluation.Skip _,Evaluation.Broken _,Evaluation.ParentIs _ -> 0;
         };
     }
 

@@ -21,15 +21,16 @@ final class RunFilters {
     static RunFilter of(Query query) {
         return new RunFilter(query.word("state", STATES), query.word("state_type", TYPES),
                 query.texts("tag", MAX_TAGS), query.text("name"), query.text("text"), query.time("created_after"),
-                query.time("created_before"), recipe(query), query.text("trigger"), query.text("external_id"),
-                query.text("error_code"));
+                query.time("created_before"), id(query, "recipe_id", IdKind.RECIPE, "the id of a recipe"),
+                query.text("trigger"), query.text("external_id"),
+                query.text("error_code"), id(query, "parent_run_id", IdKind.RUN, "a run's id"));
     }
 
-    private static @Nullable UUID recipe(Query query) {
-        String text = query.text("recipe_id");
-        UUID id = text == null ? null : IdKind.RECIPE.parse(text);
+    private static @Nullable UUID id(Query query, String name, IdKind kind, String what) {
+        String text = query.text(name);
+        UUID id = text == null ? null : kind.parse(text);
         if (text != null && id == null) {
-            throw Query.invalid("recipe_id", "must be the id of a recipe");
+            throw Query.invalid(name, "must be " + what);
         }
         return id;
     }
@@ -41,19 +42,24 @@ final class RunFilters {
             body.problem("REQUIRED", "filter", "'filter' must say which runs are meant");
             return RunFilter.ALL;
         }
-        String recipe = given.optionalText("recipe_id", MAX_TEXT);
-        UUID recipeId = recipe == null ? null : IdKind.RECIPE.parse(recipe);
-        if (recipe != null && recipeId == null) {
-            given.problem("INVALID_VALUE", "recipe_id", "'recipe_id' must be the id of a recipe");
-        }
         RunFilter filter = new RunFilter(given.optionalWord("state", STATES), given.optionalWord("state_type", TYPES),
                 given.optionalTexts("tags", MAX_TAGS, MAX_TEXT), given.optionalText("name", MAX_TEXT),
                 given.optionalText("text", MAX_TEXT), given.optionalTime("created_after"),
-                given.optionalTime("created_before"), recipeId, given.optionalText("trigger", MAX_TEXT),
-                given.optionalText("external_id", MAX_TEXT), given.optionalText("error_code", MAX_TEXT));
+                given.optionalTime("created_before"), id(given, "recipe_id", IdKind.RECIPE, "the id of a recipe"),
+                given.optionalText("trigger", MAX_TEXT),
+                given.optionalText("external_id", MAX_TEXT), given.optionalText("error_code", MAX_TEXT), null);
         if (filter.equals(RunFilter.ALL)) {
             body.problem("EMPTY", "filter", "'filter' must say which runs are meant");
         }
         return filter;
+    }
+
+    private static @Nullable UUID id(Fields given, String name, IdKind kind, String what) {
+        String text = given.optionalText(name, MAX_TEXT);
+        UUID id = text == null ? null : kind.parse(text);
+        if (text != null && id == null) {
+            given.problem("INVALID_VALUE", name, "'" + name + "' must be " + what);
+        }
+        return id;
     }
 }

@@ -6,6 +6,7 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.expr.References;
+import io.keelson.server.json.ChildInput;
 import io.keelson.server.json.DeclaredSchema;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCatalog;
@@ -52,7 +53,7 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
         List<Problem> problems = new ArrayList<>();
         syntax(input, pointer, problems);
         if (step.kind().engineOwned()) {
-            noSecrets(input, pointer, problems);
+            noSecrets(step.kind() == StepKind.RUN ? ChildInput.outer(input) : input, pointer, problems);
         }
         if (step.kind() == StepKind.SIGNAL && input.path("schema").isObject()) {
             new DeclaredSchema(input.path("schema")).flaws().forEach(flaw -> problems
@@ -107,6 +108,12 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     @Override
     public Names namesInTemplate(String json) {
         return json.contains("${") ? names(parse(json)) : Names.NONE;
+    }
+
+    @Override
+    public Names namesInInput(StepSpec step) {
+        return step.kind() == StepKind.RUN ? names(ChildInput.outer(parse(step.input())))
+                : namesInTemplate(step.input());
     }
 
     private Names names(JsonNode template) {

@@ -17,6 +17,7 @@ final class StepReader {
     private static final String APPROVAL_TOOL = "approval";
     private static final String WAIT_TOOL = "wait";
     private static final String SIGNAL_TOOL = "signal.wait";
+    private static final String RUN_TOOL = "run.start";
     private static final Duration TURN_TIMEOUT = Duration.ofSeconds(120);
     private static final Duration PATIENCE = Duration.ofDays(365);
 
@@ -45,7 +46,7 @@ final class StepReader {
     /** @param input instead of the one that the call says, which may be more than that */
     StepSpec call(JsonNode raw, ObjectNode input, String name, StepKind kind, String at) {
         String tool = Nodes.text(raw, "tool", "");
-        if (Set.of(WAIT_TOOL, SIGNAL_TOOL, APPROVAL_TOOL).contains(tool)) {
+        if (Set.of(WAIT_TOOL, SIGNAL_TOOL, RUN_TOOL, APPROVAL_TOOL).contains(tool)) {
             problems.add("INVALID_VALUE", at + "/tool", "'" + tool + "' cannot stand here: nobody is called by it");
         }
         return new StepSpec(name, kind, tool, input.toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
@@ -71,7 +72,7 @@ final class StepReader {
     /** What a plan calls it: some kinds are told by their tool. */
     private static StepKind said(StepKind kind) {
         return switch (kind) {
-            case WAIT, SIGNAL -> StepKind.TOOL;
+            case WAIT, SIGNAL, RUN -> StepKind.TOOL;
             case TOOL, TURN, APPROVAL, VERIFY, CALL -> kind;
         };
     }
@@ -84,6 +85,7 @@ final class StepReader {
             default -> switch (tool) {
                 case WAIT_TOOL -> StepKind.WAIT;
                 case SIGNAL_TOOL -> StepKind.SIGNAL;
+                case RUN_TOOL -> StepKind.RUN;
                 case TURN_TOOL -> StepKind.TURN;
                 default -> StepKind.TOOL;
             };
@@ -97,6 +99,7 @@ final class StepReader {
             case TURN -> TURN_TOOL;
             case WAIT -> WAIT_TOOL;
             case SIGNAL -> SIGNAL_TOOL;
+            case RUN -> RUN_TOOL;
             case TOOL, VERIFY, CALL -> null;
         };
         if (tool == null && own == null) {
@@ -116,7 +119,7 @@ final class StepReader {
         return switch (kind) {
             case APPROVAL -> PATIENCE;
             case TURN -> TURN_TIMEOUT;
-            case TOOL, WAIT, SIGNAL, VERIFY, CALL -> toolTimeout.apply(Nodes.text(raw, "tool", ""));
+            case TOOL, WAIT, SIGNAL, RUN, VERIFY, CALL -> toolTimeout.apply(Nodes.text(raw, "tool", ""));
         };
     }
 }

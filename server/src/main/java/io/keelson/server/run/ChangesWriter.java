@@ -127,7 +127,12 @@ final class ChangesWriter {
                 TicketsTable.INSERT.of(changes.newTickets()),
                 TicketsTable.UPDATE.of(changes.tickets()), ProposalsTable.INSERT.of(changes.proposals()),
                 ProposalsTable.UPDATE.of(changes.proposalEnds()), SignalsTable.INSERT.of(changes.newSignals()),
-                SignalsTable.TAKE.of(changes.takenSignals()));
+                SignalsTable.TAKE.of(changes.takenSignals()),
+                KinTables.INSERT_PARENT.of(runs.values().stream()
+                        .filter(run -> changes.isNew(run.id()) && run.parent() != null).toList()),
+                KinTables.UPDATE_PARENT.of(runs.values().stream()
+                        .filter(run -> !changes.isNew(run.id()) && changes.parents().contains(run)).toList()),
+                KinTables.PUT_CHILD.of(changes.children()));
     }
 
     /**

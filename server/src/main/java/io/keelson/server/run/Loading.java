@@ -34,6 +34,9 @@ final class Loading {
     final Map<UUID, TaskRow> tasks = new HashMap<>();
     /** Runs with proposals that wait for an answer. */
     final List<UUID> proposing = new ArrayList<>();
+    /** Runs that others have started, and runs that have started others. */
+    final List<UUID> started = new ArrayList<>();
+    final List<UUID> starting = new ArrayList<>();
     /** Runs that were sent signals. */
     final List<UUID> signalled = new ArrayList<>();
 

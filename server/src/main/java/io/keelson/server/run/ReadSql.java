@@ -9,7 +9,10 @@ final class ReadSql {
     private static final String RUN_COLUMNS = """
             r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
                 r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
-                r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task, r.start_at,
+                r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
+                (select p.parent_run_id from run_parents p where p.run_id = r.id) as parent_run_id,
+                (select p.parent_step_id from run_parents p where p.run_id = r.id) as parent_step_id,
+                (select count(*) from run_children k where k.run_id = r.id)::int as child_count, r.start_at,
                 r.origin ->> 'recipe_id' as recipe_id, (r.origin ->> 'recipe_version')::int as recipe_version,
                 r.origin ->> 'schedule_id' as schedule_id, r.origin ->> 'scheduled_for' as scheduled_for,
                 (select count(*) from escalation_tickets e

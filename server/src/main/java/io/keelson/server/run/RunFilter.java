@@ -18,13 +18,15 @@ import org.jspecify.annotations.Nullable;
  * @param createdAfter then or later
  * @param createdBefore earlier than that
  * @param recipe that the run was made of
+ * @param parent the run of whose steps one started it
  */
 public record RunFilter(@Nullable String state, @Nullable String stateType, List<String> tags, @Nullable String name,
         @Nullable String text, @Nullable Instant createdAfter, @Nullable Instant createdBefore, @Nullable UUID recipe,
-        @Nullable String trigger, @Nullable String externalId, @Nullable String errorCode) {
+        @Nullable String trigger, @Nullable String externalId, @Nullable String errorCode,
+        @Nullable UUID parent) {
 
     public static final RunFilter ALL =
-            new RunFilter(null, null, List.of(), null, null, null, null, null, null, null, null);
+            new RunFilter(null, null, List.of(), null, null, null, null, null, null, null, null, null);
 
     /** One condition and the value of its only parameter. */
     private record Condition(String sql, Object value) {}
@@ -59,6 +61,7 @@ public record RunFilter(@Nullable String state, @Nullable String stateType, List
 
     private List<Condition> conditions() {
         List<Condition> all = new ArrayList<>();
+        add(all, "r.id in (select p.run_id from run_parents p where p.parent_run_id = ?)", parent);
         add(all, "r.external_id = ?", externalId);
         add(all, "r.state = ?", state);
         add(all, "r.state_type = ?", stateType);

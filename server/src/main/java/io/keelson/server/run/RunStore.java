@@ -129,6 +129,7 @@ public final class RunStore {
             TicketsTable.load(c, loading);
             ProposalsTable.load(c, loading);
             SignalsTable.load(c, loading);
+            KinTables.load(c, loading);
             ResultsTable.loadRecent(c, loading, clock);
             loading.views.values().forEach(RunView::restoreSlots);
         }

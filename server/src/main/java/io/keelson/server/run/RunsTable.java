@@ -192,6 +192,8 @@ final class RunsTable {
                     or policy -> 'failures' ->> 'run' = 'RETRY'
                     then plan end as plan,
                 exists (select from run_signals s where s.run_id = r.id) as signalled,
+                exists (select from run_parents p where p.run_id = r.id) as started_by_another,
+                exists (select from run_children c where c.run_id = r.id) as starts_others,
                 array(select moment from engine_outages o cross join lateral (values (from_at), (to_at)) as m (moment)
                        where o.to_at > r.created_at order by moment) as outages
               from orchestration_runs r join run_heads h on h.run_id = r.id
@@ -258,6 +260,12 @@ final class RunsTable {
             RunRow run = restored(row);
             RunView view = new RunView(run, plan == null ? null : plans.apply(plan));
             loading.views.put(run.id(), view);
+            if (row.getBoolean("started_by_another")) {
+                loading.started.add(run.id());
+            }
+            if (row.getBoolean("starts_others")) {
+                loading.starting.add(run.id());
+            }
             if (row.getBoolean("signalled")) {
                 loading.signalled.add(run.id());
             }

@@ -1,5 +1,7 @@
 package io.keelson.server.run;
 
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.run.Command.Evaluation;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -27,6 +29,9 @@ public final class ScopeReader {
      */
     public record TaskText(UUID runId, @Nullable String when, @Nullable String forEach, @Nullable String output,
             boolean group) {}
+
+    /** A run whose step is to start another. */
+    public record Starter(UUID workspaceId, String name, int priority, String createdBy) {}
 
     /**
      * What is to become of a run's plan.
@@ -67,6 +72,31 @@ public final class ScopeReader {
             select run_id, when_expr, for_each, output_template from orchestration_tasks where id = ?""";
 
     private static final String STEP = "select run_id, task_id, kind, input from orchestration_steps where id = ?";
+
+    private static final String STARTER = """
+            select workspace_id, title, priority, created_by from orchestration_runs where id = ?""";
+
+    /** The child of a step; what its own children may still cost counts as charged. */
+    private static final String CHILD = """
+            select r.state, r.output, r.error_code, r.error_message,
+                h.total_tokens + coalesce(k.tokens, 0) as tokens,
+                r.credits_charged_before + h.credits_charged + coalesce(k.charged, 0) as charged
+              from run_parents p
+              join orchestration_runs r on r.id = p.run_id
+              join run_heads h on h.run_id = r.id
+              left join lateral (
+                select sum(c.tokens)::bigint as tokens,
+                    sum(case when c.ended or c.allotment is null then c.charged else c.allotment end) as charged
+                  from run_children c where c.run_id = r.id) k on true
+             where p.parent_step_id = ?""";
+
+    private static final String PARENT = """
+            select s.state = 'waiting' as waits, r.state = 'paused' as paused, h.version_id
+              from run_parents p
+              join orchestration_steps s on s.id = p.parent_step_id
+              join orchestration_runs r on r.id = p.parent_run_id
+              join run_heads h on h.run_id = r.id
+             where p.run_id = ?""";
 
     private static final String RUN_OUTPUT = "select output_template from orchestration_runs where id = ?";
 
@@ -159,6 +189,26 @@ public final class ScopeReader {
     public StepText step(Connection c, UUID stepId) throws SQLException {
         return one(c, STEP, stepId, row -> new StepText(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"),
                 row.getString("kind"), row.getString("input")));
+    }
+
+    /** The run whose step is to start another. */
+    public Starter starter(Connection c, UUID runId) throws SQLException {
+        return one(c, STARTER, runId, row -> new Starter(Loading.uuid(row, "workspace_id"), row.getString("title"),
+                row.getInt("priority"), row.getString("created_by")));
+    }
+
+    /** How the run is that a step has started. */
+    public Evaluation.ChildIs child(Connection c, UUID stepId) throws SQLException {
+        return one(c, CHILD, stepId, row -> new Evaluation.ChildIs(RunState.of(row.getString("state")),
+                row.getString("output"), row.getLong("tokens"), row.getBigDecimal("charged"),
+                row.getString("error_code") == null ? null
+                        : row.getString("error_code") + ": " + row.getString("error_message")));
+    }
+
+    /** How the run is that has started this one. */
+    public Evaluation.ParentIs parent(Connection c, UUID runId) throws SQLException {
+        return one(c, PARENT, runId, row -> new Evaluation.ParentIs(row.getBoolean("waits"),
+                row.getBoolean("paused"), row.getInt("version_id")));
     }
 
     /** What the run's newest planner answered, and what it answered on. */

@@ -75,6 +75,7 @@ class TenantFenceTest {
             String stranger = api.stranger();
             run = workIn("");
             workIn(stranger);
+            Awaitility.await().until(() -> one("select run_id from run_children").size() == 2);
             theirs = UUID.fromString(one("select id from workspaces where id <> '" + ours + "'").getFirst());
             api.sql("insert into workspace_limits select id, 'steps', 100 from workspaces");
         }
@@ -120,6 +121,10 @@ class TenantFenceTest {
                             .stringValue()
                             .substring("/api/v1".length()),
                     "{}", headers);
+            call("POST", "/runs", """
+                    {"name": "parent", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"name": "s", "tool": "run.start",
+                     "input": {"plan": {"tasks": [{"id": "a", "steps": [{"name": "s", "tool": "wait",
+                       "input": {"seconds": 600}}]}]}}}]}]}}""", headers);
             call("POST", "/runs/" + made + "/signals/kept", "{}", headers);
             String replanned = call("POST", "/runs", """
                     {"name": "replanned", "start": true, "config": {"planner": {"tool": "noop", "input": {"output": {

@@ -288,9 +288,11 @@ class HotPlansTest {
         RunFilter all = RunFilter.ALL;
         reader.runs(c, workspace, all, reader.runs(c, workspace, all, null, 50).nextCursor(), 50);
         reader.runs(c, workspace, new RunFilter("failed", null, List.of("none"), null, null, null, null, null, null,
-                null, "NONE"), null, 50);
+                null, "NONE", null), null, 50);
         reader.runs(c, workspace, new RunFilter(null, null, List.of(), null, null, null, null, null, null, "nothing",
-                null), null, 50);
+                null, null), null, 50);
+        reader.runs(c, workspace, new RunFilter(null, null, List.of(), null, null, null, null, null, null, null, null,
+                run), null, 50);
         reader.status(c, workspace, run);
         reader.states(c, workspace, run);
         reader.tasks(c, workspace, run, null, false, held.task().id(), 50);

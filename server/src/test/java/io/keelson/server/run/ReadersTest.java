@@ -40,7 +40,7 @@ class ReadersTest {
     private static final RunFilter ALL = RunFilter.ALL;
 
     private static RunFilter filter(String state, String type, List<String> tags) {
-        return new RunFilter(state, type, tags, null, null, null, null, null, null, null, null);
+        return new RunFilter(state, type, tags, null, null, null, null, null, null, null, null, null);
     }
 
     private final World world = new World();

@@ -28,6 +28,7 @@ public final class BuiltinTools {
                 new PlanFallback(),
                 new ProcessRun(policy, folders, clock),
                 new ProposalCreate(),
+                new RunStart(),
                 new SignalWait(),
                 new TextTemplate(),
                 new VerifyJq(expressions),

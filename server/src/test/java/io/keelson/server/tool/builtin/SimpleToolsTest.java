@@ -38,13 +38,15 @@ class SimpleToolsTest {
     void theCatalogueHasEveryBuiltInToolWithUsableSchemas() {
         assertThat(calls.catalog.all()).extracting(tool -> tool.spec().name()).containsExactly("artifact.write", "echo",
                 "fail", "files.list", "files.read", "files.search", "http.request", "json.transform", "noop",
-                "plan.fallback", "process.run", "proposal.create", "signal.wait", "text.template", "verify.jq",
+                "plan.fallback", "process.run", "proposal.create", "run.start", "signal.wait", "text.template",
+                "verify.jq",
                 "verify.json_schema", "verify.regex",
                 "verify.sections", "wait");
         assertThat(calls.catalog.all()).allSatisfy(tool -> {
             assertThat(tool.spec().description()).isNotBlank();
             assertThat(tool.spec().defaultTimeout()).isPositive();
-            assertThat(tool.spec().engineOwned()).isEqualTo(Set.of("wait", "signal.wait").contains(tool.spec().name()));
+            assertThat(tool.spec().engineOwned())
+                    .isEqualTo(Set.of("wait", "signal.wait", "run.start").contains(tool.spec().name()));
         });
     }
 

@@ -1,0 +1,226 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Changes.Evaluate;
+import io.keelson.core.run.Changes.Timer;
+import io.keelson.core.run.Changes.TimerKey;
+import io.keelson.core.run.Command.Evaluation.ChildIs;
+import io.keelson.core.run.Command.Evaluation.ParentIs;
+import io.keelson.core.run.Command.Evaluation.Starts;
+import java.math.BigDecimal;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs that steps start. A child is made in the commit in which its step begins to wait, so there is never one without
+ * the other. Whatever one of them has to know of the other is asked for: a timer of the one who has to know is armed in
+ * the commit of the other, and is due again until somebody has looked. So nothing is lost with a process, and since the
+ * answer says how things are and not what has happened, it does no harm to hear it late or twice.
+ */
+final class Children {
+    /** Levels of runs below the topmost. */
+    static final int MOST_DEPTH = 5;
+    /** So many a run starts in its life. */
+    static final int MOST = 1_000;
+
+    private Children() {}
+
+    /** A step begins to wait for a run that it starts. */
+    static void start(Decision d, StepRow step, Starts starts) {
+        int depth = d.run.parent == null ? 1 : d.run.parent.depth() + 1;
+        BigDecimal room = Credits.roomForChild(d);
+        if (room != null && room.signum() <= 0) {
+            d.heldBack = true;
+            return;
+        }
+        d.move(step, StepState.WAITING, Map.of());
+        d.changes.resolvedInput(step, starts.input());
+        if (depth > MOST_DEPTH || d.view.children.size() >= MOST) {
+            refuse(d, step, "CHILD_RUN_LIMIT", "a run starts at most " + MOST + " runs, and those are at most "
+                    + MOST_DEPTH + " levels deep");
+            return;
+        }
+        BigDecimal budget = starts.budget() == null ? null : Amounts.of(starts.budget());
+        BigDecimal allotment = room == null ? budget : Amounts.of(budget == null ? room : budget.min(room));
+        NewRun run = starts.run();
+        ChildRow child = new ChildRow(step.id(), run.id(), allotment, Amounts.ZERO, 0, false);
+        Decider.Created created = Decider.create(new Command.Create(run, true, d.actor),
+                new ParentRow(d.run.id(), step.id(), depth, starts.abandon(), allotment, 0, false), d.changes, d.now,
+                d.ids, d.offer, d.funds);
+        if (created.reply() instanceof Reply.Rejected refusal) {
+            refuse(d, step, refusal.code(), "the child run: " + refusal.message());
+            return;
+        }
+        put(d, child);
+        Map<String, Object> told = new HashMap<>(Map.of("child_run_id", run.id().toString(), "name", run.name()));
+        if (allotment != null) {
+            told.put("allotment", allotment.toPlainString());
+        }
+        d.note(step.task(), step, "child_run_started", told);
+        if (starts.timeout() != null) {
+            step.nextRunAt = d.now.plus(starts.timeout());
+            d.arm(TimerKind.STEP_WAIT, step.id(), step.nextRunAt);
+        }
+    }
+
+    private static void put(Decision d, ChildRow child) {
+        d.view.children.put(child.stepId(), child);
+        d.changes.put(d.run, child);
+    }
+
+    private static void refuse(Decision d, StepRow step, String code, String message) {
+        fail(d, step, new StepError(code, ErrorClass.PERMANENT, message), Map.of());
+    }
+
+    private static void fail(Decision d, StepRow step, StepError error, Map<String, Object> detail) {
+        Map<String, Object> all = new HashMap<>(detail);
+        all.putAll(Map.of("error_code", error.code(), "error_class", error.errorClass().wire(), "error_message",
+                error.message()));
+        Failures.refused(d, step, error, all);
+    }
+
+    /** The child has taken too long. */
+    static void late(Decision d, StepRow step) {
+        tell(d, step.id());
+        fail(d, step, new StepError("CHILD_RUN_TIMEOUT", ErrorClass.INFRASTRUCTURE, "the child run took too long"),
+                Map.of());
+    }
+
+    /**
+     * This run has ended, and all its timers are gone, also those by which it was to look at its children: it looks once
+     * more at those that are open, as it may have another attempt. The run that started it looks at it.
+     */
+    static void runEnded(Decision d) {
+        for (ChildRow child : d.view.children.values()) {
+            if (!child.ended()) {
+                d.changes.arm(new Timer(new TimerKey(TimerKind.EVALUATE_CHILD, child.stepId()), d.run.id(),
+                        d.now.plus(Decider.EVALUATION_PATIENCE)));
+            }
+        }
+        ParentRow parent = d.run.parent;
+        if (parent != null) {
+            ask(d, parent.runId(), TimerKind.EVALUATE_CHILD, parent.stepId());
+        }
+    }
+
+    /** Another attempt begins: what this run was to learn of its parent has gone with the timers of the one before. */
+    static void anotherAttempt(Decision d) {
+        if (d.run.parent != null) {
+            ask(d, d.run.id(), TimerKind.EVALUATE_PARENT, d.ids.next());
+        }
+    }
+
+    /** Something about the step or this run is other than it was: the child looks. */
+    static void tell(Decision d, UUID step) {
+        ChildRow child = d.view.children.get(step);
+        if (child != null && !child.ended()) {
+            ask(d, child.runId(), TimerKind.EVALUATE_PARENT, d.ids.next());
+        }
+    }
+
+    static void tellAll(Decision d) {
+        for (StepRow step : d.view.steps.values().stream().filter(Children::waits).sorted(StepRow.BY_ID).toList()) {
+            tell(d, step.id());
+        }
+    }
+
+    private static boolean waits(StepRow step) {
+        return step.spec().kind() == StepKind.RUN && step.state == StepState.WAITING;
+    }
+
+    /** Has another run look; its view knows nothing of the timer. */
+    private static void ask(Decision d, UUID run, TimerKind kind, UUID subject) {
+        d.changes.arm(new Timer(new TimerKey(kind, subject), run, d.now.plus(Decider.EVALUATION_PATIENCE)));
+        d.changes.evaluate(new Evaluate(run, kind, subject));
+    }
+
+    static boolean open(Decision d) {
+        return d.view.children.values().stream().anyMatch(child -> !child.ended());
+    }
+
+    static boolean wanted(Decision d, UUID step) {
+        ChildRow child = d.view.children.get(step);
+        return child != null && !child.ended();
+    }
+
+    /** Somebody has looked at a child. */
+    static Reply childIs(Decision d, UUID stepId, ChildIs is) {
+        d.disarm(TimerKind.EVALUATE_CHILD, stepId);
+        ChildRow child = d.view.children.get(stepId);
+        if (child == null || child.ended() || !is.state().terminal()) {
+            return Reply.UNCHANGED;
+        }
+        put(d, child.ended(is.charged(), is.tokens()));
+        StepRow step = d.view.steps.get(stepId);
+        boolean waits = step != null && step.state == StepState.WAITING;
+        Map<String, Object> told = Map.of("child_run_id", child.runId().toString(), "child_state", is.state().wire(),
+                "child_charged", Amounts.of(is.charged()).toPlainString(), "child_tokens", is.tokens());
+        if (step == null || !waits) {
+            Credits.after(d);
+            return Reply.CHANGED;
+        }
+        d.note(step.task(), step, "child_run_ended", told);
+        d.disarm(TimerKind.STEP_WAIT, stepId);
+        switch (is.state()) {
+            case COMPLETED, SKIPPED -> Steps.succeed(d, step, is.output() == null ? "null" : is.output(), told);
+            case CANCELLED -> fail(d, step, new StepError("CHILD_RUN_CANCELLED", ErrorClass.CANCELLED,
+                    "the child run was cancelled" + because(is.error())), told);
+            case FAILED -> fail(d, step, new StepError("CHILD_RUN_FAILED", ErrorClass.INFRASTRUCTURE,
+                    "the child run failed" + because(is.error())), told);
+            case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED, RESUMING,
+                    RETRYING ->
+                throw new IllegalStateException(is.toString());
+        }
+        return Reply.CHANGED;
+    }
+
+    private static String because(@Nullable String error) {
+        return error == null ? "" : ": " + error;
+    }
+
+    /** Somebody has looked at the run that started this one. */
+    static Reply parentIs(Decision d, UUID subject, ParentIs is) {
+        d.disarm(TimerKind.EVALUATE_PARENT, subject);
+        ParentRow parent = d.run.parent;
+        if (parent == null || d.run.state.terminal() || is.version() < parent.seen()) {
+            return Reply.UNCHANGED;
+        }
+        boolean held = is.waits() && is.paused() && (parent.held() || d.run.state != RunState.PAUSED);
+        heard(d, parent.heard(is.version(), held));
+        if (!is.waits() && !parent.abandon()) {
+            Endings.cancelRun(d, "the run that started it waits for it no longer");
+            return Reply.CHANGED;
+        }
+        if (parent.held() && !held && d.run.state == RunState.PAUSED) {
+            return Gates.resume(d);
+        }
+        return rest(d) ? Reply.CHANGED : Reply.UNCHANGED;
+    }
+
+    private static void heard(Decision d, ParentRow parent) {
+        d.run.parent = parent;
+        d.changes.touchParent(d.run);
+    }
+
+    /** A run that is to rest rests as soon as it runs. */
+    static boolean rest(Decision d) {
+        boolean rests = d.run.parent != null && d.run.parent.held() && d.run.state == RunState.RUNNING;
+        if (rests) {
+            Gates.pause(d, "the run that started it is paused");
+        }
+        return rests;
+    }
+
+    /** A human lets it go on although its parent is paused. */
+    static void released(Decision d) {
+        if (d.run.parent != null && d.run.parent.held()) {
+            heard(d, d.run.parent.heard(d.run.parent.seen(), false));
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.keelson.server.tool.builtin;
+
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolResult;
+import io.keelson.server.tool.ToolSpec;
+import java.time.Duration;
+
+/** {@code run.start}: another run, whose output is the step's. The engine starts it and waits; it holds no worker. */
+final class RunStart implements Tool {
+
+    private static final ToolSpec SPEC = new ToolSpec("run.start",
+            "Starts a run and waits for its end, holding no worker; yields its output. Expressions in plan, output and"
+                    + " config are the child's own.",
+            Specs.json("""
+            {"type": "object", "additionalProperties": false, "required": ["plan"], "properties": {
+              "name": {"type": "string", "minLength": 1, "maxLength": 200},
+              "goal": {"type": "string"},
+              "plan": {"type": ["object", "string"], "description": "As in a mission; a text is an expression that yields one"},
+              "output": {"description": "As in a mission: what the child, and so the step, yields"},
+              "config": {"type": "object", "description": "As in a mission"},
+              "inputs": {"type": "object", "description": "Values, which the child's expressions see as .inputs"},
+              "budget_usd": {"type": "number", "minimum": 0, "maximum": 1000000000,
+                "description": "What it may cost at most; else whatever its parent has left"},
+              "on_parent_close": {"enum": ["cancel", "abandon"], "default": "cancel",
+                "description": "What becomes of it when its parent waits for it no longer"},
+              "timeout_seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 31622400}}}"""),
+            Specs.json("{\"description\": \"The child's output; null when it has none\"}"),
+            Duration.ofDays(367), true);
+
+    @Override
+    public ToolSpec spec() {
+        return SPEC;
+    }
+
+    @Override
+    public ToolResult execute(ToolCall call) {
+        throw new IllegalStateException("the engine carries out run.start; no executor may claim it");
+    }
+}

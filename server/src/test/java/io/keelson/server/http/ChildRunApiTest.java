@@ -1,0 +1,223 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.Invariants;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** Runs that steps start, three levels deep: what is yielded, and how cancel, pause, failures and budgets cross levels. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ChildRunApiTest {
+
+    private static final String RUNS = "/api/v1/runs";
+
+    private ApiServer api;
+
+    @BeforeAll
+    void start(@TempDir Path folder) throws Exception {
+        api = new ApiServer(folder);
+    }
+
+    @AfterAll
+    void stop() {
+        Invariants.hold(api.database());
+        api.close();
+    }
+
+    /** A plan of one task with that step. */
+    private static String plan(String step) {
+        return "{\"tasks\": [{\"id\": \"a\", \"steps\": [" + step + "]}]}";
+    }
+
+    /** A step that starts a run of that step. */
+    private static String starts(String step, String more) {
+        return "{\"name\": \"child\", \"tool\": \"run.start\", \"input\": {\"plan\": " + plan(step)
+                + ", \"config\": {\"autonomy\": {\"level\": \"full_auto\"}}, \"output\": \"${ .tasks.a.output }\""
+                + more
+                + "}}";
+    }
+
+    /** A run that starts one that starts one of that step. */
+    private String three(String step, String config) {
+        return api.create("{\"name\": \"top\", \"start\": true, \"plan\": " + plan(starts(starts(step, ""), ""))
+                + ", \"output\": \"${ .tasks.a.output }\"" + config + "}");
+    }
+
+    private JsonNode childOf(String run) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> children(run).size() == 1);
+        return children(run).getFirst();
+    }
+
+    private List<JsonNode> children(String run) {
+        return api.get(RUNS + "?parent_run_id=" + run).json().get("items").valueStream().toList();
+    }
+
+    private static String id(JsonNode run) {
+        return run.get("id").stringValue();
+    }
+
+    @Test
+    void whatTheDeepestYieldsIsTheOutputOfAll() {
+        String top = api.create("""
+                {"name": "top", "start": true, "inputs": {"who": {"default": "Ann"}}, "plan": %s,
+                 "output": "${ .tasks.a.output }"}""".formatted(plan(starts(
+                """
+                {"name": "say", "tool": "echo", "input": {"text": "hello ${ .inputs.name }"}}""",
+                ", \"inputs\": {\"name\": \"${ .inputs.who }\"}"))));
+        assertThat(api.awaitState(top, "completed").at("/output/text").stringValue()).isEqualTo("hello Ann");
+        JsonNode child = childOf(top);
+        assertThat(child.get("parent_run_id").stringValue()).isEqualTo(top);
+        assertThat(child.get("state").stringValue()).isEqualTo("completed");
+        assertThat(api.run(top).get("child_count").intValue()).isEqualTo(1);
+
+        String deep = three("{\"name\": \"say\", \"tool\": \"echo\", \"input\": {\"n\": 3}}", "");
+        assertThat(api.awaitState(deep, "completed").at("/output/n").intValue()).isEqualTo(3);
+    }
+
+    @Test
+    void cancelPauseAndResumeReachTheDeepest() {
+        String top = three("{\"name\": \"s\", \"tool\": \"signal.wait\", \"input\": {\"name\": \"go\"}}", "");
+        String middle = id(childOf(top));
+        String deepest = id(childOf(middle));
+        api.awaitStep(deepest, "waiting");
+        api.post(RUNS + "/" + top + "/pause", "{}");
+        api.awaitState(deepest, "paused");
+        api.post(RUNS + "/" + top + "/resume", "{}");
+        api.awaitState(deepest, "running");
+        assertThat(api.run(middle).get("state").stringValue()).isEqualTo("running");
+        api.post(RUNS + "/" + top + "/cancel", "{}");
+        api.awaitState(deepest, "cancelled");
+        api.awaitState(middle, "cancelled");
+    }
+
+    @Test
+    void whoWasPausedByItselfStaysSo() {
+        String top = three("{\"name\": \"s\", \"tool\": \"signal.wait\", \"input\": {\"name\": \"go\"}}", "");
+        String middle = id(childOf(top));
+        String deepest = id(childOf(middle));
+        api.awaitStep(deepest, "waiting");
+        api.post(RUNS + "/" + deepest + "/pause", "{}");
+        api.post(RUNS + "/" + top + "/pause", "{}");
+        api.awaitState(middle, "paused");
+        api.post(RUNS + "/" + top + "/resume", "{}");
+        api.awaitState(middle, "running");
+        assertThat(api.run(deepest).get("state").stringValue()).isEqualTo("paused");
+        api.post(RUNS + "/" + deepest + "/resume", "{}");
+        api.post(RUNS + "/" + deepest + "/signals/go", "{\"payload\": 7}");
+        assertThat(api.awaitState(top, "completed").get("output").intValue()).isEqualTo(7);
+    }
+
+    @Test
+    void aFailureComesUpAndAnotherAttemptStartsAnotherChild() {
+        String step =
+                "{\"name\": \"f\", \"tool\": \"fail\", \"input\": {\"code\": \"BROKEN\", \"class\": \"permanent\"}}";
+        String top = three(step, "");
+        JsonNode failed = api.awaitState(top, "failed");
+        assertThat(failed.get("error_code").stringValue()).isEqualTo("CHILD_RUN_FAILED");
+        assertThat(failed.get("error_message").stringValue()).contains("CHILD_RUN_FAILED");
+        assertThat(childOf(id(childOf(top))).get("error_code").stringValue()).isEqualTo("BROKEN");
+        assertThat(api.post(RUNS + "/" + id(childOf(top)) + "/retry", "{}").json().get("code").stringValue())
+                .isEqualTo("CHILD_RUN");
+
+        String again = api.create("{\"name\": \"again\", \"start\": true, \"plan\": {\"tasks\": [{\"id\": \"a\","
+                + "\"failure_mode\": \"retry\", \"retry\": {\"max_attempts\": 2, \"base_delay_seconds\": 0.05},"
+                + "\"steps\": [" + starts(step, "") + "]}]}}");
+        api.awaitState(again, "failed");
+        assertThat(children(again)).hasSize(2);
+    }
+
+    @Test
+    void aLimitHoldsForAllLevelsTogether() {
+        String costs = "{\"name\": \"c\", \"tool\": \"noop\", \"input\": {\"cost\": 0.4}}";
+        String top = api.create("{\"name\": \"top\", \"start\": true, \"plan\": " + plan(costs + ", "
+                + starts(costs + ", " + costs.replace("\"c\"", "\"d\""), "")
+                + ", " + costs.replace("\"c\"", "\"e\""))
+                + ", \"config\": {\"autonomy\": {\"level\": \"full_auto\"}, \"budget\": {\"hard_limit_usd\": 1}}}");
+        JsonNode child = childOf(top);
+        JsonNode stopped = api.awaitState(id(child), "budget_exceeded");
+        assertThat(stopped.get("credits_charged").decimalValue()).isEqualByComparingTo("0.6");
+        assertThat(api.run(top).get("credits_charged").decimalValue()).isEqualByComparingTo("0.4");
+        assertThat(api.post(RUNS + "/" + id(child) + "/budget", "{\"hard_limit_usd\": 5}").json().get("code")
+                .stringValue()).isEqualTo("BUDGET_OF_PARENT");
+        api.post(RUNS + "/" + top + "/cancel", "{}");
+        api.awaitState(id(child), "cancelled");
+    }
+
+    @Test
+    void whoHasForgottenEverythingGoesOn(@TempDir Path folder) throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        String top;
+        String middle;
+        String deepest;
+        ApiServer first = api;
+        try (ApiServer before = new ApiServer(folder.resolve("one"), url)) {
+            api = before;
+            top = three("{\"name\": \"s\", \"tool\": \"signal.wait\", \"input\": {\"name\": \"go\"}}", "");
+            middle = id(childOf(top));
+            deepest = id(childOf(middle));
+            api.awaitStep(deepest, "waiting");
+            api.post(RUNS + "/" + top + "/pause", "{}");
+            api.awaitState(deepest, "paused");
+        }
+        try (ApiServer after = new ApiServer(folder.resolve("two"), url);
+                ApiServer beside = new ApiServer(folder.resolve("three"), url)) {
+            api = after;
+            beside.post(RUNS + "/" + top + "/resume", "{}", "Authorization", "Bearer " + after.key());
+            api.awaitState(deepest, "running");
+            beside.post(RUNS + "/" + deepest + "/signals/go", "{\"payload\": 1}", "Authorization",
+                    "Bearer " + after.key());
+            assertThat(api.awaitState(top, "completed").get("output").intValue()).isEqualTo(1);
+            Invariants.hold(api.database());
+        } finally {
+            api = first;
+        }
+    }
+
+    /** Nobody has handed it over: the server died after the commit. The timer in the database is due in seconds. */
+    @Test
+    void whatNobodyWasToldOfIsLookedAtAgain() {
+        String top = api.create("{\"name\": \"top\", \"start\": true, \"plan\": "
+                + plan(starts("{\"name\": \"s\", \"tool\": \"signal.wait\", \"input\": {\"name\": \"go\"}}", ""))
+                + "}");
+        String child = id(childOf(top));
+        api.awaitStep(child, "waiting");
+        api.sql("insert into timers (kind, subject, run_id, due_at) select 'evaluate_parent', gen_random_uuid(), '"
+                + child + "', now()");
+        api.sql("insert into timers (kind, subject, run_id, due_at) select 'evaluate_child', parent_step_id, '" + top
+                + "', now() from run_parents where run_id = '" + child + "'");
+        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> timers(child) == 0 && timers(top) == 0);
+        assertThat(api.run(child).get("state").stringValue()).isEqualTo("running");
+        api.post(RUNS + "/" + child + "/signals/go", "{\"payload\": 1}");
+        api.awaitState(top, "completed");
+    }
+
+    private long timers(String run) {
+        return api.database().withConnection(c -> {
+            try (var statement = c.createStatement(); var row = statement.executeQuery(
+                    "select count(*) from timers where kind like 'evaluate%' and run_id = '" + run + "'")) {
+                row.next();
+                return row.getLong(1);
+            }
+        });
+    }
+
+    @Test
+    void whatIsNoMissionFailsTheStepWithEveryProblem() {
+        String top = api.create("{\"name\": \"top\", \"start\": true, \"plan\": "
+                + plan(starts("{\"name\": \"s\", \"tool\": \"no.such\", \"input\": {}}", "")) + "}");
+        JsonNode failed = api.awaitState(top, "failed");
+        assertThat(failed.get("error_code").stringValue()).isEqualTo("CHILD_RUN_INVALID");
+        assertThat(failed.get("error_message").stringValue()).contains("/plan/tasks/0/steps/0/tool");
+    }
+}
