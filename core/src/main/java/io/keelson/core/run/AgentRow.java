@@ -36,14 +36,17 @@ public final class AgentRow {
     int tasksFailed;
     int tasksSkipped;
     int tasksCancelled;
-    /** True while the agent counts against the run's limit of agents at work. */
-    boolean admitted;
 
     /** @param name null for the run's default agent */
     public AgentRow(UUID id, int number, @Nullable String name) {
         this.id = id;
         this.number = number;
         this.name = name;
+    }
+
+    /** True while the agent counts against the run's limit of agents at work. */
+    boolean atWork() {
+        return slotsTaken > 0;
     }
 
     /** Sets what the database holds; for the loader of views only. */

@@ -76,7 +76,7 @@ final class Endings {
             if (task.group() != null) {
                 task.group().childrenOpen--;
             }
-            Lanes.leave(task);
+            Lanes.leave(d, task);
         }
         task.superseded = true;
         d.changes.touch(task);

@@ -220,7 +220,7 @@ public final class Explain {
         String name = Objects.requireNonNullElse(agent.name(), "the default agent");
         if (task.hasSlot) {
             task.steps.stream().filter(step -> step.queued).forEach(this::step);
-        } else if (!agent.admitted && view.run.state == RunState.RUNNING) {
+        } else if (!agent.atWork() && view.run.state == RunState.RUNNING) {
             add(task, "AGENTS_LIMIT", "so many agents of the run are at work that " + name + " has to wait (limit "
                     + view.run.policy().maxAgents() + ")", null, List.of(name));
         } else {

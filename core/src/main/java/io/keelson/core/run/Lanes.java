@@ -30,15 +30,14 @@ final class Lanes {
     /** Gives an agent's free slots to its ready tasks, as far as the run's limit of agents at work allows. */
     static void fill(Decision d, AgentRow agent) {
         dropEnded(agent);
-        if (!d.atWork() || agent.ready.isEmpty() || heldBack(d, agent) || !admit(d, agent)) {
+        if (!d.atWork() || agent.ready.isEmpty() || heldBack(d, agent) || !room(d, agent)) {
             return;
         }
         start(d, agent);
         int limit = limit(d, agent);
         while (agent.slotsTaken < limit && !agent.ready.isEmpty() && !heldBack(d, agent)) {
             TaskRow task = agent.ready.poll();
-            task.hasSlot = true;
-            agent.slotsTaken++;
+            d.view.takeSlot(task);
             open(d, task, null);
             dropEnded(agent);
         }
@@ -49,10 +48,15 @@ final class Lanes {
         if (!Credits.holdsBack(d, agent.ready.element())) {
             return false;
         }
-        if (!agent.admitted && !d.view.waitingAgents.contains(agent)) {
+        lineUp(d, agent);
+        return true;
+    }
+
+    /** Notes that an agent that is not at work would be. */
+    private static void lineUp(Decision d, AgentRow agent) {
+        if (!agent.atWork() && !d.view.waitingAgents.contains(agent)) {
             d.view.waitingAgents.add(agent);
         }
-        return true;
     }
 
     /** Whatever waits is looked at again. */
@@ -88,54 +92,38 @@ final class Lanes {
         return agent.name() == null ? d.run.policy().tasksPerDefaultAgent() : d.run.policy().tasksPerAgent();
     }
 
-    private static boolean admit(Decision d, AgentRow agent) {
-        if (agent.admitted) {
+    /** True when the agent is at work or may be; otherwise it stands in line. */
+    private static boolean room(Decision d, AgentRow agent) {
+        if (agent.atWork()) {
             return true;
         }
         if (d.view.agentsAtWork >= d.run.policy().maxAgents()) {
-            if (!d.view.waitingAgents.contains(agent)) {
-                d.view.waitingAgents.add(agent);
-            }
+            lineUp(d, agent);
             return false;
         }
         d.view.waitingAgents.remove(agent);
-        agent.admitted = true;
-        d.view.agentsAtWork++;
         return true;
     }
 
     /** A task has ended: its slot goes to the next of its agent, or the agent makes room for another. */
     static void free(Decision d, TaskRow task) {
-        AgentRow agent = task.agent();
-        if (!task.hasSlot) {
-            return;
+        if (task.hasSlot) {
+            d.view.leaveSlot(task);
+            fill(d, task.agent());
+            letOthers(d);
         }
-        task.hasSlot = false;
-        agent.slotsTaken--;
-        fill(d, agent);
-        retire(d, agent);
     }
 
     /** A task gives up its slot or its place in the line; nobody takes it yet. */
-    static void leave(TaskRow task) {
+    static void leave(Decision d, TaskRow task) {
         task.agent().ready.remove(task);
         if (task.hasSlot) {
-            task.hasSlot = false;
-            task.agent().slotsTaken--;
+            d.view.leaveSlot(task);
         }
     }
 
-    /** An agent without work makes room for others. */
-    static void retire(Decision d, AgentRow agent) {
-        if (!agent.admitted || agent.slotsTaken > 0
-                || !agent.ready.isEmpty() && (!d.atWork() || !heldBack(d, agent))) {
-            return;
-        }
-        agent.admitted = false;
-        d.view.agentsAtWork--;
-        if (!agent.ready.isEmpty()) {
-            d.view.waitingAgents.add(agent);
-        }
+    /** As many agents as there is room for go to work, those first that have waited longest. */
+    static void letOthers(Decision d) {
         for (int left = d.view.waitingAgents.size(); left > 0 && d.atWork()
                 && d.view.agentsAtWork < d.run.policy().maxAgents(); left--) {
             fill(d, d.view.waitingAgents.remove());
@@ -288,20 +276,11 @@ final class Lanes {
             task.steps.stream().filter(step -> step.queued && !step.held()).forEach(step -> close(d, step));
             d.view.lookAtHuman(task);
             if (task.state == TaskState.QUEUED) {
-                task.hasSlot = false;
-                task.agent().slotsTaken--;
+                d.view.leaveSlot(task);
                 waiting.add(task);
             }
         }
         waiting.sort(TaskRow.BY_TURN.reversed());
         waiting.forEach(task -> task.agent().ready.addFirst(task));
-        d.view.agents.forEach(agent -> retireQuietly(d, agent));
-    }
-
-    private static void retireQuietly(Decision d, AgentRow agent) {
-        if (agent.admitted && agent.slotsTaken == 0) {
-            agent.admitted = false;
-            d.view.agentsAtWork--;
-        }
     }
 }

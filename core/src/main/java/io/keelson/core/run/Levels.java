@@ -97,7 +97,7 @@ final class Levels {
         }
         d.view.forgetSuperseded();
         d.arm(TimerKind.AGENT_RETRY, agent.id(), when);
-        Lanes.retire(d, agent);
+        Lanes.letOthers(d);
     }
 
     /** What an event tells of a level's next attempt: every attempt of a level ends in one failure. */

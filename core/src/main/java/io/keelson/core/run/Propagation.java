@@ -164,7 +164,7 @@ final class Propagation {
         task.agent().tasksOpen--;
         RunView.count(task.agent(), task);
         d.run.tasksFailed += task.state == TaskState.FAILED ? 1 : 0;
-        Lanes.leave(task);
+        Lanes.leave(d, task);
     }
 
     /** Open tasks that exist for the case of a failure: {@code always}, and {@code all_done} downstream of it. */

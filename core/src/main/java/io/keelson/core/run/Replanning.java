@@ -127,7 +127,7 @@ final class Replanning {
         d.note(null, null, "run_replanned", Map.of("plan_version", d.run.planVersion, "kept", kept.size(), "tasks",
                 answer.plan().tasks().size()));
         Planning.spawnMissing(d, answer.plan());
-        List.copyOf(d.view.agents).forEach(agent -> Lanes.retire(d, agent));
+        Lanes.letOthers(d);
         Endings.judgeAll(d);
         d.view.agents.forEach(agent -> Endings.end(d, agent));
         Endings.settle(d);

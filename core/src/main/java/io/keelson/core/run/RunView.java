@@ -61,6 +61,7 @@ public final class RunView {
     /** Tasks, groups aside, that have begun and not ended; of these, those that only a human can move. */
     int tasksBegun;
     int tasksAtHuman;
+    /** Agents with a task that holds a slot; changes with the slots only. */
     int agentsAtWork;
     int tasksOpen;
     /** True while the evaluator's answer for the run's output is awaited. */
@@ -363,6 +364,22 @@ public final class RunView {
         }
     }
 
+    /** Gives a task one of its agent's slots; the first puts the agent to work. */
+    void takeSlot(TaskRow task) {
+        task.hasSlot = true;
+        if (task.agent().slotsTaken++ == 0) {
+            agentsAtWork++;
+        }
+    }
+
+    /** Takes a task's slot from it; with the last the agent is no longer at work. */
+    void leaveSlot(TaskRow task) {
+        task.hasSlot = false;
+        if (--task.agent().slotsTaken == 0) {
+            agentsAtWork--;
+        }
+    }
+
     /** Derives slots and queues once all rows are in; for the loader of views, after everything was added. */
     public void restoreSlots() {
         List<TaskRow> waiting = new ArrayList<>();
@@ -375,18 +392,14 @@ public final class RunView {
                 waiting.add(task);
             } else if (task.state != TaskState.PENDING && task.state != TaskState.AWAITING_RETRY
                     && task.state != TaskState.AWAITING_HUMAN) {
-                task.hasSlot = true;
-                task.agent().slotsTaken++;
+                takeSlot(task);
             }
         }
         waiting.sort(TaskRow.BY_TURN);
         waiting.forEach(task -> task.agent().ready.add(task));
         tasks.values().forEach(this::lookAtHuman);
         for (AgentRow agent : agents) {
-            if (agent.slotsTaken > 0) {
-                agent.admitted = true;
-                agentsAtWork++;
-            } else if (!agent.ready.isEmpty()) {
+            if (!agent.atWork() && !agent.ready.isEmpty()) {
                 waitingAgents.add(agent);
             }
         }

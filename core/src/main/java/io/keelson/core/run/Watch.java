@@ -185,7 +185,7 @@ final class Watch {
                     "no verdict within " + t.verify().toSeconds() + " s"));
         } else if (task.state == TaskState.ASSIGNED && passed(d, task.stateSince, t.assign())) {
             d.note(task, null, "stall_detected", Map.of("state", task.state.wire()));
-            Lanes.leave(task);
+            Lanes.leave(d, task);
             Endings.queue(d, task);
         } else if (task.state == TaskState.RUNNING && idle(task) && passed(d, task.stateSince, t.stall())) {
             d.note(task, null, "stall_detected", Map.of("state", task.state.wire()));

@@ -65,8 +65,13 @@ final class Mutants {
                         "parallel steps know no limit"),
                 new Mutant(LANES, "d.view.agentsAtWork >= d.run.policy().maxAgents()",
                         "d.view.agentsAtWork > d.run.policy().maxAgents()", "one agent too many at work"),
-                new Mutant(LANES, "task.hasSlot = false; agent.slotsTaken--; fill(d, agent);",
-                        "task.hasSlot = false; fill(d, agent);", "a slot is not given back"),
+                new Mutant(LANES, "d.view.leaveSlot(task); fill(d, task.agent());",
+                        "task.hasSlot = false; fill(d, task.agent());", "a slot is not given back"),
+                new Mutant("run/RunView.java", "if (--task.agent().slotsTaken == 0) {",
+                        "if (--task.agent().slotsTaken == 0 && (run.state == io.keelson.core.lifecycle.RunState.RUNNING || task.agent().ready.isEmpty())) {",
+                        "who ends its work in a pause and has more of it keeps its place"),
+                new Mutant("run/Levels.java", "Lanes.letOthers(d);", "",
+                        "an agent in its backoff leaves its place to nobody"),
                 new Mutant(LANES, "step.queued = false; step.holder = null;", "step.queued = false;",
                         "who lost a lease still holds the step"));
     }

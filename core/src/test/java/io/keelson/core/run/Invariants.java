@@ -81,6 +81,8 @@ final class Invariants {
                     .stream().map(s -> s.state + (s.queued ? "q" : "") + (s.evaluating ? "e" : "")).toList())
                     .isEqualTo(before);
         }
+        assertThat(view.agentsAtWork).isEqualTo((int) view.agents().stream().filter(a -> view.tasks().stream()
+                .anyMatch(t -> t.agent() == a && t.hasSlot && !t.terminal())).count());
         assertThat(view.agentsAtWork).isLessThanOrEqualTo(view.run.policy().maxAgents());
     }
 
@@ -106,7 +108,7 @@ final class Invariants {
                             world.view.run.failing, world.view.tasksOpen,
                             world.view.agents().stream()
                                     .map(a -> a.name() + " " + a.state + " " + a.tasksOpen
-                                            + a.ready.stream().map(TaskRow::key).toList() + a.slotsTaken + a.admitted)
+                                            + a.ready.stream().map(TaskRow::key).toList() + a.slotsTaken)
                                     .toList(),
                             world.view.tasks().stream()
                                     .map(t -> t.key() + " " + t.state + " " + t.upstreamsOpen + t.evaluating

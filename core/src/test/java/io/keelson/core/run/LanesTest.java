@@ -10,6 +10,7 @@ import io.keelson.core.money.Funds;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.FailureMode;
 import io.keelson.core.run.Changes.Attempt;
 import io.keelson.core.run.Command.Evaluation;
 import java.time.Duration;
@@ -32,6 +33,31 @@ class LanesTest {
         assertThat(world.claimAll()).extracting(step -> step.task().key()).containsExactly("cleanup");
         world.complete(world.step("cleanup", "s1"));
         assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    /** Its last task at work ends in a pause, and what it would have gone on with is cancelled before the resume. */
+    @Test
+    void anAgentWhoseWorkIsCancelledInAPauseGivesUpItsPlace() {
+        World world = World.start(ONE_AGENT, plan(task("first").agent("a"), task("next").agent("a"),
+                task("other").agent("b")));
+        StepRow first = world.claimAll().getFirst();
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        world.complete(first);
+        world.done(new Command.CancelTask(world.id(), world.task("next").id(), null, World.WHO));
+        world.done(new Command.Resume(world.id(), World.WHO));
+
+        assertThat(world.claimAll()).extracting(step -> step.task().key()).containsExactly("other");
+    }
+
+    /** A task that was cancelled in its line is no work that an agent in its backoff could keep a place for. */
+    @Test
+    void anAgentThatStartsOverMakesRoomWhoeverWasCancelledInItsLine() {
+        World world = World.start(ONE_AGENT.with(Rules.rules().agent(FailureMode.RETRY).policy().failures()), plan(
+                task("first").agent("a"), task("next").agent("a"), task("other").agent("b")));
+        world.done(new Command.CancelTask(world.id(), world.task("next").id(), null, World.WHO));
+        world.exhaustStep("first");
+
+        assertThat(world.claimAll()).extracting(step -> step.task().key()).containsExactly("other");
     }
 
     @Test

@@ -29,15 +29,15 @@ public final class ViewDiff {
             "StepRow.spec");
     /** Derived from rows and used until the run has ended. */
     private static final Set<String> WHILE_OPEN = Set.of("RunView.tasksOpen", "RunView.evaluatingOutput",
-            "RunView.evaluatingPlan", "RunView.tasksBegun", "RunView.beforeHook", "RunView.afterHook",
+            "RunView.evaluatingPlan", "RunView.tasksBegun", "RunView.agentsAtWork", "RunView.beforeHook",
+            "RunView.afterHook",
             "AgentRow.tasksOpen", "AgentRow.tasksFailed", "AgentRow.tasksSkipped", "AgentRow.tasksCancelled",
             "AgentRow.slotsTaken", "AgentRow.ready", "TaskRow.upstreamsOpen", "TaskRow.upstreamsCompleted",
             "TaskRow.upstreamsFailed", "TaskRow.childrenOpen", "TaskRow.hasSlot", "TaskRow.evaluating",
             "StepRow.queued", "StepRow.holder", "StepRow.evaluating");
-    /** Who may work is settled anew when the run resumes. */
+    /** Who waits for a place, and for whom, is settled anew when the run resumes; who is at work is not. */
     private static final Set<String> WHILE_RUNNING =
-            Set.of("RunView.waitingAgents", "RunView.agentsAtWork", "RunView.tasksAtHuman", "AgentRow.admitted",
-                    "TaskRow.atHuman");
+            Set.of("RunView.waitingAgents", "RunView.tasksAtHuman", "TaskRow.atHuman");
     private static final Map<Class<?>, List<Column>> COLUMNS = Map.of(RunView.class, columns(RunView.class),
             RunRow.class, columns(RunRow.class), AgentRow.class, columns(AgentRow.class), TaskRow.class,
             columns(TaskRow.class), StepRow.class, columns(StepRow.class));

@@ -25,8 +25,9 @@ import java.util.UUID;
 final class EventLaws {
     private static final Map<String, Map<String, Edge<?>>> EDGES = edges();
 
-    /** What may be the first event after an end. */
-    private static final Set<String> AFTER_THE_END = Set.of("run_retrying", "run_budget_changed");
+    /** What may happen after an end; only a retry leads on. */
+    private static final Set<String> AFTER_THE_END = Set.of("run_retrying", "run_budget_changed", "proposal_accepted",
+            "proposal_rejected", "proposal_withdrawn");
 
     private final RunRows before;
     private final RunRows after;
@@ -46,8 +47,8 @@ final class EventLaws {
         long seq = before == null ? 0 : before.head.seq();
         for (Event event : events) {
             unless(event.seq() == ++seq, "I3: event %s where number %s is due", event, seq);
-            unless(!ended || event.seq() > before.head.seq() + 1 || AFTER_THE_END.contains(event.type()),
-                    "I4: the run had ended: %s", event);
+            unless(!ended || AFTER_THE_END.contains(event.type()), "I4: the run had ended: %s", event);
+            ended &= !event.type().equals("run_retrying");
             if (event.to() != null) {
                 moved(event);
             } else if (event.type().equals("step_released")) {

@@ -46,6 +46,7 @@ final class Humans {
     private void look() {
         for (RunRows rows : new ArrayList<>(sim.store.runs())) {
             help(rows);
+            propose(rows);
             if (!sim.weather.calm() && sim.chance(restlessness)) {
                 meddle(rows);
             }
@@ -83,6 +84,12 @@ final class Humans {
                 {
                 }
         }
+    }
+
+    /** Whatever becomes of the run. */
+    private void propose(RunRows rows) {
+        rows.proposals.values().stream().filter(each -> each.pending() && sim.chance(30)).forEach(each -> ask(
+                new Command.DecideProposal(rows.id(), each.row().made().id(), sim.chance(60), null, ANN), TRIES));
     }
 
     private Command overBudget(RunRows rows) {

@@ -46,7 +46,8 @@ final class Promises {
                 case REJECT -> rows.tasks.get(c.taskId()).state() == TaskState.FAILED;
                 case RETRY -> rows.tasks.get(c.taskId()).forgiven() > 0;
             };
-            case Command.DecideProposal c -> true;
+            case Command.DecideProposal c -> !done || rows.proposals.get(c.proposalId()).end().state().equals(
+                    c.accept() ? "accepted" : "rejected");
             case Command.Resolve c -> !done || !rows.tickets.get(c.ticketId()).open();
             case Command.FailRun c -> !done || rows.run.state() == RunState.FAILED || rows.run.attempt() > 1;
             case Command.Replan c -> !changed || rows.run.replans() > 0 || rows.run.attempt() > 1;

@@ -56,6 +56,7 @@ final class RunRows {
     final Map<UUID, ChildRow> children;
     /** In the order in which they came. */
     final Map<UUID, Saved.Sent> signals;
+    final Map<UUID, Saved.Proposed> proposals;
     final Map<Integer, Attempt> attempts;
     /** The run's rows of the ledger. */
     final List<Transfer> ledger;
@@ -74,6 +75,7 @@ final class RunRows {
         this.artifacts = new LinkedHashMap<>();
         this.children = new LinkedHashMap<>();
         this.signals = new LinkedHashMap<>();
+        this.proposals = new LinkedHashMap<>();
         this.attempts = new LinkedHashMap<>();
         this.ledger = new ArrayList<>();
     }
@@ -95,6 +97,7 @@ final class RunRows {
         this.parent = other.parent;
         this.children = new LinkedHashMap<>(other.children);
         this.signals = new LinkedHashMap<>(other.signals);
+        this.proposals = new LinkedHashMap<>(other.proposals);
         this.attempts = new LinkedHashMap<>(other.attempts);
         this.ledger = new ArrayList<>(other.ledger);
     }
@@ -200,6 +203,8 @@ final class RunRows {
                 view.addTakenSignal(sent.signal().id());
             }
         });
+        proposals.values().stream().filter(Saved.Proposed::pending)
+                .forEach(each -> view.propose(each.row().made().id(), each.row().expiresAt()));
         queue.forEach((lane, place) -> view.restoreLane(lane.taskId(), lane.lane(), place.item().holder()));
         timers.values().forEach(timer -> {
             if (timer.key().kind() == TimerKind.WATCH) {

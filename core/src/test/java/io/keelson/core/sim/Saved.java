@@ -10,6 +10,8 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.run.AgentRow;
 import io.keelson.core.run.Awaited;
 import io.keelson.core.run.Changes.NewSignal;
+import io.keelson.core.run.Changes.Proposal;
+import io.keelson.core.run.Changes.ProposalEnd;
 import io.keelson.core.run.Changes.QueueItem;
 import io.keelson.core.run.Changes.StepResult;
 import io.keelson.core.run.Changes.TakenSignal;
@@ -227,6 +229,19 @@ final class Saved {
         Sent taken(TakenSignal by) {
             Violation.unless(takenBy == null, "taken twice: %s", this);
             return new Sent(signal, seq, by.stepId(), by.at());
+        }
+    }
+
+    /** @param end null while it is pending */
+    record Proposed(Proposal row, ProposalEnd end) {
+
+        boolean pending() {
+            return end == null;
+        }
+
+        Proposed ended(ProposalEnd now) {
+            Violation.unless(end == null, "ended twice: %s", this);
+            return new Proposed(row, now);
         }
     }
 

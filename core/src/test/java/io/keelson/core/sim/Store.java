@@ -100,6 +100,7 @@ final class Store {
         rows.agents.keySet().forEach(id -> runOf.put(id, rows.id()));
         rows.tasks.keySet().forEach(id -> runOf.put(id, rows.id()));
         rows.steps.keySet().forEach(id -> runOf.put(id, rows.id()));
+        rows.proposals.keySet().forEach(id -> runOf.put(id, rows.id()));
     }
 
     /**
@@ -243,6 +244,11 @@ final class Store {
                 Saved.Sent earlier = draft(s.run().id()).signals.putIfAbsent(s.signal().id(), Saved.Sent.of(s));
                 Violation.unless(earlier == null, "two signals of one id: %s", s);
             });
+            changes.proposals().forEach(p -> {
+                newRunOf.put(p.made().id(), p.runId());
+                draft(p.runId()).proposals.put(p.made().id(), new Saved.Proposed(p, null));
+            });
+            changes.proposalEnds().forEach(end -> change(owner(end.id()).proposals, end.id(), old -> old.ended(end)));
             changes.takenSignals().forEach(s -> change(owner(s.stepId()).signals, s.id(), old -> old.taken(s)));
         }
 

@@ -6,6 +6,7 @@ import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.NewProposal;
 import io.keelson.core.run.Next;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
@@ -56,9 +57,14 @@ final class Tools {
                 "text/plain", 1, "0".repeat(64), "key")) : List.of();
         return new Result("\"" + lease.epoch() + "\"", costs ? sim.random.nextInt(500) : 0,
                 costs && sim.chance(70) ? BigDecimal.valueOf(sim.random.nextInt(900), 4) : null,
-                sim.chance(30) ? "model" : null, artifacts,
+                sim.chance(30) ? "model" : null, artifacts, proposals(sim),
                 lease.spec().kind() == StepKind.VERIFY ? verdict(sim) : null,
                 lease.spec().kind() == StepKind.TURN ? turn(sim) : null);
+    }
+
+    private static List<NewProposal> proposals(Simulation sim) {
+        return sim.chance(5) ? List.of(new NewProposal(sim.nextId(), "a title", null, null,
+                sim.chance(50) ? Duration.ofSeconds(20) : null)) : List.of();
     }
 
     /** Calls of tools that may be allowed, an end, something that nobody understands, or an output as it is. */

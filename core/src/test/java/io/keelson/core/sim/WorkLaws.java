@@ -243,6 +243,7 @@ final class WorkLaws {
         unless(rows.openTickets().isEmpty(), "runs with open tickets: %s", rows.openTickets());
         failFast();
         int agentsAtWork = 0;
+        boolean waiting = false;
         for (Saved.Agent agent : rows.agentsNow()) {
             long busy = rows.tasksNow().stream().filter(task -> task.agentId().equals(agent.id()) && atWork(task))
                     .peek(this::inStep).count();
@@ -250,8 +251,28 @@ final class WorkLaws {
                     : agent.name() == null ? policy.tasksPerDefaultAgent() : policy.tasksPerAgent();
             unless(busy <= limit, "%s tasks at a time for %s", busy, agent);
             agentsAtWork += busy > 0 ? 1 : 0;
+            waiting |= waits(agent);
         }
         unless(agentsAtWork <= policy.maxAgents(), "%s agents at work", agentsAtWork);
+        unless(!waiting || placesTaken() >= policy.maxAgents(), "an agent waits for a place, and there is one: %s",
+                rows.tasksNow());
+    }
+
+    /** An agent that could begin something if it had a place; under a hard limit it may have to wait for more than that. */
+    private boolean waits(Saved.Agent agent) {
+        boolean limited = rows.run.hardLimit() != null || policy.budget().hardLimit() != null;
+        return !limited && !hasPlace(agent) && rows.tasksNow().stream()
+                .anyMatch(task -> task.agentId().equals(agent.id()) && task.state() == TaskState.QUEUED);
+    }
+
+    private long placesTaken() {
+        return rows.agentsNow().stream().filter(this::hasPlace).count();
+    }
+
+    private boolean hasPlace(Saved.Agent agent) {
+        return rows.tasksNow().stream().anyMatch(task -> task.agentId().equals(agent.id()) && (atWork(task)
+                || task.state() == TaskState.QUEUED
+                        && rows.queue.keySet().stream().anyMatch(lane -> lane.taskId().equals(task.id()))));
     }
 
     /** A failure that nobody passes over, tries again or plans anew fails the run, and leaves only what exists for it. */

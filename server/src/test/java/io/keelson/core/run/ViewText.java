@@ -67,10 +67,12 @@ public final class ViewText {
             }
             view.tickets.values().stream().sorted(Comparator.comparing(TicketRow::id)).forEach(this::ticket);
         }
+        if (live) {
+            line(" at work", view.agentsAtWork);
+        }
         if (running) {
-            line(" agents", view.agentsAtWork,
-                    view.waitingAgents.stream().filter(a -> !ready(a).isEmpty()).map(AgentRow::number).sorted()
-                            .toList());
+            line(" waiting", view.waitingAgents.stream().filter(a -> !ready(a).isEmpty()).map(AgentRow::number).sorted()
+                    .toList());
         }
     }
 
@@ -85,9 +87,6 @@ public final class ViewText {
         if (live) {
             line(" open", a.tasksOpen, a.tasksFailed, a.tasksSkipped, a.tasksCancelled, a.slotsTaken);
             line(" ready", ready(a));
-        }
-        if (running) {
-            line(" admitted", a.admitted);
         }
     }
 
