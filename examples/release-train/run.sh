@@ -1,0 +1,58 @@
+#!/bin/sh
+# The whole example: a server with a data folder of its own, the worker that plans and writes, you at the signal. Leaves nothing running.
+# usage: examples/release-train/run.sh [VERSION]
+set -eu
+here=$(cd "$(dirname "$0")" && pwd -P)
+home=$(cd "$here/../.." && pwd -P)
+java=$("$home/scripts/find-jdk")/bin/java
+jar=$home/server/target/keelson.jar
+
+KEELSON_DATA_DIR=$(mktemp -d)
+KEELSON_HTTP_PORT=0
+export KEELSON_DATA_DIR KEELSON_HTTP_PORT
+unset KEELSON_URL KEELSON_API_KEY
+
+server=
+worker=
+# shellcheck disable=SC2329 # called by the trap
+stop() {
+    for process in $worker $server; do
+        kill "$process" 2>/dev/null && wait "$process" || true
+    done
+    rm -rf "$KEELSON_DATA_DIR"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM HUP
+
+"$home/keelson" server >"$KEELSON_DATA_DIR/server.log" 2>&1 &
+server=$!
+until [ -f "$KEELSON_DATA_DIR/url" ]; do
+    kill -0 "$server" 2>/dev/null || { cat "$KEELSON_DATA_DIR/server.log" >&2; exit 1; }
+    sleep 0.2
+done
+
+"$java" -cp "$jar" "$here/TrainWorker.java" &
+worker=$!
+keelson=$home/keelson
+# The goal is refused for as long as nobody serves the tool that plans.
+until "$keelson" run "$here/release-train.yaml" --input version="${1:-1.4}" --detach 2>"$KEELSON_DATA_DIR/refused"; do
+    kill -0 "$worker" 2>/dev/null && grep -q UNKNOWN_TOOL "$KEELSON_DATA_DIR/refused" \
+        || { cat "$KEELSON_DATA_DIR/refused" >&2; exit 1; }
+    sleep 0.5
+done
+
+# Waits until the run is so far that a human is asked; then it says so and ends with 4.
+asks() {
+    echo "--- $1"
+    "$keelson" watch latest || [ $? -eq 4 ]
+    "$keelson" inbox
+    "$keelson" approve latest --comment "$2"
+}
+
+asks "the plan is dearer than it may be without a human" "a good plan"
+asks "nothing departs before the signal man agrees" "the line is clear"
+"$keelson" watch latest
+"$keelson" show latest
+"$keelson" reports latest
+"$keelson" board --run latest
+"$keelson" ledger verify
