@@ -58,7 +58,7 @@ final class Mutants {
 
     private static List<Mutant> dispatch() {
         return List.of(
-                new Mutant(LANES, "step.evaluating || d.run.state != RunState.RUNNING) {", "step.evaluating) {",
+                new Mutant(LANES, "step.evaluating || !d.atWork()) {", "step.evaluating) {",
                         "a paused run goes on handing out"),
                 new Mutant(GATES, "Lanes.withdraw(d);", "", "what is queued stays to be claimed in a pause"),
                 new Mutant(LANES, "stepsPerTask() - busy, 0,", "stepsPerTask(), 0,",
