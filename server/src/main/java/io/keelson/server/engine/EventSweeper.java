@@ -130,6 +130,7 @@ public final class EventSweeper implements AutoCloseable {
     }
 
     /** A run's archived events as text, read while they are written. */
+    @SuppressWarnings("JdkObsolete") // what SequenceInputStream takes
     private final class Pages implements Enumeration<InputStream> {
         private final UUID run;
         private EventLife.Lines next;

@@ -15,7 +15,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -94,9 +93,12 @@ final class WebhookActions {
                     "must be an http or https URL with a host, without user and password or a fragment");
         }
         List<String> events = fields.has("events") ? fields.texts("events", MOST_EVENTS, MAX_EVENT) : null;
-        IntStream.range(0, events == null ? 0 : events.size()).filter(i -> !Topics.valid(events.get(i)))
-                .forEach(i -> fields.problem("INVALID_VALUE", "events/" + i, "must be one of "
-                        + String.join(", ", Topics.names()) + ", the type of an event such as step_failed, or *"));
+        for (int i = 0; events != null && i < events.size(); i++) {
+            if (!Topics.valid(events.get(i))) {
+                fields.problem("INVALID_VALUE", "events/" + i, "must be one of " + String.join(", ", Topics.names())
+                        + ", the type of an event such as step_failed, or *");
+            }
+        }
         String channel = fields.optionalText("channel", MAX_CHANNEL);
         if (channel != null && channel.isBlank()) {
             fields.problem("EMPTY", "channel", "'channel' may not be blank");

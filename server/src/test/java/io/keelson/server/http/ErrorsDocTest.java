@@ -21,7 +21,7 @@ class ErrorsDocTest {
     private static final Pattern LITERAL = Pattern.compile("\"([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)\"");
 
     /** Literals that are no codes: variables of the environment, files, codes with a number, a contract's state. */
-    private static final Pattern OTHERS = Pattern.compile("(KEELSON|GIT|LC|PG|HTTP_STATUS)_.*|WAITING_APPROVAL");
+    private static final Pattern OTHERS = Pattern.compile("(KEELSON|OTEL|GIT|LC|PG|HTTP_STATUS)_.*|WAITING_APPROVAL");
 
     private static String table;
 
