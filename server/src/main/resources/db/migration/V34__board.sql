@@ -1,5 +1,21 @@
 -- The work board and the reports (PRD-101 §7.2, §7.3). Each line is a transaction of its own.
 
+-- INTEGER, as the seed has it, would be used up within weeks of full load, and no run could be made any more. Nothing was
+-- written to a task's column before, so it is made anew instead of being changed in every row.
+alter table board_tasks alter column id type bigint, alter column parent_task_id type bigint;
+alter sequence board_tasks_id_seq as bigint;
+do $$ begin
+    if 'integer' = (select data_type from information_schema.columns where table_schema = current_schema()
+                       and table_name = 'orchestration_tasks' and column_name = 'board_task_id') then
+        alter table orchestration_tasks drop column board_task_id, add column board_task_id bigint,
+            add constraint orchestration_tasks_board_task_id_fkey foreign key (board_task_id)
+                references board_tasks (id) on delete set null not valid;
+    end if;
+end $$;
+alter table orchestration_tasks validate constraint orchestration_tasks_board_task_id_fkey;
+create index concurrently if not exists ix_orch_tasks_board on orchestration_tasks (board_task_id)
+    where board_task_id is not null;
+
 alter table board_tasks
     add column if not exists priority varchar(20) not null default 'medium',
     add column if not exists review_mode varchar(20) not null default 'auto',

@@ -31,7 +31,7 @@ public final class Board {
         return Page.of(api.get(route.toString()), BoardTask.class);
     }
 
-    public BoardTask get(int id) {
+    public BoardTask get(long id) {
         return Json.document(api.get(at(id).toString()), BoardTask.class);
     }
 
@@ -40,17 +40,17 @@ public final class Board {
     }
 
     /** @throws KeelsonException {@code BOARD_TASK_READ_ONLY} for what a run put there, but for its priority */
-    public BoardTask change(int id, BoardTaskRequest change) {
+    public BoardTask change(long id, BoardTaskRequest change) {
         Call call = Call.of("PATCH", at(id), change.document()).repeatable();
         return Json.document(api.send(call).body(), BoardTask.class);
     }
 
     /** Its parts stay, as tasks of their own. */
-    public void remove(int id) {
+    public void remove(long id) {
         api.send(Call.of("DELETE", at(id), null));
     }
 
-    private static Route at(int id) {
-        return Route.of("/board/tasks/", Integer.toString(id));
+    private static Route at(long id) {
+        return Route.of("/board/tasks/", Long.toString(id));
     }
 }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param cursor where to go on; null for the beginning
  * @param limit at most so many; null for the server's default
  */
-public record BoardQuery(@Nullable Integer parentTaskId, @Nullable String runId, @Nullable String status,
+public record BoardQuery(@Nullable Long parentTaskId, @Nullable String runId, @Nullable String status,
         @Nullable String assignee, @Nullable String sourceType, @Nullable String tag, @Nullable String cursor,
         @Nullable Integer limit) {
 
@@ -21,7 +21,7 @@ public record BoardQuery(@Nullable Integer parentTaskId, @Nullable String runId,
         return new BoardQuery(null, null, null, null, null, null, null, null);
     }
 
-    public BoardQuery parent(int value) {
+    public BoardQuery parent(long value) {
         return new BoardQuery(value, runId, status, assignee, sourceType, tag, cursor, limit);
     }
 

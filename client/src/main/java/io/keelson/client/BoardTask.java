@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param sourceId of the run or of its task; null for what people made
  * @param runId null for what people made
  */
-public record BoardTask(int id, String title, @Nullable String description, String status, String priority,
+public record BoardTask(long id, String title, @Nullable String description, String status, String priority,
         String reviewMode, @Nullable String assignee, @Nullable Integer assignedAgentId,
-        @Nullable Integer parentTaskId, int children, String sourceType, @Nullable String sourceId,
+        @Nullable Long parentTaskId, int children, String sourceType, @Nullable String sourceId,
         @Nullable String runId, String createdByType, @Nullable String createdById, List<String> tags,
         @Nullable String result, @Nullable String errorMessage, Instant createdAt, Instant updatedAt,
         @Nullable Instant startedAt, @Nullable Instant completedAt) {

@@ -9,7 +9,7 @@ import tools.jackson.databind.node.ObjectNode;
  * result takes away what is.
  */
 public record BoardTaskRequest(@Nullable String title, @Nullable String description, @Nullable String status,
-        @Nullable String priority, @Nullable String assignee, @Nullable Integer parentTaskId,
+        @Nullable String priority, @Nullable String assignee, @Nullable Long parentTaskId,
         @Nullable List<String> tags, @Nullable String result) {
 
     public static BoardTaskRequest titled(String title) {
@@ -42,7 +42,7 @@ public record BoardTaskRequest(@Nullable String title, @Nullable String descript
     }
 
     /** Only for a new task. */
-    public BoardTaskRequest parent(int value) {
+    public BoardTaskRequest parent(long value) {
         return new BoardTaskRequest(title, description, status, priority, assignee, value, tags, result);
     }
 

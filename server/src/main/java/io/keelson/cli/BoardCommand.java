@@ -56,7 +56,7 @@ final class BoardCommand extends CliCommand {
         for (BoardColumn column : columns) {
             counts.add(column.status() + " " + column.count() + (column.more() ? "+" : ""));
             for (BoardTask task : column.items()) {
-                table.row(task.status(), Integer.toString(task.id()), task.priority(),
+                table.row(task.status(), Long.toString(task.id()), task.priority(),
                         Amounts.age(Duration.between(task.createdAt(), clock().instant())),
                         Cells.clean(Objects.requireNonNullElse(task.assignee(), "")), Cells.clean(task.title()));
             }

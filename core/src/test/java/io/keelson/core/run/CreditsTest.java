@@ -305,6 +305,14 @@ class CreditsTest {
         }
 
         @Test
+        void whatIsQueuedIsCalledBackWhenNothingIsLeftForIt() {
+            World world = run("10", budget(limited("0.5")), plan(task("a"), task("b")));
+            complete(world, world.claim("a"), "0.5");
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.queue).isEmpty();
+        }
+
+        @Test
         void aStepWhoseKnownPriceWouldCrossItIsNotBegun() {
             World world = run("10", RunPolicy.DEFAULT.withApprovePlan(true).with(limited("1")),
                     plan(task("a").parallel().steps(6)));

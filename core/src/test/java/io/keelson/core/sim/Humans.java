@@ -79,7 +79,13 @@ final class Humans {
                             : new Command.Cancel(run, "enough", ANN), 2);
                 }
             }
-            case PENDING, PLANNING, RESUMING, COMPLETED, FAILED, CANCELLED,
+            case PENDING, PLANNING -> {
+                if (!sim.weather.calm() && sim.chance(20)) {
+                    ask(sim.chance(50) ? new Command.FailRun(run, "too slow", ANN)
+                            : new Command.Cancel(run, "too slow", ANN), 2);
+                }
+            }
+            case RESUMING, COMPLETED, FAILED, CANCELLED,
                     SKIPPED ->
                 {
                 }

@@ -34,7 +34,7 @@ public final class Board {
      * @param sources of which kinds
      * @param tag JSON text, an array of one text
      */
-    public record Filter(@Nullable Integer parent, @Nullable UUID run, @Nullable String status,
+    public record Filter(@Nullable Long parent, @Nullable UUID run, @Nullable String status,
             @Nullable String assignee, List<String> sources, @Nullable String tag) {}
 
     /**
@@ -47,7 +47,7 @@ public final class Board {
 
     /** A task that somebody makes. */
     public record New(String title, @Nullable String description, String status, String priority,
-            @Nullable String assignee, @Nullable Integer parent, String tags, @Nullable String by) {}
+            @Nullable String assignee, @Nullable Long parent, String tags, @Nullable String by) {}
 
     /** What changes; null for what stays. Texts that are empty go. */
     public record Change(@Nullable String title, @Nullable String description, @Nullable String status,
@@ -67,7 +67,7 @@ public final class Board {
     }
 
     /** Newest first, those with a smaller id than {@code before}. */
-    public List<BoardTask> list(UUID workspace, Filter filter, int before, int limit) {
+    public List<BoardTask> list(UUID workspace, Filter filter, long before, int limit) {
         return database.withConnection(c -> {
             List<String> statuses = filter.status() == null ? STATUSES : List.of(filter.status());
             return list(c, workspace, filter, parent(c, workspace, filter), statuses, before, limit, limit);
@@ -77,10 +77,10 @@ public final class Board {
     /** All columns, each with its first {@code limit} tasks and one more where there is one. */
     public List<Column> columns(UUID workspace, Filter filter, int limit) {
         return database.withConnection(c -> {
-            Integer parent = parent(c, workspace, filter);
+            Long parent = parent(c, workspace, filter);
             Map<String, List<BoardTask>> newest = new LinkedHashMap<>();
             STATUSES.forEach(status -> newest.put(status, new ArrayList<>()));
-            list(c, workspace, filter, parent, STATUSES, Integer.MAX_VALUE, limit + 1, STATUSES.size() * (limit + 1))
+            list(c, workspace, filter, parent, STATUSES, Long.MAX_VALUE, limit + 1, STATUSES.size() * (limit + 1))
                     .forEach(task -> newest.getOrDefault(task.status(), new ArrayList<>()).add(task));
             Map<String, Integer> counts = counts(c, workspace, filter, parent);
             return newest.entrySet().stream()
@@ -89,7 +89,7 @@ public final class Board {
         });
     }
 
-    public Optional<BoardTask> find(UUID workspace, int id) {
+    public Optional<BoardTask> find(UUID workspace, long id) {
         return database.withConnection(c -> find(c, workspace, id));
     }
 
@@ -120,11 +120,11 @@ public final class Board {
     /**
      * What became of the task; of a run's, only the priority changes, whatever is asked. Empty when there is none.
      */
-    public Optional<BoardTask> change(UUID workspace, int id, Change change) {
+    public Optional<BoardTask> change(UUID workspace, long id, Change change) {
         return database.inTransaction(c -> {
             try (PreparedStatement update = c.prepareStatement(BoardSql.UPDATE)) {
                 update.setObject(1, workspace);
-                update.setInt(2, id);
+                update.setLong(2, id);
                 int p = 3;
                 for (String value : Arrays.asList(change.title(), change.description(), change.status(),
                         change.assignee(), change.tags(), change.result())) {
@@ -139,20 +139,20 @@ public final class Board {
     }
 
     /** False when there is none, or a run put it there. Its children stay. */
-    public boolean remove(UUID workspace, int id) {
+    public boolean remove(UUID workspace, long id) {
         return database.inTransaction(c -> {
             try (PreparedStatement delete = c.prepareStatement(BoardSql.DELETE)) {
                 delete.setObject(1, workspace);
-                delete.setInt(2, id);
+                delete.setLong(2, id);
                 return delete.executeUpdate() == 1;
             }
         });
     }
 
-    private static Optional<BoardTask> find(Connection c, UUID workspace, int id) throws SQLException {
+    private static Optional<BoardTask> find(Connection c, UUID workspace, long id) throws SQLException {
         try (PreparedStatement read = c.prepareStatement(BoardSql.ONE)) {
             read.setObject(1, workspace);
-            read.setInt(2, id);
+            read.setLong(2, id);
             try (ResultSet row = read.executeQuery()) {
                 return row.next() ? Optional.of(BoardTask.of(row)) : Optional.empty();
             }
@@ -160,7 +160,7 @@ public final class Board {
     }
 
     /** Whose children are asked for, a run's if the filter names one; null for no one's, -1 where there is no such run. */
-    private static @Nullable Integer parent(Connection c, UUID workspace, Filter filter) throws SQLException {
+    private static @Nullable Long parent(Connection c, UUID workspace, Filter filter) throws SQLException {
         if (filter.run() == null) {
             return filter.parent();
         }
@@ -168,24 +168,24 @@ public final class Board {
             read.setObject(1, workspace);
             read.setString(2, filter.run().toString());
             try (ResultSet row = read.executeQuery()) {
-                int found = row.next() ? row.getInt("id") : -1;
-                return filter.parent() != null && filter.parent() != found ? Integer.valueOf(-1)
-                        : Integer.valueOf(found);
+                long found = row.next() ? row.getLong("id") : -1;
+                return filter.parent() != null && filter.parent() != found ? Long.valueOf(-1)
+                        : Long.valueOf(found);
             }
         }
     }
 
-    private static List<BoardTask> list(Connection c, UUID workspace, Filter filter, @Nullable Integer parent,
-            List<String> statuses, int before, int each, int limit) throws SQLException {
+    private static List<BoardTask> list(Connection c, UUID workspace, Filter filter, @Nullable Long parent,
+            List<String> statuses, long before, int each, int limit) throws SQLException {
         try (PreparedStatement read = c.prepareStatement(parent == null ? BoardSql.LIST : BoardSql.CHILDREN)) {
             int p = 1;
             read.setArray(p++, c.createArrayOf("text", statuses.toArray()));
             read.setArray(p++, c.createArrayOf("text", filter.sources().toArray()));
             read.setObject(p++, workspace);
             if (parent != null) {
-                read.setInt(p++, parent);
+                read.setLong(p++, parent);
             }
-            read.setInt(p++, before);
+            read.setLong(p++, before);
             read.setString(p++, filter.assignee());
             read.setString(p++, filter.assignee());
             read.setString(p++, filter.tag());
@@ -202,7 +202,7 @@ public final class Board {
         }
     }
 
-    private static Map<String, Integer> counts(Connection c, UUID workspace, Filter filter, @Nullable Integer parent)
+    private static Map<String, Integer> counts(Connection c, UUID workspace, Filter filter, @Nullable Long parent)
             throws SQLException {
         try (PreparedStatement read =
                 c.prepareStatement(parent == null ? BoardSql.COUNTS : BoardSql.COUNTS_OF_CHILDREN)) {
@@ -211,7 +211,7 @@ public final class Board {
             read.setArray(p++, c.createArrayOf("text", filter.sources().toArray()));
             read.setObject(p++, workspace);
             if (parent != null) {
-                read.setInt(p, parent);
+                read.setLong(p, parent);
             }
             Map<String, Integer> counts = new LinkedHashMap<>();
             try (ResultSet row = read.executeQuery()) {

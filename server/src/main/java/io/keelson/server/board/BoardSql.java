@@ -62,7 +62,7 @@ final class BoardSql {
                 select b.id, b.source_type in ('orchestration', 'orchestration_task') as fixed,
                     u.*, clock_timestamp() as now
                   from board_tasks b
-                 cross join (values (?::uuid, ?::integer, ?::text, ?::text, ?::text, ?::text, ?::jsonb, ?::text, ?::text))
+                 cross join (values (?::uuid, ?::bigint, ?::text, ?::text, ?::text, ?::text, ?::jsonb, ?::text, ?::text))
                     as u (workspace, task, title, description, status, assignee, tags, result, priority)
                  where b.workspace_id = u.workspace and b.id = u.task
                    for no key update of b)

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * @param tags JSON text, an array of texts
  * @param children how many it has, counted to {@link Board#COUNTED} and one more
  */
-public record BoardTask(int id, String title, @Nullable String description, String status, String priority,
+public record BoardTask(long id, String title, @Nullable String description, String status, String priority,
         String reviewMode, @Nullable String assignee, @Nullable Integer assignedAgentId, String createdByType,
-        @Nullable String createdById, @Nullable Integer parentTaskId, String sourceType, @Nullable String sourceId,
+        @Nullable String createdById, @Nullable Long parentTaskId, String sourceType, @Nullable String sourceId,
         @Nullable UUID runId, String tags, @Nullable String result, @Nullable String errorMessage,
         @Nullable Instant startedAt, @Nullable Instant completedAt, Instant createdAt, Instant updatedAt,
         int children) {
@@ -32,11 +32,11 @@ public record BoardTask(int id, String title, @Nullable String description, Stri
     }
 
     static BoardTask of(ResultSet row) throws SQLException {
-        return new BoardTask(row.getInt("id"), row.getString("title"), row.getString("description"),
+        return new BoardTask(row.getLong("id"), row.getString("title"), row.getString("description"),
                 row.getString("status"), row.getString("priority"), row.getString("review_mode"),
                 row.getString("assignee"), row.getObject("assigned_agent_id", Integer.class),
                 row.getString("created_by_type"), row.getString("created_by_id"),
-                row.getObject("parent_task_id", Integer.class), row.getString("source_type"),
+                row.getObject("parent_task_id", Long.class), row.getString("source_type"),
                 row.getString("source_id"), row.getObject("run_id", UUID.class), row.getString("tags"),
                 row.getString("result"), row.getString("error_message"), time(row, "started_at"),
                 time(row, "completed_at"), required(row, "created_at"), required(row, "updated_at"),

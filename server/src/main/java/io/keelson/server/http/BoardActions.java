@@ -23,7 +23,9 @@ final class BoardActions {
     private static final int MAX_TAG = 100;
     private static final int DEFAULT_COLUMN = 20;
     private static final int MAX_COLUMN = 100;
-    private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,9}");
+    private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,15}");
+    /** What a JSON number holds exactly. */
+    private static final long MAX_ID = (1L << 53) - 1;
     /** What stands at the top where nothing else is asked for: runs, and all that people make. */
     private static final List<String> TOP = List.of("user", "recipe", "orchestration");
 
@@ -59,7 +61,7 @@ final class BoardActions {
             ArrayNode items = each.putArray("items");
             shown.forEach(task -> items.add(document(task)));
             each.put("next_cursor", column.newest().size() <= limit ? null
-                    : cursor.write(Integer.toString(shown.getLast().id())));
+                    : cursor.write(Long.toString(shown.getLast().id())));
         });
         return Answer.ok(document);
     }
@@ -68,14 +70,14 @@ final class BoardActions {
         Query query = call.query();
         Board.Filter filter = filter(query, query.word("status", Board.STATUSES));
         Cursor cursor = cursor();
-        Integer before = cursor.read(query, Integer::valueOf);
+        Long before = cursor.read(query, Long::valueOf);
         int limit = query.limit();
         query.done();
-        List<BoardTask> found = board.list(call.workspace(), filter, before == null ? Integer.MAX_VALUE : before,
+        List<BoardTask> found = board.list(call.workspace(), filter, before == null ? Long.MAX_VALUE : before,
                 limit + 1);
         List<BoardTask> shown = found.subList(0, Math.min(limit, found.size()));
         return Answer.ok(Lists.page(shown.stream().map(BoardActions::document).toList(),
-                found.size() <= limit ? null : cursor.write(Integer.toString(shown.getLast().id()))));
+                found.size() <= limit ? null : cursor.write(Long.toString(shown.getLast().id()))));
     }
 
     private static Cursor cursor() {
@@ -84,7 +86,7 @@ final class BoardActions {
 
     private static Board.Filter filter(Query query, @Nullable String status) {
         String parentText = query.text("parent_task_id");
-        Integer parent = parentText == null ? null : number(parentText);
+        Long parent = parentText == null ? null : number(parentText);
         if (parentText != null && parent == null) {
             throw Query.invalid("parent_task_id", "must be the number of a task on the board");
         }
@@ -102,18 +104,18 @@ final class BoardActions {
 
     private Answer one(Call call) {
         call.query().done();
-        int id = id(call);
+        long id = id(call);
         return Answer.resource(document(board.find(call.workspace(), id).orElseThrow(() -> notFound(id))));
     }
 
     private Answer create(Call call) throws IOException {
         call.query().done();
         Fields fields = call.fields();
-        Long parent = fields.optionalInteger("parent_task_id", 1, Integer.MAX_VALUE);
+        Long parent = fields.optionalInteger("parent_task_id", 1, MAX_ID);
         Board.New made = new Board.New(fields.text("title", MAX_TITLE),
                 fields.optionalText("description", MAX_DESCRIPTION), fields.word("status", Board.STATUSES, "inbox"),
                 fields.word("priority", Board.PRIORITIES, "medium"), fields.optionalText("assignee", MAX_ASSIGNEE),
-                parent == null ? null : Math.toIntExact(parent), tags(fields), call.actor().id());
+                parent, tags(fields), call.actor().id());
         fields.done();
         return transaction.answer(call, c -> {
             BoardTask task = board.create(c, call.workspace(), made).orElseThrow(() -> {
@@ -137,7 +139,7 @@ final class BoardActions {
                 text(fields, "assignee", MAX_ASSIGNEE), fields.has("tags") ? tags(fields) : null,
                 text(fields, "result", MAX_RESULT));
         fields.done();
-        int id = id(call);
+        long id = id(call);
         BoardTask task = board.find(call.workspace(), id).orElseThrow(() -> notFound(id));
         if (task.orchestrated() && !change.ofPriorityOnly()) {
             throw readOnly(task, "only its priority can be changed");
@@ -148,7 +150,7 @@ final class BoardActions {
     private Answer remove(Call call) throws IOException {
         call.query().done();
         call.fields().done();
-        int id = id(call);
+        long id = id(call);
         if (!board.remove(call.workspace(), id)) {
             throw readOnly(board.find(call.workspace(), id).orElseThrow(() -> notFound(id)), "it stays with the run");
         }
@@ -171,21 +173,21 @@ final class BoardActions {
         return Json.strings(tags.stream().distinct().toList()).toString();
     }
 
-    private static int id(Call call) {
+    private static long id(Call call) {
         String text = call.pathText("id");
-        Integer id = number(text);
+        Long id = number(text);
         if (id == null) {
             throw Refusal.of(ErrorCode.INVALID_ID, "'" + Shown.piece(text) + "' is no number of a task on the board");
         }
         return id;
     }
 
-    private static @Nullable Integer number(String text) {
+    private static @Nullable Long number(String text) {
         long number = NUMBER.matcher(text).matches() ? Long.parseLong(text) : Long.MAX_VALUE;
-        return number > Integer.MAX_VALUE ? null : Integer.valueOf((int) number);
+        return number > MAX_ID ? null : Long.valueOf(number);
     }
 
-    private static Refusal notFound(int id) {
+    private static Refusal notFound(long id) {
         return Refusal.of(ErrorCode.BOARD_TASK_NOT_FOUND, "no task " + id + " on the board");
     }
 

@@ -45,7 +45,7 @@ final class BoardTable {
      */
     static final String WITH_TASKS = """
             with u as (
-                select *, run_id::text as mission, nextval('board_tasks_id_seq')::integer as board_task_id
+                select *, run_id::text as mission, nextval('board_tasks_id_seq') as board_task_id
                   from {rows}),
             board as (
                 insert into board_tasks (id, workspace_id, title, description, status, review_mode, assignee,

@@ -187,13 +187,13 @@ class BoardApiTest {
 
     @Test
     void pagesAreStable() {
-        List<Integer> made = new ArrayList<>();
+        List<Long> made = new ArrayList<>();
         for (int i = 0; i < 7; i++) {
             made.add(keelson.board().create(BoardTaskRequest.titled("n" + i).status(i % 2 == 0 ? "inbox" : "review")
                     .tags("pages")).id());
         }
         BoardQuery query = BoardQuery.all().tag("pages").limit(2);
-        List<Integer> read = new ArrayList<>();
+        List<Long> read = new ArrayList<>();
         String cursor = null;
         do {
             Page<BoardTask> page = keelson.board().tasks(query.from(cursor));

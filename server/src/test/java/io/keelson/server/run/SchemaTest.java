@@ -89,7 +89,7 @@ class SchemaTest {
             continuation_count | smallint                 | not null | 0
             tokens_used        | integer                  | not null | 0
             cost               | numeric(20,6)            | not null | 0
-            board_task_id      | integer                  | null     |
+            board_task_id      | bigint                   | null     |
             started_at         | timestamp with time zone | null     |
             completed_at       | timestamp with time zone | null     |
             duration_ms        | bigint                   | null     |
