@@ -92,6 +92,21 @@ class OpenApiTest {
     }
 
     @Test
+    void operationsHaveNamesOfTheirOwnAndTagsThatAreDescribed() {
+        List<String> tags = document.get("tags").valueStream().map(tag -> tag.get("name").stringValue()).toList();
+        List<String> names = new ArrayList<>();
+        Set<String> used = new TreeSet<>();
+        for (String place : List.of("/paths", "/components/pathItems")) {
+            document.at(place).forEach(item -> METHODS.stream().filter(item::has).map(item::get).forEach(operation -> {
+                names.add(operation.get("operationId").stringValue());
+                operation.get("tags").forEach(tag -> used.add(tag.stringValue()));
+            }));
+        }
+        assertThat(names).doesNotHaveDuplicates();
+        assertThat(tags).doesNotHaveDuplicates().containsExactlyInAnyOrderElementsOf(used);
+    }
+
+    @Test
     void documentsExactlyWhatIsServed() throws Exception {
         ToolCatalog tools = new ToolCatalog(List.of());
         Expressions expressions = new Expressions();
