@@ -20,6 +20,8 @@ import tools.jackson.databind.JsonNode;
  * @param openEscalations tickets that wait for an answer
  * @param waitsForHumans decisions that only humans can take and that are due now, tickets included
  * @param forkedFrom the run that it was forked from; null for none
+ * @param parentRunId the run whose step {@code parentStepId} has started it; null for none
+ * @param childCount runs that its steps have started
  * @param startAt when it was to start by itself; null for when it was told to
  * @param recipeId the recipe that it was made of, in {@code recipeVersion}; null for none
  * @param scheduleId the schedule that made it, for the time {@code scheduledFor}; null for none
@@ -38,7 +40,8 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
         int priority, @Nullable String trigger, JsonNode plan, JsonNode config, JsonNode inputs, JsonNode tags,
         int attemptNumber, int maxAttempts, int planVersion, int replans, @Nullable String gate, int openEscalations,
         int waitsForHumans,
-        @Nullable String forkedFrom, @Nullable String forkTask, @Nullable Instant startAt, @Nullable String recipeId,
+        @Nullable String forkedFrom, @Nullable String forkTask, @Nullable String parentRunId,
+        @Nullable String parentStepId, int childCount, @Nullable Instant startAt, @Nullable String recipeId,
         @Nullable Integer recipeVersion, @Nullable String scheduleId, @Nullable Instant scheduledFor, int taskCount,
         int tasksCompleted, int tasksFailed,
         int stepsTotal,

@@ -22,7 +22,7 @@ final class Cli {
     }
 
     static CommandLine commandLine(Clock clock) {
-        return new CommandLine(new KeelsonCommand(clock)).setCommandName(command())
+        return Sections.in(new CommandLine(new KeelsonCommand(clock))).setCommandName(command())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(BigDecimal.class, Cli::amount)
                 .registerConverter(LocalDate.class, Cli::day)

@@ -1,5 +1,7 @@
 package io.keelson.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.keelson.GeneratedDocs;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -14,6 +16,12 @@ class CliDocTest {
     void theDocumentIsTheHelpOfEveryCommand() {
         CommandLine keelson = Cli.commandLine(Clock.systemUTC()).setUsageHelpAutoWidth(false).setUsageHelpWidth(100);
         GeneratedDocs.check("docs/cli.md", "commands", String.join("\n", sections("keelson", keelson)));
+    }
+
+    @Test
+    void everyCommandStandsInASection() {
+        assertThat(Cli.commandLine(Clock.systemUTC()).getUsageMessage(Ansi.OFF)).doesNotContain("Others:")
+                .contains("Runs:", "Writing missions:");
     }
 
     /** A command's own, then those of its subcommands. */

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,7 @@ public final class Details {
                 + run.attemptNumber() + " of " + run.maxAttempts()
                 + plans(run)
                 + (run.forkedFrom() == null ? "" : ", forked from " + run.forkedFrom()));
+        origin(run).ifPresent(lines::add);
         lines.add(money(run));
         if (!run.inputs().isEmpty()) {
             lines.add("inputs " + Cells.clean(run.inputs().toString()));
@@ -57,6 +59,25 @@ public final class Details {
     private static String plans(Run run) {
         return run.planVersion() == 0 ? ", no plan yet"
                 : run.planVersion() > 1 ? ", plan version " + run.planVersion() : "";
+    }
+
+    /** Where it came from and what it has started; most runs have nothing to say here. */
+    private static Optional<String> origin(Run run) {
+        List<String> parts = new ArrayList<>();
+        if (run.recipeId() != null) {
+            parts.add("of recipe " + run.recipeId() + " version " + run.recipeVersion());
+        }
+        if (run.scheduleId() != null) {
+            parts.add("by schedule " + run.scheduleId()
+                    + (run.scheduledFor() == null ? "" : " for " + run.scheduledFor()));
+        }
+        if (run.parentRunId() != null) {
+            parts.add("child of run " + run.parentRunId());
+        }
+        if (run.childCount() > 0) {
+            parts.add("child runs: " + run.childCount());
+        }
+        return parts.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", parts));
     }
 
     private static String money(Run run) {

@@ -1,0 +1,67 @@
+package io.keelson.cli;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import picocli.CommandLine;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.Help.Ansi.Text;
+import picocli.CommandLine.Help.Column;
+import picocli.CommandLine.Help.Column.Overflow;
+import picocli.CommandLine.Help.TextTable;
+import picocli.CommandLine.Model.UsageMessageSpec;
+
+/** The list of commands in the help of {@code keelson}, by what they are about. */
+final class Sections {
+
+    private record Section(String heading, List<String> commands) {}
+
+    private static final List<Section> ALL = List.of(
+            new Section("Runs",
+                    List.of("run", "watch", "runs", "show", "states", "events", "artifacts", "explain")),
+            new Section("Their course",
+                    List.of("pause", "resume", "cancel", "fail", "retry", "replan", "fork", "budget",
+                            "task", "signal", "bulk")),
+            new Section("People", List.of("inbox", "proposals", "approve", "reject", "escalations", "resolve", "board",
+                    "reports", "report")),
+            new Section("Kept for runs", List.of("recipes", "schedules", "agents", "secrets")),
+            new Section("The world outside", List.of("commands", "orders", "deployments", "webhooks")),
+            new Section("Money", List.of("credits", "ledger", "usage", "prices")),
+            new Section("Server and workspaces",
+                    List.of("server", "doctor", "whoami", "workspaces", "keys", "audit")),
+            new Section("Writing missions", List.of("validate", "tools", "lifecycles")));
+
+    private Sections() {}
+
+    /** Of this command only: what its subcommands have below them stays one list. */
+    static CommandLine in(CommandLine keelson) {
+        UsageMessageSpec usage = keelson.getCommandSpec().usageMessage();
+        usage.sectionMap().remove(UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING);
+        usage.sectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, Sections::render);
+        return keelson;
+    }
+
+    private static String render(Help help) {
+        Set<String> left = new LinkedHashSet<>(help.subcommands().keySet());
+        StringBuilder text = new StringBuilder();
+        for (Section section : ALL) {
+            left.removeAll(section.commands());
+            text.append(section(help, section));
+        }
+        return text + (left.isEmpty() ? "" : section(help, new Section("Others", new ArrayList<>(left))));
+    }
+
+    private static String section(Help help, Section section) {
+        UsageMessageSpec usage = help.commandSpec().usageMessage();
+        int names = help.subcommands().keySet().stream().mapToInt(String::length).max().orElse(0) + 2;
+        TextTable table = TextTable.forColumns(help.colorScheme(), new Column(names, 2, Overflow.SPAN),
+                new Column(usage.width() - names, 2, Overflow.WRAP));
+        for (String name : section.commands()) {
+            Text description = help.colorScheme().text(
+                    help.subcommands().get(name).commandSpec().usageMessage().description()[0]);
+            table.addRowValues(help.colorScheme().commandText(name), description);
+        }
+        return help.createHeading("%n" + section.heading() + ":%n") + table;
+    }
+}

@@ -1,0 +1,100 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.client.Keelson;
+import io.keelson.client.Run;
+import io.keelson.client.RunFilter;
+import io.keelson.server.Server;
+import io.keelson.server.Settings;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Orders, deployments, bulk jobs, and where a run came from, as a shell sees them. */
+class OutsideCommandsTest {
+
+    @TempDir
+    private static Path folder;
+
+    private static Server server;
+    private static Keelson keelson;
+
+    @BeforeAll
+    static void start() throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_HTTP_PORT", "0",
+                "KEELSON_DATABASE_URL", "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/"
+                        + url.database()),
+                folder, folder));
+        keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Test
+    void ordersAndDeploymentsAreListedShownAndEnded() throws Exception {
+        assertThat(lines("orders")).containsExactly("no orders");
+        String order = keelson.commands().placeOrder(json("""
+                {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1.5", "limit_price": "60000"}"""),
+                "one").get("id").stringValue();
+        String deployment = keelson.commands().deploy(json("{\"strategy\": \"momentum\", \"mode\": \"paper\"}"), "two")
+                .get("id").stringValue();
+
+        assertThat(lines("orders").getLast()).contains(order, "BTC-USD", "limit", "1.5", "60000", "open");
+        assertThat(lines("orders", "cancel", order)).contains("status: cancelled");
+        assertThat(lines("orders", "show", order)).contains("id: " + order, "symbol: BTC-USD", "status: cancelled");
+        assertThat(lines("deployments").getLast()).contains(deployment, "momentum", "paper", "running");
+        assertThat(lines("deployments", "stop", deployment)).contains("status: stopped");
+        Cmd.Result unknown = keelson("orders", "show", deployment);
+        assertThat(unknown.code()).isEqualTo(1);
+        assertThat(unknown.err()).contains("_NOT_FOUND]");
+    }
+
+    @Test
+    void bulkJobsAreListedAndShown() throws Exception {
+        String job = keelson.bulk().cancel(RunFilter.all().tag("none"), "over", "key").id();
+
+        assertThat(lines("bulk").getLast()).contains(job, "cancel");
+        assertThat(lines("bulk", "stop", job).getFirst()).startsWith(job + "  cancel  ");
+        assertThat(lines("bulk", "show", job)).anySatisfy(line -> assertThat(line).endsWith("reason:    over"));
+    }
+
+    @Test
+    void aRunSaysWhatItCameFromAndWhatItStarted() throws Exception {
+        String recipe = keelson.recipes().create(json("""
+                {"name": "parent", "plan": {"tasks": [{"id": "a", "steps": [{"tool": "run.start", "input":
+                    {"plan": {"tasks": [{"id": "b", "steps": [{"tool": "noop"}]}]}}}]}]}}""")).id();
+        Run parent = keelson.runs().awaitEnd(keelson.recipes().run(recipe, Map.of()).id(), Duration.ofSeconds(30));
+
+        assertThat(parent.childCount()).isEqualTo(1);
+        assertThat(lines("show", parent.id())).contains("of recipe " + recipe + " version 1, child runs: 1");
+        assertThat(lines("show", "latest")).contains("child of run " + parent.id());
+    }
+
+    private static JsonNode json(String text) {
+        return JsonMapper.shared().readTree(text);
+    }
+
+    private static List<String> lines(String... arguments) throws Exception {
+        Cmd.Result result = keelson(arguments);
+        assertThat(result.code()).as(result.err()).isZero();
+        return result.out().lines().toList();
+    }
+
+    private static Cmd.Result keelson(String... arguments) throws Exception {
+        return Cmd.start(folder, Map.of(), arguments).end();
+    }
+}
