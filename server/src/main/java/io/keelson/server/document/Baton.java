@@ -22,8 +22,9 @@ final class Baton {
              where d.holder = excluded.holder or d.held_until < clock_timestamp()
             returning event_id""";
     private static final String ADVANCE = """
-            update document_marks set event_id = ?, held_until = clock_timestamp() + interval '10 seconds'
-             where holder = ? and event_id <= ?""";
+            update document_marks set event_id = greatest(event_id, ?),
+                held_until = case when holder = ? then clock_timestamp() + interval '10 seconds' else held_until end
+            returning holder = ?""";
     private static final String LEAVE = """
             update document_marks set held_until = '-infinity' where holder = ?""";
 
@@ -60,13 +61,20 @@ final class Baton {
         }
     }
 
-    /** False when the turn was lost meanwhile: whoever has it writes the same again. */
+    /**
+     * Notes what is written, also where that took so long that the turn was lost: else servers could take it from each
+     * other for ever, and none would get on.
+     *
+     * @return false when the turn was lost
+     */
     boolean advance(Connection c, long eventId) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(ADVANCE)) {
             statement.setLong(1, eventId);
             statement.setObject(2, holder);
-            statement.setLong(3, eventId);
-            return statement.executeUpdate() == 1;
+            statement.setObject(3, holder);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() && row.getBoolean(1);
+            }
         }
     }
 

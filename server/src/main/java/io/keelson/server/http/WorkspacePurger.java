@@ -61,18 +61,25 @@ public final class WorkspacePurger implements AutoCloseable {
 
     private void work() {
         try {
-            for (UUID workspace : purge.asked()) {
-                cancelAll(workspace, Actor.SYSTEM);
-                while (!thread.isShutdown() && purge.portion(workspace, MOST_AT_ONCE)) {
-                    LOG.debug("workspace {} has less", workspace);
-                }
-            }
+            purge.asked().forEach(this::empty);
             if (!purge.asked().isEmpty()) {
                 again();
             }
         } catch (RuntimeException e) {
-            LOG.warn("emptying a workspace failed and is tried again", e);
+            LOG.warn("looking for workspaces to be emptied failed and is tried again", e);
             again();
+        }
+    }
+
+    /** One that cannot be emptied now keeps no other one waiting. */
+    private void empty(UUID workspace) {
+        try {
+            cancelAll(workspace, Actor.SYSTEM);
+            while (!thread.isShutdown() && purge.portion(workspace, MOST_AT_ONCE)) {
+                LOG.debug("workspace {} has less", workspace);
+            }
+        } catch (RuntimeException e) {
+            LOG.warn("emptying workspace {} failed and is tried again", workspace, e);
         }
     }
 

@@ -20,7 +20,7 @@ public final class DocumentReader {
 
     private static final String CHANGED = """
             select distinct e.run_id, r.workspace_id
-              from orchestration_events e join orchestration_runs r on r.id = e.run_id
+              from orchestration_events_kept e join orchestration_runs r on r.id = e.run_id
              where e.id > ? and e.id <= ?
              order by e.run_id""";
 
@@ -28,7 +28,7 @@ public final class DocumentReader {
     private static final String PAST = """
             select r.id as run_id, r.agent_slug, a.state, r.trigger, a.started_at, a.completed_at as finished_at,
                 (select s.name from orchestration_steps s where s.id = (
-                    select e.step_id from orchestration_events e
+                    select e.step_id from orchestration_events_kept e
                      where e.run_id = r.id and e.attempt = a.attempt_number and e.step_id is not null
                        and e.event_type not in ('step_cancelled', 'step_skipped')
                      order by e.seq desc limit 1)) as current_step,
@@ -47,7 +47,7 @@ public final class DocumentReader {
     private static final String STEPS = """
             select e.seq, 'run_' || s.run_id as run_id, t.key as task, s.name, s.kind, s.tool, s.state as status, s.attempt,
                 s.output, s.tokens, trim_scale(s.cost) as cost, s.started_at, s.completed_at
-              from orchestration_events e
+              from orchestration_events_kept e
               join orchestration_steps s on s.id = e.step_id
               join orchestration_tasks t on t.id = s.task_id
              where e.run_id = ? and e.attempt = ? and e.seq > ? and e.seq <= ? and e.step_id is not null

@@ -30,11 +30,14 @@ public final class Deliveries {
             insert into webhook_deliveries (id, workspace_id, endpoint_id, position, type, body)
             values (?, ?, ?, ?, ?, ?)""";
 
-    /** Whoever serves it at this moment finds what is new; a wait after a failure is over. */
-    private static final String WAKE =
-            """
-            update webhook_endpoints set due_at = clock_timestamp()
-             where workspace_id = ? and id = ? and enabled and (held_until is null or held_until < clock_timestamp())""";
+    /**
+     * Whoever serves it at this moment finds what is new; a wait after a failure is over. Comes first: it waits for whoever
+     * is about to let the endpoint rest, and like him it locks the endpoint before deliveries.
+     */
+    private static final String WAKE = """
+            update webhook_endpoints set due_at = case when held_until is null or held_until < clock_timestamp()
+                then clock_timestamp() else due_at end
+             where workspace_id = ? and id = ? and enabled""";
 
     private static final String LIST = """
             select id, event_id, type, state, attempts, last_status, last_error, created_at, attempted_at, completed_at
@@ -115,6 +118,7 @@ public final class Deliveries {
     public void ping(UUID workspace, UUID endpoint, UUID id) {
         long position = lastId() + 1;
         database.runInTransaction(c -> {
+            wake(c, workspace, endpoint);
             ObjectNode body = JsonNodeFactory.instance.objectNode().put("type", Topics.PING).put("timestamp", now(c));
             body.putObject("data").put("workspace_id", workspace.toString()).put("endpoint_id", endpoint.toString());
             try (PreparedStatement statement = c.prepareStatement(PING)) {
@@ -126,35 +130,31 @@ public final class Deliveries {
                 statement.setString(6, body.toString());
                 statement.executeUpdate();
             }
-            wake(c, workspace, endpoint);
         });
     }
 
     /** Delivers it once more under the same id; false when the endpoint has none of that id. */
     public boolean again(UUID workspace, UUID endpoint, UUID delivery) {
         return database.inTransaction(c -> {
+            wake(c, workspace, endpoint);
             try (PreparedStatement statement = c.prepareStatement(AGAIN)) {
                 statement.setObject(1, workspace);
                 statement.setObject(2, endpoint);
                 statement.setObject(3, delivery);
-                if (statement.executeUpdate() == 0) {
-                    return false;
-                }
+                return statement.executeUpdate() > 0;
             }
-            wake(c, workspace, endpoint);
-            return true;
         });
     }
 
     /** Delivers all dead letters once more. */
     public void deadAgain(UUID workspace, UUID endpoint) {
         database.runInTransaction(c -> {
+            wake(c, workspace, endpoint);
             try (PreparedStatement statement = c.prepareStatement(DEAD_AGAIN)) {
                 statement.setObject(1, workspace);
                 statement.setObject(2, endpoint);
                 statement.executeUpdate();
             }
-            wake(c, workspace, endpoint);
         });
     }
 

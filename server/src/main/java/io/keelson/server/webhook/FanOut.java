@@ -49,8 +49,11 @@ final class FanOut {
             update set state = 'pending', attempts = 0, completed_at = null
              where d.state <> 'pending'""";
 
+    /** Before their deliveries, as whoever sends those locks them, too. */
     private static final String WAKE = """
-            update webhook_endpoints set due_at = coalesce(due_at, clock_timestamp()) where id = any (?)""";
+            update webhook_endpoints e set due_at = coalesce(e.due_at, clock_timestamp())
+              from (select id from webhook_endpoints where id = any (?) order by id for no key update) woken
+             where e.id = woken.id""";
 
     private static final String TO = "update webhook_feed set last_id = ?";
 
@@ -201,6 +204,10 @@ final class FanOut {
         if (made.isEmpty()) {
             return;
         }
+        try (PreparedStatement statement = c.prepareStatement(WAKE)) {
+            statement.setArray(1, array(c, "uuid", made.stream().map(each -> each.receiver.id).distinct().toArray()));
+            statement.executeUpdate();
+        }
         try (PreparedStatement statement = c.prepareStatement(sql)) {
             statement.setArray(1, array(c, "uuid", made.stream()
                     .map(each -> Delivery.idOf(each.receiver.id, each.event)).toArray()));
@@ -209,10 +216,6 @@ final class FanOut {
             statement.setArray(4, array(c, "bigint", made.stream().map(Made::event).toArray()));
             statement.setArray(5, array(c, "text", made.stream().map(Made::type).toArray()));
             statement.setArray(6, array(c, "text", made.stream().map(Made::body).toArray()));
-            statement.executeUpdate();
-        }
-        try (PreparedStatement statement = c.prepareStatement(WAKE)) {
-            statement.setArray(1, array(c, "uuid", made.stream().map(each -> each.receiver.id).distinct().toArray()));
             statement.executeUpdate();
         }
     }

@@ -186,7 +186,8 @@ final class Sender {
                 boolean good = status >= 200 && status < 300;
                 return new Outcome(status, good ? null : "answered " + status);
             } catch (IOException e) {
-                String text = String.valueOf(e.getMessage());
+                // what no HTTP server answers is quoted in it, and text with NUL is none for the database
+                String text = String.valueOf(e.getMessage()).replace('\0', '\uFFFD');
                 return new Outcome(null, text.substring(0, Math.min(MOST_ERROR, text.length())));
             }
         }

@@ -104,6 +104,24 @@ class StatusDocumentsTest {
     }
 
     @Test
+    void whatWasArchivedBeforeAnybodyWroteIsFound() throws Exception {
+        try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(), WANTED)) {
+            String run = api.create(MISSION.formatted("noop\""));
+            api.post("/api/v1/runs/" + run + "/signals/go", "{}");
+            api.awaitState(run, "completed");
+            awaitSame(api, run);
+            api.sql("select keelson_archive_events('" + run + "', 1000)");
+            Files.move(of(run), folder.resolve("lost"));
+
+            again(api);
+
+            awaitSame(api, run);
+            assertThat(text(of(run).resolve("steps/4.json")))
+                    .isEqualTo(text(folder.resolve("lost/steps/4.json"))).isNotEmpty();
+        }
+    }
+
+    @Test
     void anEarlierAttemptKeepsItsDocuments() throws Exception {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(), WANTED)) {
             String run = api.create(MISSION.formatted("fail\", \"input\": {\"class\": \"permanent\"}"));

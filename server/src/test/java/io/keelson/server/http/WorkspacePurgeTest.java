@@ -144,6 +144,17 @@ class WorkspacePurgeTest {
         assertThat(rows().get("orchestration_runs")).isZero();
     }
 
+    /** The first one was opened again by hand, and nothing of it may be removed. */
+    @Test
+    void oneThatCannotBeEmptiedKeepsNoOtherWaiting() {
+        api.sql("insert into workspaces (id, name, purge_asked_at)"
+                + " values ('00000000-0000-7000-8000-0000000000aa', 'stuck', '-infinity')");
+
+        deleted();
+
+        assertThat(rows().get("orchestration_runs")).isZero();
+    }
+
     @Test
     void onlyOperatorsAndNeverTheFirstOne() {
         assertThat(api.send("DELETE", "/api/v1/workspaces/" + workspace, null, "Authorization", bearer).status())

@@ -11,6 +11,10 @@ import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.Secrets;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.time.Clock;
 import java.time.Duration;
@@ -172,6 +176,58 @@ class SenderTest {
 
         assertThat(bodies().subList(0, 3)).containsExactly("1", "2", "3");
         assertThat(bodies().getLast()).contains(Topics.PING);
+    }
+
+    /** Whoever served it is about to let it rest, and has seen nothing of the ping. */
+    @Test
+    void aPingWakesAnEndpointThatIsJustLetGo() throws Exception {
+        UUID to = endpoint("in").endpoint().id();
+        sql("update webhook_endpoints set held_until = clock_timestamp() + interval '1 minute', due_at = held_until");
+        FutureTask<Boolean> ping = new FutureTask<>(() -> {
+            deliveries.ping(WORKSPACE, to, new UUID(0, 1));
+            return true;
+        });
+        database.runInTransaction(c -> {
+            try (var s = c.createStatement()) {
+                s.execute("update webhook_endpoints set held_until = null, due_at = null");
+            }
+            Thread.startVirtualThread(ping);
+            Awaitility.await().until(() -> ping.isDone() || !all("""
+                    select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'""")
+                    .isEmpty());
+        });
+        ping.get();
+
+        serveAll(sender(PACE));
+
+        assertThat(bodies()).singleElement().asString().contains(Topics.PING);
+    }
+
+    /** As databases greet whoever calls: a line with NUL in it. */
+    @Test
+    void whatIsNoHttpServerIsAFailureAsOthersAre() throws Exception {
+        try (ServerSocket port = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Thread.startVirtualThread(() -> {
+                while (true) {
+                    try (Socket caller = port.accept()) {
+                        var _ = caller.getInputStream().read(new byte[8_192]);
+                        caller.getOutputStream().write("J\0\0\0\n8.4.0\0".getBytes(StandardCharsets.UTF_8));
+                    } catch (IOException e) {
+                        return;
+                    }
+                }
+            });
+            UUID to = endpoint("in").endpoint().id();
+            sql("update webhook_endpoints set url = 'http://127.0.0.1:" + port.getLocalPort() + "/'");
+            queue(to, 1);
+
+            assertThat(sender(PACE).claim(1).getFirst().serve()).isFalse();
+
+            assertThat(deliveries.list(WORKSPACE, to, "pending", null, 10)).singleElement().satisfies(tried -> {
+                assertThat(tried.attempts()).isEqualTo(1);
+                assertThat(tried.lastError()).contains("J\uFFFD");
+            });
+        }
     }
 
     @Test

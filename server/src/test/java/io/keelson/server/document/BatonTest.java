@@ -1,0 +1,51 @@
+package io.keelson.server.document;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TestDatabase;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Whose turn it is to write documents. */
+class BatonTest {
+
+    private final Baton slow = new Baton(new UUID(0, 1));
+    private final Baton other = new Baton(new UUID(0, 2));
+    private Database database;
+
+    @BeforeEach
+    void open() {
+        database = TestDatabase.create();
+    }
+
+    @AfterEach
+    void close() {
+        database.close();
+    }
+
+    /** Up to which event all is written; -1 where it is somebody else's turn. */
+    private long taken(Baton baton) {
+        return database.<Long>withConnection(c -> baton.take(c, 3).orElse(-1));
+    }
+
+    private boolean advanced(Baton baton, long to) {
+        return database.<Boolean>withConnection(c -> baton.advance(c, to));
+    }
+
+    @Test
+    void whatIsWrittenCountsAlsoWhereTheTurnWasLost() {
+        assertThat(taken(slow)).isEqualTo(3);
+        assertThat(advanced(slow, 4)).isTrue();
+        assertThat(taken(other)).isEqualTo(-1);
+        database.runInTransaction(slow::leave);
+        assertThat(taken(other)).isEqualTo(4);
+
+        assertThat(advanced(slow, 9)).isFalse();
+        assertThat(advanced(other, 7)).isTrue();
+
+        assertThat(taken(other)).isEqualTo(9);
+    }
+}
