@@ -96,9 +96,11 @@ final class RunCommand extends CliCommand {
         if (new LocalTools(clock()).reader(Set.of())
                 .read(mission.document()) instanceof Reading.Refused<Mission> refused) {
             List<Problem> problems = refused.problems();
-            boolean goal = mission.document().has("goal") || mission.document().has("task");
+            boolean goal = (mission.document().has("goal") || mission.document().has("task"))
+                    && problems.stream().anyMatch(problem -> problem.code().equals("PLAN_REQUIRED"));
+            // The inputs of a goal may be those of the template that the server has for it.
             if (!problems.stream().allMatch(problem -> problem.code().equals("UNKNOWN_TOOL")
-                    || goal && problem.code().equals("PLAN_REQUIRED"))) {
+                    || goal && List.of("PLAN_REQUIRED", "INPUT_UNKNOWN").contains(problem.code()))) {
                 throw mission.invalid(problems);
             }
         }

@@ -9,6 +9,7 @@ import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -82,6 +83,19 @@ class OutsideCommandsTest {
         assertThat(parent.childCount()).isEqualTo(1);
         assertThat(lines("show", parent.id())).contains("of recipe " + recipe + " version 1, child runs: 1");
         assertThat(lines("show", "latest")).contains("child of run " + parent.id());
+    }
+
+    @Test
+    void aGoalMayGiveInputsOfTheTemplateThatTheServerHas() throws Exception {
+        keelson.recipes().create(json("""
+                {"name": "template", "kind": "release", "inputs": {"version": {"type": "string"}},
+                 "plan": {"tasks": [{"id": "notes", "steps": [{"tool": "noop"}]}]}}"""));
+        Path goal = Files.writeString(folder.resolve("goal.yaml"),
+                "goal: Ship it\nkind: release\ninput: {version: '1.4'}\n");
+
+        Cmd.Result waits = keelson("run", goal.toString());
+
+        assertThat(waits.code()).as(waits.err()).isEqualTo(4);
     }
 
     private static JsonNode json(String text) {
