@@ -84,13 +84,14 @@ public final class Invariants {
                   left join board_tasks b on b.id = t.board_task_id and b.source_type = 'orchestration_task'
                    and b.source_id = t.id::text
                   left join board_tasks p on p.source_type = 'orchestration' and p.source_id = t.run_id::text
-                 where b.id is null or b.status <> m.status or b.workspace_id <> t.workspace_id
+                 where case when t.key like '.%%' then b.id is not null
+                    else b.id is null or b.status <> m.status or b.workspace_id <> t.workspace_id
                     or b.parent_task_id is distinct from p.id
-                    or (b.status = 'done') <> (b.completed_at is not null)""".formatted(statuses));
+                    or (b.status = 'done') <> (b.completed_at is not null) end""".formatted(statuses));
         queries.put("I10 reports: whatever ended with an output or failed has one, and nothing else", """
                 with due as (
                     select t.id, t.run_id, t.attempt from orchestration_tasks t
-                     where t.state_type = 'terminal' and t.carried_from is null
+                     where t.state_type = 'terminal' and t.carried_from is null and t.key not like '.%'
                        and (t.state = 'failed' or t.output_summary <> 'null')
                     union all select r.id, r.id, r.attempt_number from orchestration_runs r
                      where r.state_type = 'terminal'

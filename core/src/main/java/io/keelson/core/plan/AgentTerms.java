@@ -24,7 +24,7 @@ public record AgentTerms(@Nullable String type, @Nullable Integer id, @Nullable 
     public static final String CONTRACTOR = "contractor";
 
     /** What only a plan may ask for: these belong to the engine, or would let an agent's turn make turns. */
-    public static final Set<String> NEVER = Set.of("agent.turn", "approval", "wait");
+    public static final Set<String> NEVER = Set.of("agent.turn", "approval", "wait", "signal.wait", "run.start");
 
     public AgentTerms {
         tools = List.copyOf(tools);

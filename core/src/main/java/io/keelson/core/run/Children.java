@@ -12,6 +12,8 @@ import io.keelson.core.run.Command.Evaluation.ChildIs;
 import io.keelson.core.run.Command.Evaluation.ParentIs;
 import io.keelson.core.run.Command.Evaluation.Starts;
 import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
@@ -127,6 +129,17 @@ final class Children {
     static void tellAll(Decision d) {
         for (StepRow step : d.view.steps.values().stream().filter(Children::waits).sorted(StepRow.BY_ID).toList()) {
             tell(d, step.id());
+        }
+    }
+
+    /** Children rest with the run: the time of its pause is not held against them. */
+    static void rested(Decision d, @Nullable Instant since) {
+        for (StepRow step : d.view.steps.values().stream().filter(Children::waits).sorted(StepRow.BY_ID).toList()) {
+            if (since != null && step.nextRunAt != null) {
+                step.nextRunAt = step.nextRunAt.plus(Duration.between(since, d.now));
+                d.changes.touch(step);
+                d.arm(TimerKind.STEP_WAIT, step.id(), step.nextRunAt);
+            }
         }
     }
 

@@ -337,6 +337,7 @@ final class Gates {
         Watch.heldUp(d, d.run.stateSince);
         if (d.run.state == RunState.PAUSED) {
             Children.tellAll(d);
+            Children.rested(d, d.run.stateSince);
         }
         d.move(RunState.RESUMING, said("resumed_by", d.actor, null));
         for (AgentRow agent : d.view.agents) {
@@ -347,6 +348,9 @@ final class Gates {
         d.move(RunState.RUNNING, Map.of());
         if (!d.view.tickets.isEmpty()) {
             Tickets.hold(d);
+            return Reply.CHANGED;
+        }
+        if (Children.rest(d)) {
             return Reply.CHANGED;
         }
         d.view.agents.forEach(agent -> Levels.begin(d, agent));

@@ -275,10 +275,15 @@ final class Planning {
     static TaskRow addSystemTask(Decision d, TaskSpec spec) {
         AgentRow agent = d.view.agents.stream().filter(each -> each.system() && !each.state.terminal()).findFirst()
                 .orElseGet(() -> spawnAgent(d, SystemTasks.AGENT));
-        TaskRow task = new TaskRow(d.ids.next(), spec.id(), d.view.tasks.size() + 1, spec, agent, null, -1, null);
+        TaskRow task = new TaskRow(d.ids.next(), spec.id(), lastSequence(d) + 1, spec, agent, null, -1, null);
         add(d, task);
         d.note(task, null, "task_created", Map.of("task_type", spec.taskType()));
         return task;
+    }
+
+    /** Not their number: tasks that a new plan dropped have left gaps. The last planner is told by its place. */
+    private static int lastSequence(Decision d) {
+        return d.view.tasks.values().stream().mapToInt(TaskRow::sequence).max().orElse(0);
     }
 
     /** True when the task may begin as far as the run's first hook is concerned. */
@@ -293,7 +298,7 @@ final class Planning {
         d.view.tasks.values().stream().filter(task -> task.group() == null)
                 .forEach(task -> byKey.put(task.key(), task));
         List<TaskSpec> missing = plan.tasks().stream().filter(spec -> !byKey.containsKey(spec.id())).toList();
-        int sequence = d.view.tasks.values().stream().mapToInt(TaskRow::sequence).max().orElse(0);
+        int sequence = lastSequence(d);
         for (TaskSpec spec : missing) {
             String name = spec.agent() == null ? "" : spec.agent();
             AgentRow agent = d.view.agents.stream().filter(each -> !each.state.terminal()

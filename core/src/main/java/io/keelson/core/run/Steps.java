@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Prices.Cost;
@@ -185,7 +186,9 @@ final class Steps {
             if (step.awaited != null) {
                 Signals.missed(d, step);
             } else if (step.spec().kind() == StepKind.RUN) {
-                Children.late(d, step);
+                if (d.run.state != RunState.PAUSED) {
+                    Children.late(d, step);
+                }
             } else {
                 succeed(d, step, "{\"waited\":true}", Map.of());
             }

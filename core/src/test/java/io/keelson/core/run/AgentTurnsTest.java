@@ -30,7 +30,8 @@ class AgentTurnsTest {
     }
 
     private static World world(int maxTurns) {
-        AgentTerms terms = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large", List.of("read", "wait"), maxTurns,
+        AgentTerms terms = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large",
+                List.of("read", "wait", "signal.wait", "run.start"), maxTurns,
                 List.of("ann 1000"));
         return World.start(rules().policy(),
                 plan(task("a").step("turn", StepKind.TURN).policy(TaskPolicy.DEFAULT.with(terms))));
@@ -78,6 +79,14 @@ class AgentTurnsTest {
         assertThat(refused.errorCode()).isEqualTo("TOOL_NOT_ALLOWED");
         assertThat(refused.leaseEpoch()).isZero();
         assertThat(world.queue.values()).extracting(Changes.QueueItem::tool).containsExactly("read");
+    }
+
+    /** Nobody would ever take such a call. */
+    @Test
+    void whatTheEngineItselfDoesIsNeverQueued() {
+        call("signal.wait", "run.start");
+        assertThat(steps()).containsExactly("turn completed", "signal.wait#2 skipped", "run.start#3 skipped",
+                "turn#4 pending");
     }
 
     @Test

@@ -62,6 +62,17 @@ class ReplanningTest {
         assertThat(world.view.run().gate() == RunRow.Gate.REPLANNING).isEqualTo(replanned);
     }
 
+    /** Whoever reads the last answer finds it by that. */
+    @Test
+    void theLastPlannerStandsLastWhateverWasDropped() {
+        world = World.start(rules().planner().policy(), plan(task("a"), task("b"), task("c"), task("d")));
+        world.done(new Command.Replan(world.id(), null, World.WHO));
+        world.complete(world.claim(".plan-1"));
+        world.answer(world.evaluations.getLast(), new Evaluation.Planned(plan(task("e")), "{}"));
+        world.done(new Command.Replan(world.id(), null, World.WHO));
+        assertThat(world.task(".plan-2").sequence()).isGreaterThan(world.task(".plan-1").sequence());
+    }
+
     @Test
     void aFailureThatCallsForNoNewPlanFailsFast() {
         world = World.start(rules().planner().policy(), plan(task("a").agent("x"), task("b").agent("y")));

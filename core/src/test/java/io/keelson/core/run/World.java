@@ -159,18 +159,18 @@ final class World {
             queue.clear();
             timers.clear();
         }
-        changes.queue()
-                .forEach((lane, item) -> item.ifPresentOrElse(i -> queue.put(lane, i), () -> queue.remove(lane)));
-        changes.timers()
-                .forEach((key, timer) -> timer.ifPresentOrElse(t -> timers.put(key, t), () -> timers.remove(key)));
-        evaluations.addAll(changes.evaluations());
+        changes.queue().forEach((lane, item) -> item.filter(i -> i.runId().equals(id()))
+                .ifPresentOrElse(i -> queue.put(lane, i), () -> queue.remove(lane)));
+        changes.timers().forEach((key, timer) -> timer.filter(t -> t.runId().equals(id()))
+                .ifPresentOrElse(t -> timers.put(key, t), () -> timers.remove(key)));
+        changes.evaluations().stream().filter(asked -> asked.runId().equals(id())).forEach(evaluations::add);
         changes.steps().forEach(step -> {
             String output = changes.outputOf(step);
             if (output != null) {
                 outputs.put(step.id(), output);
             }
         });
-        for (Event event : changes.events()) {
+        for (Event event : changes.events().stream().filter(each -> each.runId().equals(id())).toList()) {
             events.add(event);
             assertThat(event.seq()).as("no gap").isEqualTo(events.size());
         }

@@ -41,11 +41,13 @@ final class BoardTable {
 
     /**
      * Likewise for tasks. The ids are drawn first: a task's row refers to the board's. A cast within the condition would keep
-     * the index from being used behind row-level security.
+     * the index from being used behind row-level security. What the engine itself does (its keys begin with a dot) is
+     * nobody's task.
      */
     static final String WITH_TASKS = """
             with u as (
-                select *, run_id::text as mission, nextval('board_tasks_id_seq') as board_task_id
+                select *, run_id::text as mission,
+                    case when left(key, 1) <> '.' then nextval('board_tasks_id_seq') end as board_task_id
                   from {rows}),
             board as (
                 insert into board_tasks (id, workspace_id, title, description, status, review_mode, assignee,
@@ -58,7 +60,8 @@ final class BoardTable {
                     u.output_summary, left(u.error_message, 2000), u.started_at, u.completed_at, {now}, {now}
                   from u
                   left join run_agents a on a.id = u.run_agent_id
-                  left join board_tasks b on b.source_type = 'orchestration' and b.source_id = u.mission)
+                  left join board_tasks b on b.source_type = 'orchestration' and b.source_id = u.mission
+                 where u.board_task_id is not null)
             """.formatted(mapping(TaskState.values(), BoardStatus::of));
 
     /**

@@ -28,7 +28,7 @@ final class ReportsTable {
               from {rows}
               join orchestration_tasks t on t.id = u.task_id
               left join run_agents a on a.id = t.run_agent_id
-             where t.state = 'failed' or t.output_summary <> 'null'
+             where left(t.key, 1) <> '.' and (t.state = 'failed' or t.output_summary <> 'null')
             union all
             select r.workspace_id, r.id, r.id, r.attempt_number, null,
                 case when r.state = 'failed' then 'incident' else 'summary' end, r.title, r.agent_slug, r.state,

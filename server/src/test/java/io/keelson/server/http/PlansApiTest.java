@@ -78,6 +78,11 @@ class PlansApiTest {
         assertThat(ended.at("/plan/tasks/0/title").asString()).contains("teleport", "/plan/tasks/0/steps/0/tool");
         assertThat(api.get(API + "/runs/" + run + "/tasks").json().get("items").valueStream()
                 .map(task -> task.get("key").asString())).containsExactly(".planning-1", ".planning-2", "mended");
+        assertThat(api.get(API + "/board/tasks?run_id=" + run).json().get("items").valueStream()
+                .map(task -> task.get("title").asString())).as("the planner's work is nobody's task").hasSize(1)
+                .noneMatch("Make the plan"::equals);
+        assertThat(api.get(API + "/reports?run_id=" + run).json().get("items").valueStream()
+                .map(report -> report.get("title").asString())).noneMatch("Make the plan"::equals);
     }
 
     @Test
