@@ -3,6 +3,7 @@ package io.keelson.cli;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
@@ -58,8 +59,8 @@ final class Sections {
         TextTable table = TextTable.forColumns(help.colorScheme(), new Column(names, 2, Overflow.SPAN),
                 new Column(usage.width() - names, 2, Overflow.WRAP));
         for (String name : section.commands()) {
-            Text description = help.colorScheme().text(
-                    help.subcommands().get(name).commandSpec().usageMessage().description()[0]);
+            Help command = Objects.requireNonNull(help.subcommands().get(name));
+            Text description = help.colorScheme().text(command.commandSpec().usageMessage().description()[0]);
             table.addRowValues(help.colorScheme().commandText(name), description);
         }
         return help.createHeading("%n" + section.heading() + ":%n") + table;

@@ -88,18 +88,19 @@ public final class Invariants {
                     else b.id is null or b.status <> m.status or b.workspace_id <> t.workspace_id
                     or b.parent_task_id is distinct from p.id
                     or (b.status = 'done') <> (b.completed_at is not null) end""".formatted(statuses));
+        // An attempt that ended in the commit in which the next one began never stood there as ended.
         queries.put("I10 reports: whatever ended with an output or failed has one, and nothing else", """
                 with due as (
-                    select t.id, t.run_id, t.attempt from orchestration_tasks t
+                    select t.id, t.run_id, t.attempt, false as past from orchestration_tasks t
                      where t.state_type = 'terminal' and t.carried_from is null and t.key not like '.%'
                        and (t.state = 'failed' or t.output_summary <> 'null')
-                    union all select r.id, r.id, r.attempt_number from orchestration_runs r
+                    union all select r.id, r.id, r.attempt_number, false from orchestration_runs r
                      where r.state_type = 'terminal'
-                    union all select a.run_id, a.run_id, a.attempt_number from run_attempts a
+                    union all select a.run_id, a.run_id, a.attempt_number, true from run_attempts a
                       join orchestration_runs r on r.id = a.run_id and r.attempt_number > a.attempt_number)
                 select * from due full join agent_reports p
                     on (p.subject_id, p.run_id, p.run_attempt) = (due.id, due.run_id, due.attempt)
-                 where due.id is null or p.id is null""");
+                 where due.id is null or p.id is null and not due.past""");
     }
 
     private static void money(Map<String, String> queries) {

@@ -13,17 +13,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
-/** One workspace submits a run a second; how long it takes alone, and while another one's flood waits for the same slots. */
+/**
+ * One workspace submits a run a second; how long it takes alone, while another one submits a flood, and while that waits for
+ * the same slots.
+ */
 public final class TwoTenants implements Scenario {
     public static final String TITLE = "A quiet workspace";
     public static final String ALONE = "alone";
+    public static final String SUBMITTED = "while another submits its flood";
     public static final String FLOODED = "beside another's flood";
     private static final Duration PATIENCE = Duration.ofMinutes(10);
     private static final int FLOODING = 16;
@@ -55,7 +60,14 @@ public final class TwoTenants implements Scenario {
             Keelson flood = tenant(server.client(), "flood");
             oneASecond(quiet, FEWEST);
             bench.latency(ALONE, bench.watch(() -> oneASecond(quiet, samples)));
-            submit(flood, bench.sizes().recovered());
+            try (ExecutorService flooding = Executors.newSingleThreadExecutor()) {
+                Future<?> submitted = flooding.submit(() -> {
+                    submit(flood, bench.sizes().recovered());
+                    return null;
+                });
+                bench.latency(SUBMITTED, bench.watch(() -> oneASecond(quiet, samples, () -> !submitted.isDone())));
+                submitted.get();
+            }
             bench.latency(FLOODED, bench.watch(() -> oneASecond(quiet, samples)));
         }
     }
@@ -75,25 +87,38 @@ public final class TwoTenants implements Scenario {
                 .task("work", task -> task.step("work", "process.run", Map.of("argv", List.of("sleep", "0.2"))));
     }
 
-    private static Outcome oneASecond(Keelson client, int count) throws InterruptedException {
+    private static Outcome oneASecond(Keelson client, int count) throws Exception {
+        return oneASecond(client, count, () -> true);
+    }
+
+    /** @param still asked before each run but the first few; no further one is begun once it says no */
+    private static Outcome oneASecond(Keelson client, int most, BooleanSupplier still) throws Exception {
         long start = System.nanoTime();
-        long[] latencies = new long[count];
-        CountDownLatch ended = new CountDownLatch(count);
-        try (ScheduledExecutorService clock = Executors.newScheduledThreadPool(count)) {
-            for (int i = 0; i < count; i++) {
-                int mine = i;
-                clock.schedule(() -> {
-                    long before = System.nanoTime();
-                    client.runs().awaitEnd(client.runs().create(mission()).id(), PATIENCE);
-                    latencies[mine] = System.nanoTime() - before;
-                    ended.countDown();
-                }, i, TimeUnit.SECONDS);
+        List<Long> latencies = new ArrayList<>();
+        try (ScheduledExecutorService clock = Executors.newScheduledThreadPool(most)) {
+            List<Future<@Nullable Long>> runs = new ArrayList<>();
+            for (int i = 0; i < most; i++) {
+                boolean always = i < FEWEST;
+                runs.add(clock.schedule(() -> always || still.getAsBoolean() ? latency(client) : null, i,
+                        TimeUnit.SECONDS));
             }
-            if (!ended.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
-                throw new IllegalStateException("runs of the quiet workspace did not end");
+            for (Future<@Nullable Long> run : runs) {
+                Long latency = run.get(PATIENCE.toSeconds() + most, TimeUnit.SECONDS);
+                if (latency == null) {
+                    clock.shutdownNow();
+                    break;
+                }
+                latencies.add(latency);
             }
-            return Outcome.of(count, System.nanoTime() - start, latencies);
         }
+        return Outcome.of(latencies.size(), System.nanoTime() - start,
+                latencies.stream().mapToLong(Long::longValue).toArray());
+    }
+
+    private static @Nullable Long latency(Keelson client) {
+        long before = System.nanoTime();
+        client.runs().awaitEnd(client.runs().create(mission()).id(), PATIENCE);
+        return System.nanoTime() - before;
     }
 
     private static void submit(Keelson client, int count) throws Exception {

@@ -15,11 +15,11 @@ final class Baton {
 
     private static final String WANTED = """
             select event_id < ? and (holder = ? or held_until < clock_timestamp()) from document_marks""";
+    private static final String BEGIN = """
+            insert into document_marks (event_id, holder, held_until) values (?, ?, '-infinity') on conflict do nothing""";
     private static final String TAKE = """
-            insert into document_marks as d (event_id, holder, held_until)
-            values (?, ?, clock_timestamp() + interval '10 seconds')
-            on conflict (only_one) do update set holder = excluded.holder, held_until = excluded.held_until
-             where d.holder = excluded.holder or d.held_until < clock_timestamp()
+            update document_marks set holder = ?, held_until = clock_timestamp() + interval '10 seconds'
+             where holder = ? or held_until < clock_timestamp()
             returning event_id""";
     private static final String ADVANCE = """
             update document_marks set event_id = greatest(event_id, ?),
@@ -40,20 +40,28 @@ final class Baton {
             statement.setLong(1, settled);
             statement.setObject(2, holder);
             try (ResultSet row = statement.executeQuery()) {
-                return !row.next() || row.getBoolean(1);
+                return row.next() && row.getBoolean(1);
             }
+        }
+    }
+
+    /** Has events be followed from here on, unless they are already. */
+    void begin(Connection c, long eventId) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(BEGIN)) {
+            statement.setLong(1, eventId);
+            statement.setObject(2, holder);
+            statement.executeUpdate();
         }
     }
 
     /**
      * Takes or keeps the turn for 10 s.
      *
-     * @param first where to begin if nobody ever has
      * @return up to which event all is written; empty when it is somebody else's turn
      */
-    OptionalLong take(Connection c, long first) throws SQLException {
+    OptionalLong take(Connection c) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(TAKE)) {
-            statement.setLong(1, first);
+            statement.setObject(1, holder);
             statement.setObject(2, holder);
             try (ResultSet row = statement.executeQuery()) {
                 return row.next() ? OptionalLong.of(row.getLong(1)) : OptionalLong.empty();

@@ -6,6 +6,7 @@ import io.keelson.server.db.SqlFailure;
 import io.keelson.server.run.DocumentReader;
 import io.keelson.server.run.DocumentReader.Changed;
 import io.keelson.server.run.FeedMarks;
+import io.keelson.server.run.FeedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -46,7 +47,13 @@ public final class StatusDocuments implements AutoCloseable {
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
+    /**
+     * Follows what happens from now on, or since documents were first written.
+     *
+     * @throws SqlFailure where the database cannot be asked
+     */
     public StatusDocuments start() {
+        database.runInTransaction(c -> baton.begin(c, FeedReader.lastId(c)));
         every(LOOK, this::look);
         every(SWEEP, this::sweep);
         return this;
@@ -58,7 +65,7 @@ public final class StatusDocuments implements AutoCloseable {
         if (settled < 0 || !database.withConnection(c -> baton.wanted(c, settled))) {
             return;
         }
-        OptionalLong written = database.inTransaction(c -> baton.take(c, settled));
+        OptionalLong written = database.inTransaction(baton::take);
         long at = written.orElse(settled);
         while (at < settled && !thread.isShutdown()) {
             long from = at;

@@ -110,7 +110,7 @@ class HttpServerTest {
             String run = own.create(ApiServer.WAITS);
             held = CompletableFuture
                     .supplyAsync(() -> own.get("/api/v1/runs/" + run + "/events?after=9&wait_ms=60000"));
-            own.awaitQuery("join orchestration_events e");
+            own.awaitQuery("join orchestration_events");
         }
 
         assertThat(held.get().status()).isEqualTo(200);

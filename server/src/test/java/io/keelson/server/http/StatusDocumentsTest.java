@@ -49,7 +49,7 @@ class StatusDocumentsTest {
     }
 
     private static void until(Runnable assertion) {
-        Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(20))
+        Awaitility.await().atMost(Duration.ofSeconds(90)).pollInterval(Duration.ofMillis(20))
                 .untilAsserted(assertion::run);
     }
 

@@ -86,12 +86,12 @@ class WebhookApiTest {
         ApiServer.Answer ping = api.post(path(webhook) + "/ping", "{}");
         assertThat(ping.status()).as(ping.text()).isEqualTo(200);
         String id = ping.json().get("delivery_id").stringValue();
-        Awaitility.await().atMost(Duration.ofSeconds(30))
+        Awaitility.await().atMost(Duration.ofSeconds(90))
                 .until(() -> receiver.got().stream().anyMatch(got -> got.id().equals(id)));
     }
 
     private void await(int deliveries) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> receiver.got().size() >= deliveries);
+        Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> receiver.got().size() >= deliveries);
     }
 
     private static String notifications(String text) {
@@ -103,7 +103,7 @@ class WebhookApiTest {
         JsonNode webhook = made(", \"events\": [\"*\"]");
         String run = api.create(GOOD.formatted(""));
         api.awaitState(run, "completed");
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> types().contains("run.completed"));
+        Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> types().contains("run.completed"));
 
         List<Long> ids = receiver.got().stream().map(got -> json(got).at("/data/id").longValue()).toList();
         JsonNode events = api.get("/api/v1/runs/" + run + "/events?limit=500").json().get("items");
@@ -138,7 +138,7 @@ class WebhookApiTest {
                 api.create(ApiServer.WAITS.replace("\"name\": \"waits\",", "\"name\": \"waits\", \"start\": true,"));
         api.awaitStep(asks, "waiting_approval");
         api.post("/api/v1/runs/" + asks + "/cancel", "{}");
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> types().contains("run.cancelled"));
+        Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> types().contains("run.cancelled"));
         awaitPing(all);
         awaitPing(ops);
 
@@ -170,7 +170,7 @@ class WebhookApiTest {
         runs.forEach(run -> api.awaitState(run, "completed"));
         for (int tries = 1; tries <= 2; tries++) {
             int so = tries;
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> api.get(path(webhook) + "/deliveries").json()
+            Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> api.get(path(webhook) + "/deliveries").json()
                     .get("items").valueStream().anyMatch(each -> each.get("attempts").intValue() == so));
             assertThat(receiver.got()).hasSize(so);
             api.sql("update webhook_endpoints set due_at = clock_timestamp()");
@@ -201,13 +201,13 @@ class WebhookApiTest {
         ApiServer.Answer asked = api.post(path(webhook) + "/redeliver",
                 "{\"from\": \"" + ended.get("created_at").stringValue() + "\"}");
         assertThat(asked.status()).as(asked.text()).isEqualTo(200);
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> told(before) == 1);
+        Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> told(before) == 1);
         Receiver.Got first = receiver.got().getLast();
         Awaitility.await().until(() -> api.get(path(webhook)).json().get("pending").intValue() == 0);
 
         assertThat(api.post(path(webhook) + "/redeliver", "{\"delivery_id\": \"" + first.id() + "\"}").status())
                 .isEqualTo(200);
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> told(before) == 2);
+        Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> told(before) == 2);
         assertThat(receiver.got().getLast().id()).isEqualTo(first.id());
         assertThat(receiver.got().getLast().body()).isEqualTo(first.body());
         assertThat(api.get(path(webhook)).json().get("replaying").booleanValue()).isFalse();
@@ -222,7 +222,7 @@ class WebhookApiTest {
         JsonNode webhook = made("");
         receiver.then(410);
         api.post(path(webhook) + "/ping", "{}");
-        Awaitility.await().atMost(Duration.ofSeconds(30))
+        Awaitility.await().atMost(Duration.ofSeconds(90))
                 .until(() -> !api.get(path(webhook)).json().get("enabled").booleanValue());
         assertThat(api.get(path(webhook)).json().get("disabled_reason").stringValue()).isEqualTo("gone");
         assertThat(api.post(path(webhook) + "/ping", "{}").json().get("code").stringValue())
