@@ -16,7 +16,8 @@ final class Baton {
     private static final String WANTED = """
             select event_id < ? and (holder = ? or held_until < clock_timestamp()) from document_marks""";
     private static final String BEGIN = """
-            insert into document_marks (event_id, holder, held_until) values (?, ?, '-infinity') on conflict do nothing""";
+            insert into document_marks (event_id, holder, held_until) values (?, ?, '-infinity')
+            on conflict do nothing""";
     private static final String TAKE = """
             update document_marks set holder = ?, held_until = clock_timestamp() + interval '10 seconds'
              where holder = ? or held_until < clock_timestamp()

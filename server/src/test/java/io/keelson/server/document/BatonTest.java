@@ -28,7 +28,7 @@ class BatonTest {
 
     /** Up to which event all is written; -1 where it is somebody else's turn. */
     private long taken(Baton baton) {
-        return database.<Long>withConnection(c -> baton.take(c, 3).orElse(-1));
+        return database.<Long>withConnection(c -> baton.take(c).orElse(-1));
     }
 
     private boolean advanced(Baton baton, long to) {
@@ -37,6 +37,8 @@ class BatonTest {
 
     @Test
     void whatIsWrittenCountsAlsoWhereTheTurnWasLost() {
+        database.runInTransaction(c -> slow.begin(c, 3));
+        database.runInTransaction(c -> other.begin(c, 5));
         assertThat(taken(slow)).isEqualTo(3);
         assertThat(advanced(slow, 4)).isTrue();
         assertThat(taken(other)).isEqualTo(-1);

@@ -35,6 +35,8 @@ import java.util.Random;
 final class RandomPlans {
     private static final List<String> AGENTS = List.of("ada", "bob", "cyd");
 
+    private static final List<StepKind> KINDS = List.of(StepKind.TOOL, StepKind.TURN, StepKind.APPROVAL, StepKind.WAIT);
+
     private final World world;
     private final Random random;
     /** Every task that was planned, by run and key: a loaded view does not know a finished task's steps. */
@@ -110,7 +112,7 @@ final class RandomPlans {
         before.stream().filter(each -> chance(35)).forEach(each -> up.add(new Dependency(each, chance(70))));
         List<StepSpec> steps = new ArrayList<>();
         for (int i = 0; i <= random.nextInt(4); i++) {
-            steps.add(step("s" + i, chance(80) ? StepKind.TOOL : StepKind.values()[random.nextInt(4)]));
+            steps.add(step("s" + i, chance(80) ? StepKind.TOOL : KINDS.get(random.nextInt(KINDS.size()))));
         }
         return new TaskSpec(id, "Task " + id, chance(50) ? "words" : null, "research",
                 chance(50) ? AGENTS.get(random.nextInt(3)) : null, up, rule(), chance(15) ? "${ true }" : null,
