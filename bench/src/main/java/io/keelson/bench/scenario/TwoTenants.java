@@ -13,11 +13,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -87,12 +89,13 @@ public final class TwoTenants implements Scenario {
                 .task("work", task -> task.step("work", "process.run", Map.of("argv", List.of("sleep", "0.2"))));
     }
 
-    private static Outcome oneASecond(Keelson client, int count) throws Exception {
+    private static Outcome oneASecond(Keelson client, int count) throws InterruptedException {
         return oneASecond(client, count, () -> true);
     }
 
     /** @param still asked before each run but the first few; no further one is begun once it says no */
-    private static Outcome oneASecond(Keelson client, int most, BooleanSupplier still) throws Exception {
+    private static Outcome oneASecond(Keelson client, int most, BooleanSupplier still)
+            throws InterruptedException {
         long start = System.nanoTime();
         List<Long> latencies = new ArrayList<>();
         try (ScheduledExecutorService clock = Executors.newScheduledThreadPool(most)) {
@@ -110,6 +113,8 @@ public final class TwoTenants implements Scenario {
                 }
                 latencies.add(latency);
             }
+        } catch (ExecutionException | TimeoutException e) {
+            throw new IllegalStateException("runs of the quiet workspace did not end", e);
         }
         return Outcome.of(latencies.size(), System.nanoTime() - start,
                 latencies.stream().mapToLong(Long::longValue).toArray());
