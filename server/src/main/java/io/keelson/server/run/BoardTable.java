@@ -55,12 +55,12 @@ final class BoardTable {
                     source_id, result, error_message, started_at, completed_at, created_at, updated_at)
                 select u.board_task_id, u.workspace_id, u.title, left(u.description, 4000), %s,
                     case when u.success_criteria is null then 'auto' else 'manual' end, a.name,
-                    case when u.agent_id is not null then keelson_agent(u.agent_id) end, 'orchestration', 'system', b.id,
+                    case when u.agent_id is not null then keelson_agent(u.agent_id) end, 'orchestration', 'system',
+                    (select b.id from board_tasks b where b.source_type = 'orchestration' and b.source_id = u.mission),
                     jsonb_build_array('mission_task', u.task_type), u.run_id, 'orchestration_task', u.id::text,
                     u.output_summary, left(u.error_message, 2000), u.started_at, u.completed_at, {now}, {now}
                   from u
                   left join run_agents a on a.id = u.run_agent_id
-                  left join board_tasks b on b.source_type = 'orchestration' and b.source_id = u.mission
                  where u.board_task_id is not null)
             """.formatted(mapping(TaskState.values(), BoardStatus::of));
 
@@ -92,15 +92,18 @@ final class BoardTable {
     }
 
     /**
-     * Those of an older server have no rows here, and lack nothing but these. The ids are looked up first: with the look-up
+     * Those of an older server have no rows here, and lack nothing but these. A run's row is looked up by a subselect: a join
+     * planned while the table was empty reads all of it for each batch. The ids are looked up first: with the look-up
      * in the condition, all tasks would be read behind row-level security.
      */
     static final SetStatement<Moved> UPDATE = new SetStatement<>("keelson_board_change", """
             with u as materialized (
-                select u.*, t.output_summary, case when u.task_id is null then m.id else t.board_task_id end as board_task_id
+                select u.*, t.output_summary, case when u.task_id is null
+                    then (select m.id from board_tasks m
+                           where m.source_type = 'orchestration' and m.source_id = u.mission)
+                    else t.board_task_id end as board_task_id
                   from {rows}
-                  left join orchestration_tasks t on t.id = u.task_id
-                  left join board_tasks m on m.source_type = 'orchestration' and m.source_id = u.mission)
+                  left join orchestration_tasks t on t.id = u.task_id)
             update board_tasks b
                set status = u.status, started_at = u.started_at, completed_at = u.completed_at,
                    tags = case when u.tag is null then b.tags else jsonb_build_array('mission', u.tag) end,
