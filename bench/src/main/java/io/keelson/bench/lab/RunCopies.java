@@ -77,10 +77,12 @@ public final class RunCopies {
                     String name = row.getString(1);
                     boolean id = row.getString(2).equals("uuid") && !name.equals("workspace_id");
                     names.add(name);
-                    kept.add(id ? "substr(replace(" + name + "::text, '-', ''), 13) as " + name : name);
+                    boolean text = name.equals("source_id"); // a run's or a task's id, on the board
+                    kept.add(id || text ? "substr(replace(" + name + "::text, '-', ''), 13) as " + name : name);
                     copied.add(id ? "(time || " + name + ")::uuid"
                             : switch (name) {
                                 case "queued_at" -> name + " + n * interval '1 microsecond'";
+                                case "source_id" -> "(time || source_id)::uuid::text";
                                 case "idempotency_key" -> name + " || '/' || n";
                                 default -> name;
                             });
