@@ -28,7 +28,8 @@ public final class RunCopies {
     /** Tables that name a run, and the one that they refer to. */
     private static final String TABLES = """
             select c.table_name from information_schema.columns c
-             where c.table_schema = 'public' and c.column_name = 'run_id'
+              join information_schema.tables t using (table_schema, table_name)
+             where c.table_schema = 'public' and c.column_name = 'run_id' and t.table_type = 'BASE TABLE'
             union
             select k.confrelid::regclass::text from pg_constraint k
               join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any (k.conkey)
