@@ -5,24 +5,26 @@ import java.math.BigDecimal;
 import java.time.Clock;
 import java.time.LocalDate;
 import java.time.format.DateTimeParseException;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 
-/** The command line as a function of its arguments. */
+/** The command line as a function of its arguments and its environment. */
 final class Cli {
 
     private Cli() {}
 
     /** @return the exit code */
-    static int run(PrintWriter out, PrintWriter err, Clock clock, String... arguments) {
-        return commandLine(clock).setOut(out).setErr(err).execute(arguments);
+    static int run(PrintWriter out, PrintWriter err, Clock clock, Map<String, String> environment,
+            String... arguments) {
+        return commandLine(clock, environment).setOut(out).setErr(err).execute(arguments);
     }
 
-    static CommandLine commandLine(Clock clock) {
-        return Sections.in(new CommandLine(new KeelsonCommand(clock))).setCommandName(command())
+    static CommandLine commandLine(Clock clock, Map<String, String> environment) {
+        return Sections.in(new CommandLine(new KeelsonCommand(clock, environment))).setCommandName(command())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(BigDecimal.class, Cli::amount)
                 .registerConverter(LocalDate.class, Cli::day)

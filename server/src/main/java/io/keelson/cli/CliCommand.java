@@ -6,6 +6,7 @@ import io.keelson.server.Settings;
 import java.io.PrintWriter;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -42,15 +43,23 @@ abstract class CliCommand implements Callable<Integer> {
     }
 
     final Settings settings() throws InvalidSettingsException {
-        return Settings.load();
+        return Settings.load(environment());
     }
 
     final Clock clock() {
-        return ((KeelsonCommand) spec.root().userObject()).clock;
+        return program().clock;
+    }
+
+    final Map<String, String> environment() {
+        return program().environment;
+    }
+
+    private KeelsonCommand program() {
+        return (KeelsonCommand) spec.root().userObject();
     }
 
     final Style style() {
-        return Terminals.style(noColor);
+        return Terminals.style(noColor, Terminals.interactive(), environment());
     }
 
     final void print(List<String> lines) {

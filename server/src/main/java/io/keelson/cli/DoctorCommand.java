@@ -38,7 +38,7 @@ final class DoctorCommand extends CliCommand {
     private List<Finding> findings() {
         List<Finding> findings = new ArrayList<>();
         findings.add(MachineChecks.java(Runtime.version()));
-        findings.addAll(MachineChecks.environment(System.getenv()));
+        findings.addAll(MachineChecks.environment(environment()));
         try {
             Settings settings = settings();
             findings.addAll(MachineChecks.dataFolder(settings.dataDir()));

@@ -1,6 +1,7 @@
 package io.keelson.cli;
 
 import java.time.Clock;
+import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -29,6 +30,9 @@ final class KeelsonCommand implements Runnable {
     /** For all commands; shown times only, never a lease. */
     final Clock clock;
 
+    /** The variables that this program was called with. */
+    final Map<String, String> environment;
+
     @Spec
     CommandSpec spec;
 
@@ -38,8 +42,9 @@ final class KeelsonCommand implements Runnable {
     @Option(names = {"-V", "--version"}, versionHelp = true, description = "Show the version.")
     boolean version;
 
-    KeelsonCommand(Clock clock) {
+    KeelsonCommand(Clock clock, Map<String, String> environment) {
         this.clock = clock;
+        this.environment = Map.copyOf(environment);
     }
 
     @Override

@@ -13,7 +13,8 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
-        System.exit(Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), Clock.systemUTC(), arguments));
+        System.exit(Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), Clock.systemUTC(),
+                System.getenv(), arguments));
     }
 
     /** Text goes out as UTF-8, whatever the locale of a container says. */

@@ -17,10 +17,6 @@ final class Terminals {
         return console != null && console.isTerminal() && !"dumb".equals(System.getenv("TERM"));
     }
 
-    static Style style(boolean noColor) {
-        return style(noColor, interactive(), System.getenv());
-    }
-
     static Style style(boolean noColor, boolean interactive, Map<String, String> environment) {
         boolean refused = noColor || !environment.getOrDefault("NO_COLOR", "").isEmpty();
         return new Style(interactive && !refused, !interactive || unicode(environment));

@@ -88,9 +88,9 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
         return new SettingsReader(environment, home, workingFolder).read();
     }
 
-    /** Those of this process. */
-    public static Settings load() throws InvalidSettingsException {
-        return load(System.getenv(), Path.of(System.getProperty("user.home")), Path.of("").toAbsolutePath());
+    /** Those of a process of this user, called in its folder. */
+    public static Settings load(Map<String, String> environment) throws InvalidSettingsException {
+        return load(environment, Path.of(System.getProperty("user.home")), Path.of("").toAbsolutePath());
     }
 
     /** The same on another port; 0 for a free one. */

@@ -6,6 +6,7 @@ import io.keelson.GeneratedDocs;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
@@ -14,13 +15,14 @@ class CliDocTest {
 
     @Test
     void theDocumentIsTheHelpOfEveryCommand() {
-        CommandLine keelson = Cli.commandLine(Clock.systemUTC()).setUsageHelpAutoWidth(false).setUsageHelpWidth(100);
+        CommandLine keelson =
+                Cli.commandLine(Clock.systemUTC(), Map.of()).setUsageHelpAutoWidth(false).setUsageHelpWidth(100);
         GeneratedDocs.check("docs/cli.md", "commands", String.join("\n", sections("keelson", keelson)));
     }
 
     @Test
     void everyCommandStandsInASection() {
-        assertThat(Cli.commandLine(Clock.systemUTC()).getUsageMessage(Ansi.OFF)).doesNotContain("Others:")
+        assertThat(Cli.commandLine(Clock.systemUTC(), Map.of()).getUsageMessage(Ansi.OFF)).doesNotContain("Others:")
                 .contains("Runs:", "Writing missions:");
     }
 

@@ -1,18 +1,23 @@
 package io.keelson.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.Reader;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -23,6 +28,14 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public record Cmd(Process process, StringWriter said, CompletableFuture<String> stdout,
         CompletableFuture<String> stderr) {
+
+    /** A mission that waits for a yes or no, without its name. */
+    static final String ASKS = """
+            plan:
+              tasks:
+                - id: gate
+                  steps: [{name: sign-off, kind: approval, input: {question: "Publish it?"}}, {tool: noop}]
+            """;
 
     private static final long PATIENCE_SECONDS = 120;
 
@@ -58,6 +71,19 @@ public record Cmd(Process process, StringWriter said, CompletableFuture<String> 
                         "--enable-native-access=ALL-UNNAMED", "io.keelson.cli.Main"));
         command.addAll(List.of(arguments));
         return command;
+    }
+
+    /** The path of a new file with a mission, which needs no name. */
+    static String mission(Path folder, String yaml) throws IOException {
+        return Files.writeString(Files.createTempFile(folder, "mission", ".yaml"), "name: test\n" + yaml).toString();
+    }
+
+    /** Nothing runs any more that was told of this folder. */
+    static void assertNoneLeft(Path folder) {
+        String mark = folder.toString();
+        Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(ProcessHandle.allProcesses()
+                .map(process -> process.info().commandLine().orElse("")).filter(line -> line.contains(mark)))
+                .isEmpty());
     }
 
     private static CompletableFuture<String> read(InputStream in, StringWriter text) {

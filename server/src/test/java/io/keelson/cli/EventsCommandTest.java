@@ -5,15 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.client.EventStream;
 import io.keelson.client.Keelson;
 import io.keelson.client.Run;
-import io.keelson.server.Server;
-import io.keelson.server.Settings;
-import io.keelson.server.db.DatabaseUrl;
-import io.keelson.server.db.TestDatabase;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -27,13 +22,8 @@ class EventsCommandTest {
 
     @Test
     void whatHappensIsPrintedAndFollowed(@TempDir Path folder) throws Exception {
-        DatabaseUrl url = TestDatabase.createUrl();
-        try (Server server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(),
-                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", "postgresql://" + url.user() + ":" + url.password()
-                        + "@" + url.hosts() + "/" + url.database()),
-                folder, folder))) {
-            Keelson keelson =
-                    Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
+        try (Shell shell = new Shell(folder)) {
+            Keelson keelson = shell.client();
             try (EventStream all = keelson.eventStream(Set.of("run.status.changed"), true, 0L)) {
                 String id = keelson.api().post("/runs", JsonMapper.shared().readTree(MISSION)).get("id").stringValue();
                 Run ended = keelson.runs().awaitEnd(id, Duration.ofSeconds(30));
@@ -48,11 +38,10 @@ class EventsCommandTest {
                     assertThat(one.next()).isNull();
                 }
             }
-            List<String> lines = Cmd.start(folder, Map.of(), "events", "latest").end().out().lines().toList();
+            List<String> lines = shell.lines("events", "latest");
             assertThat(lines.getFirst()).startsWith("1  ").contains("  run_created");
             assertThat(lines.getLast()).contains("run_completed").endsWith("running → completed");
-            List<String> json = Cmd.start(folder, Map.of(), "events", "--types", "step_completed", "--json").end()
-                    .out().lines().toList();
+            List<String> json = shell.lines("events", "--types", "step_completed", "--json");
             assertThat(json).hasSize(1);
             assertThat(JsonMapper.shared().readTree(json.getFirst()).get("step").intValue()).isEqualTo(1);
         }

@@ -108,8 +108,9 @@ class LifecyclesCommandTest {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         String[] all = Stream.concat(Stream.of("lifecycles"), Stream.of(arguments)).toArray(String[]::new);
-        int code = Cli.commandLine(Clock.systemUTC()).setOut(new PrintWriter(out)).setErr(new PrintWriter(err))
-                .execute(all);
+        int code =
+                Cli.commandLine(Clock.systemUTC(), Map.of()).setOut(new PrintWriter(out)).setErr(new PrintWriter(err))
+                        .execute(all);
         return new Said(code, out.toString(), err.toString());
     }
 }

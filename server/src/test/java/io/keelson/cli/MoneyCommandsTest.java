@@ -3,14 +3,11 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.Cmd.Result;
-import io.keelson.server.Server;
-import io.keelson.server.Settings;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
-import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -18,7 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What concerns money, as a shell calls it, each command a process beside one server. */
+/** What concerns money, as a shell calls it beside one server. */
 class MoneyCommandsTest {
 
     @TempDir
@@ -26,78 +23,78 @@ class MoneyCommandsTest {
 
     private static final DatabaseUrl URL = TestDatabase.createUrl();
 
-    private static Server server;
+    private static Shell shell;
 
     @BeforeAll
     static void start() throws Exception {
-        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_HTTP_PORT", "0",
-                "KEELSON_FIRST_GRANT", "100", "KEELSON_DATABASE_URL", "postgresql://" + URL.user() + ":"
-                        + URL.password() + "@" + URL.hosts() + "/" + URL.database()),
-                folder, folder));
+        shell = new Shell(folder, URL, Map.of("KEELSON_FIRST_GRANT", "100"));
     }
 
     @AfterAll
     static void stop() {
-        server.close();
+        shell.close();
     }
 
     @Test
     void creditsAreGrantedOnceByAKeyAndCorrected() throws Exception {
-        assertThat(lines("credits", "grant", "20.5", "--reason", "May", "--key", "may").getLast())
+        assertThat(shell.lines("credits", "grant", "20.5", "--reason", "May", "--key", "may").getLast())
                 .startsWith("granted 20.5; available ");
-        assertThat(keelson("credits", "grant", "20.5", "--reason", "May", "--key", "may", "--json").json()
+        assertThat(shell.run("credits", "grant", "20.5", "--reason", "May", "--key", "may", "--json").json()
                 .get("transaction_type").stringValue()).isEqualTo("grant");
-        assertThat(lines("credits", "adjust", "0.5", "--from", "available", "--to", "funding", "--reason", "too much"))
+        assertThat(shell.lines("credits", "adjust", "0.5", "--from", "available", "--to", "funding", "--reason",
+                "too much"))
                 .containsExactly("moved 0.5 from available to funding");
-        assertThat(lines("credits")).containsExactly("available  120", "reserved   0", "spent      0");
+        assertThat(shell.lines("credits")).containsExactly("available  120", "reserved   0", "spent      0");
 
-        Result conflict = keelson("credits", "grant", "1", "--key", "may");
+        Result conflict = shell.run("credits", "grant", "1", "--key", "may");
         assertThat(conflict.code()).isEqualTo(2);
         assertThat(conflict.err()).contains("[IDEMPOTENCY_KEY_CONFLICT]");
-        Result negative = keelson("credits", "grant", "--", "-1");
+        Result negative = shell.run("credits", "grant", "--", "-1");
         assertThat(negative.code()).isEqualTo(2);
         assertThat(negative.err()).startsWith("error: /amount: ").contains("OUT_OF_RANGE").hasLineCount(1);
-        assertThat(keelson("usage", "--from", "May").err()).contains("'May' is not a day such as 2026-01-31")
+        assertThat(shell.run("usage", "--from", "May").err()).contains("'May' is not a day such as 2026-01-31")
                 .doesNotContain("Exception");
-        assertThat(keelson("credits", "grant", "NaN").code()).isEqualTo(2);
-        assertThat(keelson("credits", "grant", "much").err()).contains("'much' is not a number such as 12.5")
+        assertThat(shell.run("credits", "grant", "NaN").code()).isEqualTo(2);
+        assertThat(shell.run("credits", "grant", "much").err()).contains("'much' is not a number such as 12.5")
                 .doesNotContain("Exception");
-        assertThat(keelson("keys", "revoke", "mine").err()).contains("[INVALID_ID]", "`keelson keys` lists the keys");
+        assertThat(shell.run("keys", "revoke", "mine").err()).contains("[INVALID_ID]", "`keelson keys` lists the keys");
         assertThat(
-                keelson("credits", "adjust", "1000", "--from", "available", "--to", "spent", "--reason", "all").err())
+                shell.run("credits", "adjust", "1000", "--from", "available", "--to", "spent", "--reason", "all").err())
                 .contains("[INSUFFICIENT_CREDITS]", "keelson credits grant");
 
-        assertThat(lines("ledger", "--type", "adjustment").getLast()).contains(" adjustment ", " 0.5 ", "too much");
-        assertThat(lines("ledger", "--csv")).hasSize(4).first().asString().startsWith("id,created_at,");
-        assertThat(keelson("ledger", "--json", "--limit", "1").json().get("next_cursor").isString()).isTrue();
-        assertThat(lines("ledger").getFirst().replaceAll(" +", " ")).endsWith("RUN WHO PRICE VERSION WHAT FOR");
-        assertThat(keelson("usage", "--from", "2099-01-01").err()).contains("'from' is yet to come");
-        assertThat(keelson("ledger", "latest", "--type", "grant").code()).isEqualTo(2);
+        assertThat(shell.lines("ledger", "--type", "adjustment").getLast()).contains(" adjustment ", " 0.5 ",
+                "too much");
+        assertThat(shell.lines("ledger", "--csv")).hasSize(4).first().asString().startsWith("id,created_at,");
+        assertThat(shell.run("ledger", "--json", "--limit", "1").json().get("next_cursor").isString()).isTrue();
+        assertThat(shell.lines("ledger").getFirst().replaceAll(" +", " ")).endsWith("RUN WHO PRICE VERSION WHAT FOR");
+        assertThat(shell.run("usage", "--from", "2099-01-01").err()).contains("'from' is yet to come");
+        assertThat(shell.run("ledger", "latest", "--type", "grant").code()).isEqualTo(2);
     }
 
     @Test
     void pricesAreSetListedAndRemoved() throws Exception {
-        assertThat(lines("prices")).containsExactly("no prices");
-        assertThat(lines("prices", "set", "model", "large", "2.50")).hasSize(2);
-        assertThat(lines("prices", "set", "tool", "web.search", "0.01").stream().map(l -> l.replaceAll(" +", " ")))
+        assertThat(shell.lines("prices")).containsExactly("no prices");
+        assertThat(shell.lines("prices", "set", "model", "large", "2.50")).hasSize(2);
+        assertThat(
+                shell.lines("prices", "set", "tool", "web.search", "0.01").stream().map(l -> l.replaceAll(" +", " ")))
                 .containsExactly("KIND NAME USD FOR SINCE VERSION", "tool web.search 0.01 a call 2",
                         "model large 2.5 1,000,000 tokens 1");
-        assertThat(lines("prices", "remove", "tool", "web.search")).hasSize(2);
-        Result unknown = keelson("prices", "remove", "tool", "web.search");
+        assertThat(shell.lines("prices", "remove", "tool", "web.search")).hasSize(2);
+        Result unknown = shell.run("prices", "remove", "tool", "web.search");
         assertThat(unknown.code()).isEqualTo(1);
         assertThat(unknown.err()).contains("[PRICE_NOT_FOUND]", "keelson prices");
-        assertThat(keelson("prices", "--at", "2", "--json").json().get("items").size()).isEqualTo(2);
+        assertThat(shell.run("prices", "--at", "2", "--json").json().get("items").size()).isEqualTo(2);
     }
 
     @Test
     void theBooksAreVerifiedAndWhatIsWrongIsExitCodeOne() throws Exception {
-        assertThat(lines("ledger", "verify").getLast()).startsWith("right: ").endsWith(" 1 workspace");
-        assertThat(keelson("ledger", "verify", "--all", "--json").json().get("ok").booleanValue()).isTrue();
+        assertThat(shell.lines("ledger", "verify").getLast()).startsWith("right: ").endsWith(" 1 workspace");
+        assertThat(shell.run("ledger", "verify", "--all", "--json").json().get("ok").booleanValue()).isTrue();
         UUID broken = UUID.randomUUID();
         execute("insert into workspaces (id, name) values ('" + broken + "', 'broken')");
         execute("update credit_balances set spent = 1.5 where workspace_id = '" + broken + "'");
 
-        Result wrong = keelson("ledger", "verify", "--all");
+        Result wrong = shell.run("ledger", "verify", "--all");
 
         assertThat(wrong.code()).isEqualTo(1);
         assertThat(wrong.out().strip())
@@ -106,22 +103,24 @@ class MoneyCommandsTest {
 
     @Test
     void anotherWorkspacesKeysAndCreditsAreLookedAfterByItsName() throws Exception {
-        Result made = keelson("workspaces", "create", "acme", "--limit", "steps=2", "--json");
+        Result made = shell.run("workspaces", "create", "acme", "--limit", "steps=2", "--json");
         assertThat(made.err()).contains("it has no credits yet: ", "credits grant N --workspace \"acme\"");
-        assertThat(lines("credits", "grant", "5", "--workspace", "acme").getLast())
+        assertThat(shell.lines("credits", "grant", "5", "--workspace", "acme").getLast())
                 .startsWith("granted 5 to workspace ");
-        keelson("keys", "create", "ci", "--workspace", "acme", "--scope", "runs:read");
-        String key = keelson("keys", "--workspace", "acme", "--json").json().at("/items/0/id").stringValue();
-        assertThat(lines("keys", "rotate", key, "--workspace", "acme")).singleElement().asString().startsWith("kl_");
-        assertThat(lines("keys", "revoke", key, "--workspace", "acme")).containsExactly("key " + key + " is revoked");
-        lines("workspaces", "close", made.json().get("id").stringValue());
+        shell.run("keys", "create", "ci", "--workspace", "acme", "--scope", "runs:read");
+        String key = shell.run("keys", "--workspace", "acme", "--json").json().at("/items/0/id").stringValue();
+        assertThat(shell.lines("keys", "rotate", key, "--workspace", "acme")).singleElement().asString()
+                .startsWith("kl_");
+        assertThat(shell.lines("keys", "revoke", key, "--workspace", "acme"))
+                .containsExactly("key " + key + " is revoked");
+        shell.lines("workspaces", "close", made.json().get("id").stringValue());
 
-        assertThat(lines("keys", "--workspace", "acme").getLast()).contains(" revoked ", " ago ")
+        assertThat(shell.lines("keys", "--workspace", "acme").getLast()).contains(" revoked ", " ago ")
                 .doesNotContain(" in ");
-        assertThat(lines("audit").stream().map(line -> line.replaceAll(" +", " "))).anySatisfy(
+        assertThat(shell.lines("audit").stream().map(line -> line.replaceAll(" +", " "))).anySatisfy(
                 line -> assertThat(line).contains(" credits_granted acme ").endsWith(" amount=5"))
                 .anySatisfy(line -> assertThat(line).endsWith(" workspace_created acme name=acme limits.steps=2"));
-        assertThat(lines("audit", "--workspace", "acme").getFirst()).doesNotContain("WORKSPACE");
+        assertThat(shell.lines("audit", "--workspace", "acme").getFirst()).doesNotContain("WORKSPACE");
     }
 
     private static void execute(String sql) throws Exception {
@@ -132,17 +131,7 @@ class MoneyCommandsTest {
 
     @Test
     void usageIsATableWithATotal() throws Exception {
-        assertThat(lines("usage", "--by", "agent").getLast().replaceAll(" +", " ")).isEqualTo("total 0 0 0 0");
-        assertThat(keelson("usage", "--by", "hour").code()).isEqualTo(2);
-    }
-
-    private static List<String> lines(String... arguments) throws Exception {
-        Result result = keelson(arguments);
-        assertThat(result.code()).as(result.err()).isZero();
-        return result.out().lines().toList();
-    }
-
-    private static Result keelson(String... arguments) throws Exception {
-        return Cmd.start(folder, Map.of(), arguments).end();
+        assertThat(shell.lines("usage", "--by", "agent").getLast().replaceAll(" +", " ")).isEqualTo("total 0 0 0 0");
+        assertThat(shell.run("usage", "--by", "hour").code()).isEqualTo(2);
     }
 }

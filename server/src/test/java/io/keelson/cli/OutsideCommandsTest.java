@@ -5,14 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.RunFilter;
-import io.keelson.server.Server;
-import io.keelson.server.Settings;
-import io.keelson.server.db.DatabaseUrl;
-import io.keelson.server.db.TestDatabase;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,39 +22,36 @@ class OutsideCommandsTest {
     @TempDir
     private static Path folder;
 
-    private static Server server;
+    private static Shell shell;
     private static Keelson keelson;
 
     @BeforeAll
     static void start() throws Exception {
-        DatabaseUrl url = TestDatabase.createUrl();
-        server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_HTTP_PORT", "0",
-                "KEELSON_DATABASE_URL", "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/"
-                        + url.database()),
-                folder, folder));
-        keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
+        shell = new Shell(folder);
+        keelson = shell.client();
     }
 
     @AfterAll
     static void stop() {
-        server.close();
+        shell.close();
     }
 
     @Test
     void ordersAndDeploymentsAreListedShownAndEnded() throws Exception {
-        assertThat(lines("orders")).containsExactly("no orders");
+        assertThat(shell.lines("orders")).containsExactly("no orders");
         String order = keelson.commands().placeOrder(json("""
                 {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1.5", "limit_price": "60000"}"""),
                 "one").get("id").stringValue();
         String deployment = keelson.commands().deploy(json("{\"strategy\": \"momentum\", \"mode\": \"paper\"}"), "two")
                 .get("id").stringValue();
 
-        assertThat(lines("orders").getLast()).contains(order, "BTC-USD", "limit", "1.5", "60000", "open");
-        assertThat(lines("orders", "cancel", order)).contains("status: cancelled");
-        assertThat(lines("orders", "show", order)).contains("id: " + order, "symbol: BTC-USD", "status: cancelled");
-        assertThat(lines("deployments").getLast()).contains(deployment, "momentum", "paper", "running");
-        assertThat(lines("deployments", "stop", deployment)).contains("status: stopped");
-        Cmd.Result unknown = keelson("orders", "show", deployment);
+        assertThat(shell.lines("orders").getLast()).contains(order, "BTC-USD", "limit", "1.5", "60000", "open");
+        assertThat(shell.lines("orders", "cancel", order)).contains("status: cancelled");
+        assertThat(shell.lines("orders", "show", order)).contains("id: " + order, "symbol: BTC-USD",
+                "status: cancelled");
+        assertThat(shell.lines("deployments").getLast()).contains(deployment, "momentum", "paper", "running");
+        assertThat(shell.lines("deployments", "stop", deployment)).contains("status: stopped");
+        Cmd.Result unknown = shell.run("orders", "show", deployment);
         assertThat(unknown.code()).isEqualTo(1);
         assertThat(unknown.err()).contains("_NOT_FOUND]");
     }
@@ -68,9 +60,9 @@ class OutsideCommandsTest {
     void bulkJobsAreListedAndShown() throws Exception {
         String job = keelson.bulk().cancel(RunFilter.all().tag("none"), "over", "key").id();
 
-        assertThat(lines("bulk").getLast()).contains(job, "cancel");
-        assertThat(lines("bulk", "stop", job).getFirst()).startsWith(job + "  cancel  ");
-        assertThat(lines("bulk", "show", job)).anySatisfy(line -> assertThat(line).endsWith("reason:    over"));
+        assertThat(shell.lines("bulk").getLast()).contains(job, "cancel");
+        assertThat(shell.lines("bulk", "stop", job).getFirst()).startsWith(job + "  cancel  ");
+        assertThat(shell.lines("bulk", "show", job)).anySatisfy(line -> assertThat(line).endsWith("reason:    over"));
     }
 
     @Test
@@ -81,8 +73,8 @@ class OutsideCommandsTest {
         Run parent = keelson.runs().awaitEnd(keelson.recipes().run(recipe, Map.of()).id(), Duration.ofSeconds(30));
 
         assertThat(parent.childCount()).isEqualTo(1);
-        assertThat(lines("show", parent.id())).contains("of recipe " + recipe + " version 1, child runs: 1");
-        assertThat(lines("show", "latest")).contains("child of run " + parent.id());
+        assertThat(shell.lines("show", parent.id())).contains("of recipe " + recipe + " version 1, child runs: 1");
+        assertThat(shell.lines("show", "latest")).contains("child of run " + parent.id());
     }
 
     @Test
@@ -93,22 +85,12 @@ class OutsideCommandsTest {
         Path goal = Files.writeString(folder.resolve("goal.yaml"),
                 "goal: Ship it\nkind: release\ninput: {version: '1.4'}\n");
 
-        Cmd.Result waits = keelson("run", goal.toString());
+        Cmd.Result waits = shell.run("run", goal.toString());
 
         assertThat(waits.code()).as(waits.err()).isEqualTo(4);
     }
 
     private static JsonNode json(String text) {
         return JsonMapper.shared().readTree(text);
-    }
-
-    private static List<String> lines(String... arguments) throws Exception {
-        Cmd.Result result = keelson(arguments);
-        assertThat(result.code()).as(result.err()).isZero();
-        return result.out().lines().toList();
-    }
-
-    private static Cmd.Result keelson(String... arguments) throws Exception {
-        return Cmd.start(folder, Map.of(), arguments).end();
     }
 }

@@ -26,8 +26,7 @@ class AgentWorkerTest {
     @Test
     void whatAWorkerLeftBehindAnotherGoesOnWith(@TempDir Path folder) throws Exception {
         try (Server server = Server.start(Settings.load(Map.of("KEELSON_DATA_DIR", folder.toString(),
-                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", "postgresql://" + URL.user() + ":" + URL.password()
-                        + "@" + URL.hosts() + "/" + URL.database()),
+                "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL", TestDatabase.text(URL)),
                 folder, folder))) {
             Keelson keelson = Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
             Agent agent = keelson.agents().create(AgentRequest.of("counter").tools(List.of("echo")).maxTurns(9)

@@ -35,7 +35,7 @@ class FirstGrantTest {
     private BigDecimal available(Map<String, String> settings) throws Exception {
         Map<String, String> all = new HashMap<>(settings);
         all.putAll(Map.of("KEELSON_DATA_DIR", folder.toString(), "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL",
-                "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/" + url.database()));
+                TestDatabase.text(url)));
         try (Server server = Server.start(Settings.load(all, folder, folder))) {
             return Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build().credits()
                     .balance().available();

@@ -54,6 +54,11 @@ public final class TestDatabase {
         return copyOf("template1");
     }
 
+    /** With the password, as settings take it. */
+    public static String text(DatabaseUrl url) {
+        return "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/" + url.database();
+    }
+
     private static DatabaseUrl copyOf(String template) {
         String name = "test_" + COUNT.incrementAndGet();
         execute("create database " + name + " template " + template + " strategy wal_log");

@@ -80,14 +80,9 @@ final class ApiServer implements AutoCloseable {
     ApiServer(Path dataDir, DatabaseUrl url, Map<String, String> settings) throws Exception {
         Map<String, String> all = new TreeMap<>(settings);
         all.putAll(Map.of("KEELSON_DATA_DIR", dataDir.toString(), "KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL",
-                text(url)));
+                TestDatabase.text(url)));
         server = Server.start(Settings.load(all, dataDir, dataDir));
         database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2));
-    }
-
-    /** With the password, as settings take it. */
-    static String text(DatabaseUrl url) {
-        return "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/" + url.database();
     }
 
     /** The header of a new key to a new workspace, with all scopes that it can have. */

@@ -96,7 +96,7 @@ class HttpServerTest {
     void aTakenPortIsNamed() throws Exception {
         String port = String.valueOf(api.url().getPort());
         Settings second = Settings.load(Map.of("KEELSON_DATA_DIR", folder.resolve("second").toString(),
-                "KEELSON_HTTP_PORT", port, "KEELSON_DATABASE_URL", ApiServer.text(TestDatabase.createUrl())), folder,
+                "KEELSON_HTTP_PORT", port, "KEELSON_DATABASE_URL", TestDatabase.text(TestDatabase.createUrl())), folder,
                 folder);
 
         assertThatThrownBy(() -> Server.start(second)).isInstanceOf(StartupException.class)

@@ -39,7 +39,7 @@ class FrozenNodeTest {
     @Test
     void whatItSaysLateChangesNothing(@TempDir Path folder) throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();
-        Map<String, String> shared = Map.of("KEELSON_DATABASE_URL", ServerProcess.text(url), "KEELSON_LEASE_SECONDS",
+        Map<String, String> shared = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(url), "KEELSON_LEASE_SECONDS",
                 "2", "KEELSON_ALLOWED_COMMANDS", "sleep");
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2));
                 ServerProcess one = ServerProcess.start(folder.resolve("one"), shared);

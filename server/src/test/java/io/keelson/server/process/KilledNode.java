@@ -5,6 +5,7 @@ import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.CountingProxy.Loss;
 import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,7 +37,7 @@ final class KilledNode implements AutoCloseable {
         this.folder = folder;
         this.toDatabase = new CountingProxy(database);
         this.settings = new HashMap<>(settings);
-        this.settings.put("KEELSON_DATABASE_URL", ServerProcess.text(toDatabase.url()));
+        this.settings.put("KEELSON_DATABASE_URL", TestDatabase.text(toDatabase.url()));
         this.process = ServerProcess.launch(folder, this.settings);
     }
 

@@ -1,7 +1,6 @@
 package io.keelson.server.process;
 
 import io.keelson.client.Keelson;
-import io.keelson.server.db.DatabaseUrl;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -73,11 +72,6 @@ final class ServerProcess implements AutoCloseable {
     Keelson client(String url, Duration timeout) throws IOException {
         return Keelson.builder().url(url).apiKey(Files.readString(dataDir.resolve("api-key")).strip())
                 .timeout(timeout).build();
-    }
-
-    /** With the password, as settings take it. */
-    static String text(DatabaseUrl url) {
-        return "postgresql://" + url.user() + ":" + url.password() + "@" + url.hosts() + "/" + url.database();
     }
 
     /** What it has said so far. */

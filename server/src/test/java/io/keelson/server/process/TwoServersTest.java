@@ -27,7 +27,7 @@ class TwoServersTest {
 
     @Test
     void theOtherServerFinishesTheWorkOfAKilledOne() throws Exception {
-        Map<String, String> shared = Map.of("KEELSON_DATABASE_URL", ServerProcess.text(TestDatabase.createUrl()),
+        Map<String, String> shared = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(TestDatabase.createUrl()),
                 "KEELSON_LEASE_SECONDS", Long.toString(LEASE.toSeconds()), "KEELSON_ALLOWED_COMMANDS", "sleep");
         try (ServerProcess doomed = ServerProcess.start(folder.resolve("one"), shared);
                 ServerProcess other = ServerProcess.start(folder.resolve("two"), shared)) {

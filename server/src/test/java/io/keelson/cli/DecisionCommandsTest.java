@@ -1,0 +1,160 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.Cmd.Result;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What people are asked and what they answer, beside one server. */
+class DecisionCommandsTest {
+
+    @TempDir
+    static Path folder;
+
+    private static Shell shell;
+
+    @BeforeAll
+    static void start() throws Exception {
+        shell = new Shell(folder);
+    }
+
+    @AfterAll
+    static void stop() {
+        shell.close();
+    }
+
+    @Test
+    void anApprovalIsSeenInEveryViewAndGivenToItsStep() throws Exception {
+        Result run = shell.run("run", shell.mission(Cmd.ASKS), "--json");
+        assertThat(run.code()).as(run.err()).isEqualTo(4);
+        String id = run.json().at("/run/id").asString();
+        assertThat(run.json().at("/waiting/0/input/question").asString()).isEqualTo("Publish it?");
+        assertThat(shell.run("states", id, "--json").json().at("/contracts/steps/run").asString())
+                .isEqualTo("WAITING_APPROVAL");
+        assertThat(shell.run("states", "latest").out().lines().map(line -> line.replaceAll(" +", " "))).contains(
+                "IN WORDS OF RUN TASKS STEPS", "canonical running 1 running 1 pending, 1 waiting_approval",
+                "handoff RUNNING", "gate4 awaiting_user_confirmation 1 executing");
+        Result plain = shell.run("watch", id);
+        assertThat(plain.code()).isEqualTo(4);
+        assertThat(plain.out()).contains("Publish it?", "keelson approve " + id + " --watch");
+        Result wrong = shell.run("approve", id, "--step", "other");
+        assertThat(wrong.code()).isEqualTo(1);
+        assertThat(wrong.err()).contains("[STEP_NOT_FOUND]").contains("sign-off");
+        assertThat(shell.run("approve", id, "--step", "sign-off", "--watch").code()).isZero();
+    }
+
+    @Test
+    void whoeverIsToJudgeSeesWhat() throws Exception {
+        String mission = shell.mission("""
+                config: {acceptance: human}
+                plan:
+                  tasks:
+                    - {id: report, steps: [{tool: echo, input: {text: all is well}}], verify: [{kind: human}]}
+                """);
+        Result review = shell.run("run", mission);
+        assertThat(review.code()).as(review.err()).isEqualTo(4);
+        assertThat(review.out()).contains("the output of report is to be approved", "all is well");
+        assertThat(shell.run("runs").out()).contains("running, waits for a human");
+        assertThat(shell.run("show", "latest").out()).contains("all is well");
+        Result accept = shell.run("task", "approve", "latest/report", "--watch");
+        assertThat(accept.code()).as(accept.err()).isEqualTo(4);
+        assertThat(accept.out()).contains("its result is to be accepted", "all is well");
+        assertThat(shell.run("approve", "latest", "--watch").code()).isZero();
+        assertThat(shell.run("runs").out()).doesNotContain("waits for a human");
+    }
+
+    @Test
+    void anOutputIsJudged() throws Exception {
+        Result run = shell.run("run", shell.mission("""
+                plan:
+                  tasks:
+                    - id: draft
+                      retry: {base_delay_seconds: 0}
+                      verify: [{kind: human}]
+                      steps: [{tool: noop, input: {output: a text}}]
+                """));
+        assertThat(run.code()).as(run.err()).isEqualTo(4);
+        assertThat(run.out()).contains("draft waits for a human", "the output of draft is to be approved",
+                "keelson task approve|reject ");
+        Result other = shell.run("task", "approve", "latest/drift");
+        assertThat(other.err()).contains("[TASK_NOT_FOUND]", "it has draft");
+        assertThat(shell.run("task", "approve", "latest/draft", "--attempt", "7").err()).contains("[GATE_CHANGED]");
+        Result again = shell.run("task", "reject", "latest/draft", "--again", "--comment", "longer", "--watch");
+        assertThat(again.code()).as(again.err()).isEqualTo(4);
+        assertThat(shell.run("show", "latest").out()).containsPattern("draft +awaiting_human +2 ");
+        Result approved = shell.run("task", "approve", "latest/draft", "--watch");
+        assertThat(approved.code()).as(approved.err()).isZero();
+        assertThat(approved.err()).contains("draft is completed");
+    }
+
+    @Test
+    void aTicketIsListedAndAnswered() throws Exception {
+        Result run = shell.run("run", shell.mission("""
+                config: {escalation: {on_exhausted: true}}
+                plan:
+                  tasks:
+                    - id: bad
+                      steps: [{name: try, tool: fail, input: {message: no luck}, retry: {max_attempts: 1}}]
+                    - {id: next, depends_on: [bad], trigger_rule: all_done, steps: [{tool: noop}]}
+                """), "--json");
+        assertThat(run.code()).as(run.err()).isEqualTo(4);
+        String ticket = run.json().at("/waiting/0/id").asString();
+        String id = run.json().at("/run/id").asString();
+        Result shown = shell.run("show", id);
+        assertThat(shown.out()).contains("escalated", "ticket " + ticket, "no luck",
+                "keelson resolve " + ticket + " resume|skip|fail|cancel");
+        Result listed = shell.run("escalations");
+        assertThat(listed.out()).contains(ticket, "error", "attempt_budget_exhausted", "no luck");
+        assertThat(listed.err()).contains("keelson resolve TICKET");
+        assertThat(shell.run("resolve", ticket, "forget").code()).isEqualTo(2);
+        Result resolved = shell.run("resolve", "latest", "skip", "--comment", "known", "--watch", "--json");
+        assertThat(resolved.code()).as(resolved.err()).isZero();
+        assertThat(resolved.json().at("/tasks/1/state").asString()).isEqualTo("completed");
+        assertThat(shell.run("escalations", "--run", id).out()).contains("no tickets");
+        assertThat(shell.run("escalations", "--all", "--json").json().at("/items/0/comment").asString())
+                .isEqualTo("known");
+        Result fork = shell.run("fork", id, "--from", "next", "--name", "again", "--watch", "--json");
+        assertThat(fork.code()).isEqualTo(4);
+        assertThat(fork.json().at("/run/forked_from").asString()).isEqualTo(id);
+        assertThat(shell.run("fail", "latest", "--reason", "enough").out()).contains("is failed");
+    }
+
+    @Test
+    void theInboxIsWorkedOff() throws Exception {
+        String first = shell.run("run", shell.mission(Cmd.ASKS), "--json").json().at("/run/id").asString();
+        String item = shell.run("inbox", "--run", first, "--json").json().at("/items/0/id").asString();
+        assertThat(item).startsWith("step_");
+        assertThat(shell.run("inbox", "assign", item, "@me", "--due", "2h").out()).contains(item);
+        Result listed = shell.run("inbox", "--mine", "--kind", "approval_step");
+        assertThat(listed.out()).contains(item, "Publish it?", "in 1h");
+        assertThat(listed.err()).contains("keelson inbox --review");
+        Result approved = shell.run("approve", item, "--comment", "yes", "--watch");
+        assertThat(approved.code()).as(approved.err()).isZero();
+        assertThat(shell.run("inbox", "--run", first).out()).contains("nothing waits for you");
+    }
+
+    @Test
+    void aRunWhoseBudgetIsUsedUpSaysHowToRaiseIt() throws Exception {
+        Result run = shell.run("run", shell.mission("""
+                config: {budget: {hard_limit_usd: 0.5}}
+                plan:
+                  tasks:
+                    - id: dear
+                      steps: [{tool: noop, input: {cost: 0.5}}, {tool: noop, input: {cost: 0.1}}]
+                """));
+        assertThat(run.code()).as(run.err()).isEqualTo(4);
+        assertThat(run.out()).contains("its budget", "keelson budget ", "--hard-limit USD --watch",
+                "keelson credits grant").doesNotContain("keelson resume");
+        Result raised = shell.run("budget", "latest", "--hard-limit", "1", "--watch");
+        assertThat(raised.code()).as(raised.err()).isZero();
+        Result example = shell.run("run", Path.of("../examples/budget.yaml").toRealPath().toString(), "--input",
+                "drafts=50", "--external-id", "b-1");
+        assertThat(example.code()).as(example.err()).isEqualTo(4);
+        assertThat(shell.run("show", "latest").out()).contains(", external id b-1");
+        assertThat(shell.run("budget", "latest", "--hard-limit", "5", "--watch").code()).isZero();
+    }
+}

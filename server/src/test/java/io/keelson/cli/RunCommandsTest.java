@@ -1,0 +1,101 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.Cmd.Result;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How runs are made, followed and ended beside one server, and what wrong use is told. */
+class RunCommandsTest {
+
+    @TempDir
+    static Path folder;
+
+    private static Shell shell;
+
+    @BeforeAll
+    static void start() throws Exception {
+        shell = new Shell(folder);
+    }
+
+    @AfterAll
+    static void stop() {
+        shell.close();
+    }
+
+    @Test
+    void aFailureIsExitCodeOneAndNamed() throws Exception {
+        String mission = shell.mission("""
+                plan:
+                  tasks:
+                    - id: bad
+                      steps: [{tool: fail, input: {code: NO_LUCK, class: permanent, message: none today}}]
+                """);
+        Result plain = shell.run("run", mission);
+        assertThat(plain.code()).isEqualTo(1);
+        assertThat(plain.out()).contains("bad failed: NO_LUCK: none today");
+        Result json = shell.run("run", mission, "--json");
+        assertThat(json.code()).isEqualTo(1);
+        assertThat(json.json().at("/run/error_code").asString()).isEqualTo("NO_LUCK");
+        assertThat(json.err()).isEmpty();
+    }
+
+    @Test
+    void aTimeoutKeepsTheRun() throws Exception {
+        String mission = shell.mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 3600}}]}]}");
+        Result run = shell.run("run", mission, "--timeout", "0", "--json");
+        assertThat(run.code()).isEqualTo(124);
+        assertThat(run.err()).contains("not ended in time", "the run goes on");
+        assertThat(shell.run("cancel", run.json().at("/run/id").asString()).out()).contains("is cancelled");
+    }
+
+    @Test
+    void artifactsAreListedAndRemoved() throws Exception {
+        shell.lines("run", shell.mission("""
+                plan: {tasks: [{id: note, steps: [{tool: artifact.write, input: {name: n.txt, content: some}}]}]}
+                """));
+        Path copy = folder.resolve("copy.txt");
+        assertThat(shell.run("artifacts", "latest", "--get", "n.txt", "--to", copy.toString()).err())
+                .contains(copy + ", 4 ");
+        assertThat(copy).hasContent("some");
+        assertThat(shell.run("artifacts", "latest", "--remove", "n.txt").err()).contains("n.txt is removed");
+        assertThat(shell.run("artifacts", "latest").out()).contains("n.txt", "no longer");
+    }
+
+    @Test
+    void wrongUseIsExitCodeTwo() throws Exception {
+        assertThat(shell.run("run").code()).isEqualTo(2);
+        assertThat(shell.run("fly").err()).contains("[USAGE]");
+        assertThat(shell.run("budget", "latest").err()).startsWith("error: Missing required argument");
+        Result invalid =
+                shell.run("validate", shell.mission("plan:\n  tasks:\n    - id: a\n      steps: [{tool: nope}]\n"
+                        + "      depends_on: [b]\n"));
+        assertThat(invalid.code()).isEqualTo(2);
+        assertThat(invalid.err()).contains("[INVALID_MISSION]").contains("(line 5)", "[UNKNOWN_TOOL]").contains(
+                "(line 6)",
+                "[DEPENDENCY_UNKNOWN]");
+        Result json = shell.run("run", shell.mission("plan: {tasks: [{id: a, stepz: 1}]}"), "--json");
+        assertThat(json.code()).isEqualTo(2);
+        assertThat(json.json().at("/problems/0/pointer").asString()).isEqualTo("/plan/tasks/0/stepz");
+        assertThat(shell.run("show", "01a1fc1a-2040-79ed-8302-73f10cc0903c").err()).contains("[RUN_NOT_FOUND]");
+    }
+
+    @Test
+    void whatNeedsNoServerStartsNone() throws Exception {
+        Path untouched = folder.resolve("untouched");
+        for (List<String> arguments : List.of(List.of("--version"), List.of("--help"), List.of("tools", "echo"),
+                List.of("lifecycles", "run", "--format", "mermaid"), List.of("run", "--help"))) {
+            Result result = Shell.run(Map.of("KEELSON_DATA_DIR", untouched.toString()),
+                    arguments.toArray(String[]::new));
+            assertThat(result.code()).as(arguments + result.err()).isZero();
+            assertThat(result.out()).isNotBlank();
+        }
+        assertThat(untouched).doesNotExist();
+    }
+}

@@ -1,0 +1,119 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.Cmd.Result;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A server in a process of its own: it is found, ends as it is told to, and says in a line why it cannot start. */
+class ServerCommandTest {
+
+    @TempDir
+    static Path folder;
+
+    @AfterEach
+    void nothingIsLeftRunning() {
+        Cmd.assertNoneLeft(folder);
+    }
+
+    @Test
+    void aServerIsFoundByTheOtherCommands() throws Exception {
+        Cmd server = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "0"), "server");
+        try {
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> url() != null);
+            String mission = mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 3600}}]}]}");
+            Result started = Cmd.start(data(), Map.of(), "run", mission, "--detach").end();
+            assertThat(started.code()).as(started.err()).isZero();
+            String id = started.out().strip();
+            assertThat(keelson("pause", id).out()).contains("is paused");
+            Result paused = keelson("watch", id);
+            assertThat(paused.code()).isEqualTo(4);
+            assertThat(paused.out()).contains("keelson resume " + id);
+            assertThat(keelson("resume", id).out()).contains("is running");
+            assertThat(keelson("cancel", id, "--reason", "enough").out()).contains("is cancelled");
+            assertThat(keelson("watch", id).code()).isEqualTo(3);
+            assertThat(keelson("show", id, "--json").json().at("/steps/0/state").asString()).isEqualTo("cancelled");
+            assertThat(keelson("runs", "--state", "cancelled", "--json").json().at("/items/0/id").asString())
+                    .isEqualTo(id);
+            Result refused = keelson("pause", id);
+            assertThat(refused.code()).isEqualTo(1);
+            assertThat(refused.err()).contains("[INVALID_STATE_TRANSITION]").doesNotContain("\tat ");
+            assertThat(keelson("tools", "--server", "--json").json().get("items")).isNotEmpty();
+            Result second = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "0"), "server").end();
+            assertThat(second.code()).isEqualTo(1);
+            assertThat(second.err()).contains("[DATA_DIR_IN_USE]").hasLineCount(1);
+        } finally {
+            server.process().destroy();
+        }
+        Result ended = server.end();
+        assertThat(ended.code()).isEqualTo(143);
+        assertThat(ended.err()).contains("Keelson listens at http://127.0.0.1:", data().resolve("api-key").toString());
+        assertThat(keelson("run", mission("plan: {tasks: []}"), "--detach").err()).contains("[NO_SERVER]");
+        assertThat(keelson("run", "absent.yaml").err()).contains("[FILE_NOT_FOUND]");
+    }
+
+    @Test
+    void whatStandsInAServersWayIsOneLine() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = Integer.toString(taken.getLocalPort());
+            assertOneLine(
+                    Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", port, "KEELSON_LOG_LEVEL", "error"), "server").end(),
+                    1, "PORT_IN_USE");
+        }
+        assertOneLine(
+                Cmd.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u:p@127.0.0.1:1/d"), "server").end(),
+                1, "DATABASE_UNREACHABLE");
+        Path file = Files.writeString(folder.resolve("file"), "");
+        assertOneLine(Cmd.start(file.resolve("data"), Map.of(), "server").end(), 1, "DATA_DIR_NOT_WRITABLE");
+        Result settings = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "many", "KEELSON_LOG_LEVEL", "loud"), "server")
+                .end();
+        assertThat(settings.code()).isEqualTo(2);
+        assertThat(settings.err()).contains("[SETTING_INVALID]").contains("KEELSON_HTTP_PORT=many",
+                "KEELSON_LOG_LEVEL=loud");
+    }
+
+    @Test
+    void doctorLooksAtEverything() throws Exception {
+        Result well = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "0", "KEELSON_HTTP_PROT", "1"), "doctor", "--json")
+                .end();
+        assertThat(well.code()).as(well.out()).isZero();
+        assertThat(well.json().get("checks").findValuesAsString("check")).contains("Java", "data folder", "disk space",
+                "git", "port", "embedded PostgreSQL", "database", "clocks", "settings");
+        Result ill = Cmd.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u@127.0.0.1:1/d"), "doctor").end();
+        assertThat(ill.code()).isEqualTo(1);
+        assertThat(ill.out()).contains("fail  database", "DATABASE_UNREACHABLE");
+    }
+
+    private static void assertOneLine(Result result, int code, String name) {
+        assertThat(result.code()).as(result.err()).isEqualTo(code);
+        assertThat(result.err()).contains("[" + name + "]").hasLineCount(1);
+    }
+
+    private static Path data() {
+        return folder.resolve("data");
+    }
+
+    private static @Nullable String url() throws IOException {
+        Path file = data().resolve("url");
+        return Files.exists(file) ? Files.readString(file) : null;
+    }
+
+    private static Result keelson(String... arguments) {
+        return Shell.run(Map.of("KEELSON_DATA_DIR", data().toString()), arguments);
+    }
+
+    private static String mission(String yaml) throws IOException {
+        return Cmd.mission(folder, yaml);
+    }
+}

@@ -1,0 +1,77 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.Cmd.Result;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What only somebody at a terminal does and sees, each command a process. */
+class TerminalTest {
+
+    @TempDir
+    static Path folder;
+
+    private static Shell shell;
+
+    @BeforeAll
+    static void start() throws Exception {
+        shell = new Shell(folder);
+    }
+
+    @AfterAll
+    static void stop() {
+        shell.close();
+    }
+
+    @AfterEach
+    void nothingIsLeftRunning() {
+        Cmd.assertNoneLeft(folder);
+    }
+
+    @Test
+    void ctrlCWhileTheRunIsBeingMadeSaysWhereToLook() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Cmd run = Cmd.start(folder, Map.of("KEELSON_URL", "http://127.0.0.1:" + silent.getLocalPort()), "run",
+                    shell.mission("plan: {tasks: []}"));
+            try (Socket request = silent.accept()) {
+                assertThat(request.getInputStream().read()).isEqualTo('P');
+                run.interrupt();
+                Result interrupted = run.end();
+                assertThat(interrupted.code()).isEqualTo(130);
+                assertThat(interrupted.err()).contains("interrupted", "keelson runs").doesNotContain("Exception");
+            }
+        }
+    }
+
+    @Test
+    void inATerminalTheTreeIsDrawn() throws Exception {
+        String mission =
+                shell.mission("plan: {tasks: [{id: nap, title: A nap, steps: [{tool: wait, input: {seconds: 1}}]}]}");
+        String line = String.join(" ", Arrays.stream(Cmd.command("run", mission).toArray(String[]::new))
+                .map(word -> "'" + word + "'").toList());
+        Result run = Cmd.start(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
+                List.of("script", "-qefc", "stty cols 60 rows 20; " + line, "/dev/null")).end();
+        assertThat(run.code()).as(run.out()).isZero();
+        assertThat(run.out()).contains("✓", "A nap", "━━━", "1/1 tasks", "\u001b[?25l", "\u001b[?25h");
+    }
+
+    @Test
+    void theInboxIsWorkedOffByAnswersLineByLine() throws Exception {
+        String run = shell.run("run", shell.mission(Cmd.ASKS), "--json").json().at("/run/id").asString();
+        List<String> reviewed = new ArrayList<>(List.of("sh", "-c", "printf 's\\n' | \"$@\"", "sh"));
+        reviewed.addAll(Cmd.command("inbox", "--run", run, "--review"));
+        assertThat(Cmd.start(folder, Map.of(), reviewed).end().out()).contains("Publish it?", "accept: ", "skipped");
+    }
+}
