@@ -6,12 +6,15 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.auth.WorkspacePurge;
 import java.nio.file.Path;
 import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -47,8 +50,10 @@ class WorkspacePurgeTest {
         send("POST", "/runs:cancel", "{\"filter\": {\"name\": \"nobody\"}}");
         String done = send("POST", "/runs", """
                 {"name": "done", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
-                  {"tool": "artifact.write", "input": {"name": "a.txt", "content": "x"}}]}]}}""").get("id")
+                  {"tool": "artifact.write", "input": {"name": "a.txt", "content": "x"}}]},
+                  {"id": "b", "depends_on": ["a"], "steps": [{"tool": "noop"}]}]}}""").get("id")
                 .stringValue();
+        work();
         send("POST", "/runs", ApiServer.WAITS.replace("\"waits\",", "\"waits\", \"start\": true,"));
         Awaitility.await().atMost(Duration.ofSeconds(20)).until(
                 () -> send("GET", "/runs/" + done, null).get("state").stringValue().equals("completed"));
@@ -57,6 +62,17 @@ class WorkspacePurgeTest {
     @AfterEach
     void stop() {
         api.close();
+    }
+
+    /** A worker says how far it is, and what it does. */
+    private void work() {
+        String claim = "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"max\": 1, \"wait_ms\": 20000}";
+        send("POST", "/dispatch/claim", claim.replace("20000", "0"));
+        send("POST", "/runs", ApiServer.REMOTE);
+        JsonNode item = send("POST", "/dispatch/claim", claim).get("items").get(0);
+        send("POST", "/dispatch/heartbeat", """
+                {"worker_id": "w", "items": [{"step_id": "%s", "lease_epoch": %s, "progress": {"fraction": 0.5}, "logs": ["a line"]}]}
+                """.formatted(item.get("step_id").stringValue(), item.get("lease_epoch").intValue()));
     }
 
     private JsonNode send(String method, String path, String body) {
@@ -94,6 +110,51 @@ class WorkspacePurgeTest {
         });
     }
 
+    /** All ids in rows of the workspace, its own among them. */
+    private Set<String> ids() {
+        return found("""
+                select format('select %I::text from %I where workspace_id = %L', c.column_name, c.table_name, '{}')
+                  from information_schema.columns c
+                  join information_schema.columns w using (table_schema, table_name)
+                  join information_schema.tables t using (table_schema, table_name)
+                 where c.udt_name = 'uuid' and w.column_name = 'workspace_id' and table_schema = 'public'
+                   and t.table_type = 'BASE TABLE'""".replace("{}", workspace));
+    }
+
+    /** In which tables some of the ids are. */
+    private Set<String> tablesWith(Set<String> ids) {
+        return found("""
+                select format('select %L from %I where %I = any (%L)', table_name, table_name, column_name, '{{}}')
+                  from information_schema.columns join information_schema.tables using (table_schema, table_name)
+                 where udt_name = 'uuid' and table_schema = 'public' and table_type = 'BASE TABLE'
+                """.replace("{}", String.join(",", ids)));
+    }
+
+    /** What the statements find that a statement makes. */
+    private Set<String> found(String statements) {
+        return api.database().withConnection(c -> {
+            try (var s = c.createStatement()) {
+                Set<String> found = new TreeSet<>();
+                for (String each : column(s, statements)) {
+                    found.addAll(column(s, each));
+                }
+                return found;
+            }
+        });
+    }
+
+    private static List<String> column(Statement s, String sql) throws SQLException {
+        List<String> values = new ArrayList<>();
+        try (ResultSet row = s.executeQuery(sql)) {
+            while (row.next()) {
+                if (row.getString(1) != null) {
+                    values.add(row.getString(1));
+                }
+            }
+        }
+        return values;
+    }
+
     private JsonNode deleted() {
         api.sql("update workspaces set closed_at = clock_timestamp() - interval '1 minute' where id = '" + workspace
                 + "'");
@@ -107,6 +168,9 @@ class WorkspacePurgeTest {
     void nothingStaysButTheBooks() {
         Map<String, Long> before = rows();
         assertThat(before.values().stream().filter(n -> n > 0)).hasSizeGreaterThan(12);
+        Set<String> ids = ids();
+        assertThat(tablesWith(ids)).contains("step_logs", "step_progress", "work_results", "run_heads", "timers",
+                "work_queue", "orchestration_events", "run_attempts", "orchestration_task_dependencies");
 
         ApiServer.Answer answer = api.send("DELETE", "/api/v1/workspaces/" + workspace, null);
 
@@ -120,6 +184,9 @@ class WorkspacePurgeTest {
                 assertThat(n).as(table).isZero();
             }
         });
+        // Its name stays, too: in the row that says that it is deleted.
+        assertThat(tablesWith(ids)).containsExactlyInAnyOrder("billing_ledger", "credit_balances", "operator_audit",
+                "workspaces");
         assertThat(api.get("/api/v1/ledger/verify?all=true").text()).doesNotContain("\"discrepancy\":{");
         Awaitility.await().atMost(Duration.ofSeconds(10)).until(
                 () -> api.send("GET", "/api/v1/runs", null, "Authorization", bearer).status() == 401);
