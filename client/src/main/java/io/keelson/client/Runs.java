@@ -66,6 +66,14 @@ public final class Runs {
         return run(Call.post(Route.of("/runs/", id, "/cancel"), body).repeatable());
     }
 
+    /**
+     * Takes a run out of sight for good that has ended or was never started. Its ledger stays. One that is deleted already
+     * stays so.
+     */
+    public void delete(String id) {
+        api.send(Call.of("DELETE", Route.of("/runs/", id), null).repeatable());
+    }
+
     /** Opens the next attempt of a failed run. */
     public Run retry(String id, RetryFrom from) {
         JsonNode body = Json.object().put("from", from.name().toLowerCase(Locale.ROOT));

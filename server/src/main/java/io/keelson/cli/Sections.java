@@ -22,7 +22,7 @@ final class Sections {
             new Section("Runs",
                     List.of("run", "watch", "runs", "show", "states", "events", "artifacts", "explain")),
             new Section("Their course",
-                    List.of("pause", "resume", "cancel", "fail", "retry", "replan", "fork", "budget",
+                    List.of("pause", "resume", "cancel", "fail", "retry", "replan", "fork", "budget", "delete",
                             "task", "signal", "bulk")),
             new Section("People", List.of("inbox", "proposals", "approve", "reject", "escalations", "resolve", "board",
                     "reports", "report")),

@@ -52,7 +52,11 @@ class RunCommandsTest {
         Result run = shell.run("run", mission, "--timeout", "0", "--json");
         assertThat(run.code()).isEqualTo(124);
         assertThat(run.err()).contains("not ended in time", "the run goes on");
-        assertThat(shell.run("cancel", run.json().at("/run/id").asString()).out()).contains("is cancelled");
+        String id = run.json().at("/run/id").asString();
+        assertThat(shell.run("delete", id).err()).contains("INVALID_STATE_TRANSITION");
+        assertThat(shell.run("cancel", id).out()).contains("is cancelled");
+        assertThat(shell.run("delete", id).out()).contains("run " + id + " is deleted");
+        assertThat(shell.run("show", id).err()).contains("RUN_NOT_FOUND");
     }
 
     @Test

@@ -268,6 +268,7 @@ final class Flush {
             }
         }
         if (!stale.isEmpty()) {
+            stale.forEach(views::drop); // what is not loaded was deleted
             store.load(connection, stale).values().forEach(views::put);
         }
     }

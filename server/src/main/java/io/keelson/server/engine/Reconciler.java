@@ -9,7 +9,11 @@ import io.keelson.core.run.StepError;
 import io.keelson.server.db.Database;
 import io.keelson.server.run.RunStore;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
 /**
@@ -51,10 +55,30 @@ final class Reconciler {
                         expired.lease(), Actor.RECONCILER);
     }
 
-    /** Timers that came due while no node had them in memory. */
+    /**
+     * Timers that came due while no node had them in memory. Those of deleted runs go: a child or a parent may have armed one
+     * since.
+     */
     int dueTimers() {
-        return act(Observer.Duty.TIMERS, database.withConnection(c -> store.dueTimers(c, MOST_AT_ONCE)).stream()
-                .<Command>map(t -> new Command.TimerDue(t.runId(), t.kind(), t.subject(), Actor.RECONCILER)).toList());
+        List<RunStore.DueTimer> due = database.withConnection(c -> store.dueTimers(c, MOST_AT_ONCE));
+        List<CompletableFuture<Reply>> answers = due.stream().map(t -> commands
+                .apply(new Command.TimerDue(t.runId(), t.kind(), t.subject(), Actor.RECONCILER))).toList();
+        Set<UUID> gone = new TreeSet<>();
+        for (int i = 0; i < due.size(); i++) {
+            try {
+                answers.get(i).join();
+            } catch (CompletionException e) {
+                if (!(e.getCause() instanceof Commands.RunNotFound)) {
+                    throw e;
+                }
+                gone.add(due.get(i).runId());
+            }
+        }
+        if (!gone.isEmpty()) {
+            database.runInTransaction(c -> store.disarm(c, gone));
+        }
+        observer.mended(Observer.Duty.TIMERS, due.size());
+        return due.size();
     }
 
     /** Runs that are running although all their tasks have ended, among the next stretch of those that are open. */

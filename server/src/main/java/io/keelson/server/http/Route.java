@@ -83,6 +83,10 @@ record Route(HandlerType method, String path, @Nullable Scope scope, Action acti
             return post(scope, path, action).add(HandlerType.POST, path, scope, action);
         }
 
+        Table deleteAlso(Scope scope, String path, Action action) {
+            return delete(scope, path, action).add(HandlerType.DELETE, path, scope, action);
+        }
+
         /** At the root, for everybody. */
         Table getOpen(String path, Action action) {
             return add(HandlerType.GET, path, null, action);

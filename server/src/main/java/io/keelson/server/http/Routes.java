@@ -35,7 +35,7 @@ final class Routes {
         StreamReads patient = new StreamReads(stopping);
         new EventStreams(reads, door, stopping, places, patient).addTo(table);
         new FeedStreams(reads, door, stopping, places, patient).addTo(table);
-        new RunActions(reads, admission, credits, submission).addTo(table);
+        new RunActions(reads, admission, credits, submission, rooms.database()).addTo(table);
         new BulkActions(rooms.bulk(), rooms.database(), rooms.ids(), keyed).addTo(table);
         new ExportedEvents(reads, rooms.artifacts()).addTo(table);
         new SignalActions(reads, rooms.ids(), rooms.secrets(), submission).addTo(table);

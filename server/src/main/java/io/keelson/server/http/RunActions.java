@@ -1,12 +1,18 @@
 package io.keelson.server.http;
 
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Command;
+import io.keelson.server.auth.Audit;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.run.RunDeletion;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 /** What clients do to a run that exists. Every answer is the run as it is afterwards. */
 final class RunActions {
@@ -20,16 +26,20 @@ final class RunActions {
     private final Admission admission;
     private final CreditDoor credits;
     private final Submission submission;
+    private final Database database;
+    private final RunDeletion deletion = new RunDeletion(DbClock.DATABASE);
 
-    RunActions(Reads reads, Admission admission, CreditDoor credits, Submission submission) {
+    RunActions(Reads reads, Admission admission, CreditDoor credits, Submission submission, Database database) {
         this.reads = reads;
         this.admission = admission;
         this.credits = credits;
         this.submission = submission;
+        this.database = database;
     }
 
     void addTo(Route.Table table) {
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/start", this::start);
+        table.deleteAlso(Scope.RUNS_WRITE, "/runs/{id}", this::delete);
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/budget", this::budget);
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/pause", call -> reasoned(call, "reason",
                 (run, reason) -> new Command.Pause(run, reason, call.actor())));
@@ -93,6 +103,35 @@ final class RunActions {
         try (Admission.Ticket _ = admission.reopen(call, call.id("id", IdKind.RUN))) {
             return done(call, run -> new Command.Retry(run, fromStart, call.actor()));
         }
+    }
+
+    /** One that was never started is cancelled first: whatever is open can still begin. */
+    private Answer delete(Call call) throws IOException, InterruptedException {
+        call.query().done();
+        call.fields().done();
+        UUID id = call.id("id", IdKind.RUN);
+        RunDeletion.Found found = deleted(call, id);
+        if (found.state() == RunState.CREATED) {
+            submission.submit(call, new Command.Cancel(id, "deleted", call.actor()));
+            found = deleted(call, id);
+        }
+        if (!found.state().terminal()) {
+            throw Refusal
+                    .of(ErrorCode.INVALID_STATE_TRANSITION, "only a run that was not started, or has ended, is deleted")
+                    .allowing(List.of("cancel")).with("current_state", found.state().wire());
+        }
+        return Answer.empty(204);
+    }
+
+    private RunDeletion.Found deleted(Call call, UUID id) {
+        return database.inTransaction(c -> {
+            var found = deletion.delete(c, call.workspace(), id);
+            if (found.isPresent() && found.get().state().terminal() && !found.get().deleted()) {
+                Audit.write(c, call.origin(), "run_deleted", call.workspace(), id.toString(),
+                        JsonNodeFactory.instance.objectNode());
+            }
+            return Reads.found(found, IdKind.RUN, id);
+        });
     }
 
     private Answer done(Call call, Plain command) throws InterruptedException {

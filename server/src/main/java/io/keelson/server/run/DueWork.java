@@ -156,6 +156,11 @@ final class DueWork {
             select run_id, kind, subject from timers where due_at <= (select {now}) order by due_at limit ?"""
             .replace("{now}", DbClock.SQL);
 
+    private static final String DISARM =
+            """
+            delete from timers t
+             where t.run_id = any (?) and (select r.deleted_at is null from orchestration_runs r where r.id = t.run_id) is not true""";
+
     /** Laterals with a limit, for a plain {@code exists} may be answered by reading all open tasks there are. */
     private static final String STUCK_JOINS = """
             with open as materialized (
@@ -280,6 +285,13 @@ final class DueWork {
                 }
             }
             return found;
+        }
+    }
+
+    void disarm(Connection c, Collection<UUID> runIds) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(DISARM)) {
+            BinaryArray.bindIds(statement, 1, runIds);
+            statement.executeUpdate();
         }
     }
 

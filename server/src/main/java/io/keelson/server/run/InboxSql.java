@@ -49,6 +49,7 @@ final class InboxSql {
                     select 'proposal', p.id, p.run_id, p.created_at, p.expires_at
                       from proposals p
                      where p.workspace_id = ? and p.state = 'pending'
+                       and (select r.deleted_at from orchestration_runs r where r.id = p.run_id) is null
                        and (p.expires_at is null or p.expires_at > {now})) i
                   left join inbox_assignments a on a.subject = i.subject and a.since = i.since)""".replace("{now}",
             DbClock.SQL);

@@ -22,7 +22,7 @@ public final class ProposalReader {
               join orchestration_runs r on r.id = p.run_id
               left join orchestration_tasks t on t.id = p.task_id
               left join orchestration_steps s on s.id = p.step_id
-             where p.workspace_id = ?""".replace("{now}", DbClock.SQL);
+             where p.workspace_id = ? and r.deleted_at is null""".replace("{now}", DbClock.SQL);
 
     private static final String ONE = PROPOSALS + " and p.id = ?";
 

@@ -58,6 +58,11 @@ final class ReadSql {
     static final String BY_EXTERNAL_ID = """
             select id from orchestration_runs where workspace_id = ? and external_id = ?""";
 
+    /** Whether the run is there for clients. Not a join, which a plan made on empty tables would begin with all runs. */
+    private static final String NOT_DELETED = """
+
+               and (select r.deleted_at from orchestration_runs r where r.id = %s.run_id) is null""";
+
     /** With what a {@link RunFilter} adds. */
     static final String RUNS = """
             select %s
@@ -156,7 +161,7 @@ final class ReadSql {
     static final String TASK = """
             select %s
               from orchestration_tasks t left join run_agents a on a.id = t.run_agent_id
-             where t.workspace_id = ? and t.id = ?""".formatted(TASK_COLUMNS);
+             where t.workspace_id = ? and t.id = ?""".formatted(TASK_COLUMNS) + NOT_DELETED.formatted("t");
 
     private static final String STEP_COLUMNS = """
             s.id, s.run_id, s.task_id, t.key as task_key,
@@ -190,7 +195,7 @@ final class ReadSql {
               from orchestration_steps s
               join orchestration_tasks t on t.id = s.task_id
               left join step_progress p on p.step_id = s.id
-             where s.workspace_id = ? and s.id = ?""".formatted(STEP_COLUMNS);
+             where s.workspace_id = ? and s.id = ?""".formatted(STEP_COLUMNS) + NOT_DELETED.formatted("s");
 
     /** What waits for a signal in the run's present, or is yet to. */
     static final String SIGNAL_INPUTS = """
@@ -273,9 +278,9 @@ final class ReadSql {
     static final String LOGS = """
             select l.lease_epoch * 1000000::bigint + l.line as seq, l.attempt, l.message, l.at as created_at
               from orchestration_steps s join step_logs l on l.step_id = s.id
-             where s.workspace_id = ? and s.id = ? and l.lease_epoch * 1000000::bigint + l.line > ?
+             where s.workspace_id = ? and s.id = ?%s and l.lease_epoch * 1000000::bigint + l.line > ?
              order by l.lease_epoch, l.line
-             limit ?""";
+             limit ?""".formatted(NOT_DELETED.formatted("s"));
 
     static final String WORKERS = """
             select id, tools, slots, version, draining, first_seen_at, last_seen_at from workers
@@ -300,7 +305,7 @@ final class ReadSql {
               join orchestration_runs r on r.id = e.run_id
               left join orchestration_tasks t on t.id = e.task_id
               left join orchestration_steps s on s.id = e.step_id
-             where e.workspace_id = ?""";
+             where e.workspace_id = ? and r.deleted_at is null""";
 
     static final String ESCALATION = ESCALATIONS + " and e.id = ?";
 

@@ -224,6 +224,11 @@ public final class RunStore {
         return due.dueTimers(c, limit);
     }
 
+    /** Removes the timers of those of the runs that have been deleted. */
+    public void disarm(Connection c, Collection<UUID> runIds) throws SQLException {
+        due.disarm(c, runIds);
+    }
+
     /**
      * Looks at some of the runs that have not ended, for those that have been running for a minute and wait for nothing:
      * no open task, no timer.

@@ -197,7 +197,7 @@ final class RunsTable {
                 array(select moment from engine_outages o cross join lateral (values (from_at), (to_at)) as m (moment)
                        where o.to_at > r.created_at order by moment) as outages
               from orchestration_runs r join run_heads h on h.run_id = r.id
-             where r.id = any (?)
+             where r.id = any (?) and r.deleted_at is null
              order by r.id""";
 
     /** The time is read when a row's lock is held; the last row's is the latest. One row more when there is no run. */
