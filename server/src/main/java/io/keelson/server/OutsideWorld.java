@@ -51,7 +51,8 @@ final class OutsideWorld {
             }
         }
         List<Tool> tools = new ArrayList<>(builtIn);
-        tools.addAll(CommandTools.of(commands, settings.timeout().plus(MARGIN)));
+        Duration held = settings.timeout().plus(MARGIN);
+        tools.addAll(CommandTools.of(commands, held.multipliedBy(2)));
         return new ToolCatalog(tools);
     }
 }

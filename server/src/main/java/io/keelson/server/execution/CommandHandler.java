@@ -20,6 +20,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,12 +39,16 @@ public final class CommandHandler {
     private static final Logger LOG = LoggerFactory.getLogger(CommandHandler.class);
     static final int MAX_ATTEMPTS = 3;
     private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
+    /** So often who waits for a command looks at it, for another node may be at it. */
+    private static final Duration LOOK = Duration.ofMillis(250);
 
     private final Database database;
     private final ExecutionCommands table;
     private final Adapters adapters;
     private final Supplier<UUID> ids;
     private final Duration lease;
+    /** Opens when this node has next noted what came of a command. */
+    private final AtomicReference<CountDownLatch> noted = new AtomicReference<>(new CountDownLatch(1));
 
     /**
      * @param ids ordered by time
@@ -61,6 +68,37 @@ public final class CommandHandler {
         return accepted instanceof CommandResult.Sent(ExecutionCommand command)
                 ? new CommandResult.Sent(drive(command))
                 : accepted;
+    }
+
+    /**
+     * The same, and waits while somebody else is at it, perhaps a node that has died, and until it is tried again. Answers
+     * what is under way when that would take longer than a command is held.
+     */
+    public CommandResult runToItsEnd(CommandRequest request) throws InterruptedException {
+        long end = System.nanoTime() + lease.toNanos();
+        while (true) {
+            CountDownLatch news = noted.get();
+            CommandResult result = run(request);
+            Duration rest = rest(result);
+            if (rest == null || System.nanoTime() + rest.toNanos() - end > 0) {
+                return result;
+            }
+            boolean told = news.await(rest.toNanos(), TimeUnit.NANOSECONDS);
+            LOG.trace("looking again at a command, told to: {}", told);
+        }
+    }
+
+    /** When to look again; null when it has ended. */
+    private static @Nullable Duration rest(CommandResult result) {
+        return switch (result) {
+            case CommandResult.Sent(ExecutionCommand command) -> switch (command.state()) {
+                case EXECUTING -> LOOK;
+                case AWAITING_TOOL -> Duration.between(command.updatedAt(), command.wakeAt());
+                case COMPLETED, FAILED, UNKNOWN -> null;
+            };
+            case CommandResult.InFlight _ -> LOOK;
+            case CommandResult.Replayed _,CommandResult.Conflict _,CommandResult.NoTarget _ -> null;
+        };
     }
 
     private CommandResult accept(Connection c, CommandRequest request) throws SQLException {
@@ -115,17 +153,23 @@ public final class CommandHandler {
     ExecutionCommand drive(ExecutionCommand command) throws InterruptedException {
         Outcome outcome = attempt(command);
         Settled settled = settled(command, outcome);
+        ExecutionCommand now = note(command, settled);
+        noted.getAndSet(new CountDownLatch(1)).countDown();
+        return now;
+    }
+
+    private ExecutionCommand note(ExecutionCommand command, Settled settled) {
         return database.inTransaction(c -> {
-            Optional<ExecutionCommand> noted = table.settle(c, command, settled);
-            if (noted.isEmpty()) {
+            Optional<ExecutionCommand> after = table.settle(c, command, settled);
+            if (after.isEmpty()) {
                 LOG.warn("command {} was taken over before its outcome could be noted: {}", command.id(),
                         settled.state().wire());
                 return table.find(c, command.workspaceId(), command.id()).orElse(command);
             }
-            if (noted.get().completedAt() != null) {
-                audit(c, Origin.SERVER, "command_" + noted.get().state().wire(), noted.get());
+            if (after.get().completedAt() != null) {
+                audit(c, Origin.SERVER, "command_" + after.get().state().wire(), after.get());
             }
-            return noted.get();
+            return after.get();
         });
     }
 

@@ -42,9 +42,12 @@ public final class CommandTools {
 
     private CommandTools() {}
 
-    /** @param handler does what the steps ask for */
+    /**
+     * @param handler does what the steps ask for
+     * @param timeout enough to wait for whoever is at a command and then to call the provider
+     */
     public static List<Tool> of(CommandHandler handler, Duration timeout) {
-        return all(handler::run, handler.registered(), timeout);
+        return all(handler::runToItsEnd, handler.registered(), timeout);
     }
 
     /** To be looked at and checked against, not to be executed. */

@@ -62,8 +62,7 @@ final class ExecutionCommands {
                 for update skip locked))""").replace("{now}", DbClock.SQL);
 
     private static final String TAKE_ONE = TAKE.replace("{which}", """
-            id = ? and wake_at is not null and (state = 'awaiting_tool' or wake_at <= (select {now}))""")
-            .replace("{now}", DbClock.SQL);
+            id = ? and wake_at <= (select {now})""").replace("{now}", DbClock.SQL);
 
     /** What may have arrived and may not be repeated. The epoch stays: whoever is late with the outcome is heard. */
     private static final String GIVE_UP = """

@@ -288,6 +288,18 @@ class CommandApiTest {
     }
 
     @Test
+    void aStepWaitsForACommandThatIsTriedAgainAndNeedsNoAttemptForIt() {
+        provider.next(Mood.FAILS, Mood.BUSY);
+        String run = api.create("""
+                {"name": "trade", "start": true, "plan": {"tasks": [{"id": "t", "steps": [
+                  {"name": "buy", "tool": "order.place", "input": %s, "retry": {"max_attempts": 1}}]}]}}"""
+                .formatted(ORDER));
+        api.awaitState(run, "completed");
+        assertThat(asked()).hasSize(3).extracting(TestProvider.Asked::key).containsOnly(asked().getFirst().key());
+        assertThat(api.get("/api/v1/runs/" + run + "/steps").json().at("/items/0/attempt").intValue()).isOne();
+    }
+
+    @Test
     void aStepThatWasRefusedAsksAnewWhenItsRunIsRetried() {
         provider.next(Mood.REFUSES);
         String run = api.create("""

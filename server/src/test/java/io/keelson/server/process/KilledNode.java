@@ -7,6 +7,7 @@ import io.keelson.server.db.CountingProxy.Write;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -31,7 +32,8 @@ final class KilledNode implements AutoCloseable {
     private final CountingProxy toDatabase;
     private final ReplyGate gate = new ReplyGate();
     private final Map<String, String> settings;
-    private ServerProcess process;
+    private volatile ServerProcess process;
+    private CountDownLatch doomed = new CountDownLatch(0);
 
     KilledNode(Path folder, DatabaseUrl database, Map<String, String> settings) throws IOException {
         this.folder = folder;
@@ -52,13 +54,26 @@ final class KilledNode implements AutoCloseable {
         return process.client(gate.url(), Duration.ofSeconds(10));
     }
 
+    /** The way by the gate as the environment of a program names it. */
+    Map<String, String> address() throws IOException {
+        return Map.of("KEELSON_URL", gate.url(), "KEELSON_API_KEY",
+                Files.readString(folder.resolve("api-key")).strip());
+    }
+
     /**
      * Kills it when it gets there, after it has got past so many times, and returns once it is dead.
      *
      * @param write what is committed then; of no account before a reply, which is the next one
      */
     void killAt(Point point, Write write, int past) throws IOException, InterruptedException {
+        doom(point, write, past);
+        awaitDeath();
+    }
+
+    /** The same without waiting for it. When it is started again meanwhile, that process is the one to be killed. */
+    void doom(Point point, Write write, int past) {
         CountDownLatch dead = new CountDownLatch(1);
+        doomed = dead;
         Runnable kill = () -> {
             process.killNow();
             dead.countDown();
@@ -68,8 +83,12 @@ final class KilledNode implements AutoCloseable {
             case AFTER_COMMIT -> toDatabase.lose(Loss.ANSWER, write, past, kill);
             case BEFORE_REPLY -> gate.withhold(kill);
         }
-        if (!dead.await(60, TimeUnit.SECONDS)) {
-            throw new IllegalStateException("it did not get to " + point + " of " + write + ":\n" + process.log());
+    }
+
+    /** Waits until it has got to where it is killed. */
+    void awaitDeath() throws IOException, InterruptedException {
+        if (!doomed.await(60, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("it did not get to where it is killed:\n" + process.log());
         }
     }
 

@@ -1,0 +1,150 @@
+package io.keelson.server.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
+import io.keelson.client.RunRequest;
+import io.keelson.client.Step;
+import io.keelson.server.Invariants;
+import io.keelson.server.db.CountingProxy.Write;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.plan.Documents;
+import io.keelson.server.plan.Format;
+import io.keelson.server.plan.Reading;
+import io.keelson.server.process.KilledNode.Point;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * examples/release-train from its goal to its order, once undisturbed and once with the server killed at five named
+ * moments, each time started anew on the same data folder: that changes nothing but the time.
+ */
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
+class ReleaseTrainTest {
+    private static final Path MISSION = Path.of("../examples/release-train/release-train.yaml");
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    /** The planner's first answer, which is not recorded yet; the planner dies, too. */
+    private static final Write PLANNED = new Write("insert into work_results", "");
+    /** The agent has asked for a tool, and nobody has called it. */
+    private static final Write TURNED = new Write("insert into orchestration_steps", "echo");
+    /** The verifier has rejected the notes. */
+    private static final Write REJECTED = told("task_verification_failed");
+    /** The order is placed; neither its command nor its step knows. */
+    private static final Write PLACED = new Write("insert into paper_effects", "");
+    /** Everything is done, and the run is about to be. */
+    private static final Write ENDED = told("run_completed");
+
+    @Test
+    void fiveKillsChangeNothingButTheTime(@TempDir Path folder) throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(2));
+                KilledNode node = new KilledNode(folder, url,
+                        Map.of("KEELSON_LEASE_SECONDS", "2", "KEELSON_PROVIDER_TIMEOUT_SECONDS", "1"))) {
+            node.awaitReady();
+            try (TrainProcess worker = new TrainProcess(node.address(), folder.resolve("worker.log"))) {
+                List<String> undisturbed = undisturbed(node);
+                List<String> killed = killed(node, worker);
+                assertThat(String.join("\n", killed)).isEqualTo(String.join("\n", undisturbed));
+            }
+            assertThat(node.client().api().get("/orders").get("items")).as("one order of each run").hasSize(2);
+            Invariants.hold(database);
+        }
+    }
+
+    private static List<String> undisturbed(KilledNode node) throws IOException {
+        Keelson client = node.client();
+        String run = create(client);
+        client.runs().start(run);
+        awaitPlan(client, run);
+        client.runs().approve(run, "a good plan");
+        awaitSignal(client, run);
+        client.runs().approve(run, "the line is clear");
+        return end(client, run);
+    }
+
+    private static List<String> killed(KilledNode node, TrainProcess worker) throws Exception {
+        String run = create(node.client());
+        node.doom(Point.BEFORE_COMMIT, PLANNED, 0);
+        tell(() -> node.client().runs().start(run));
+        node.awaitDeath();
+        worker.killAndStartAnew();
+        node.restart();
+        node.awaitReady();
+        awaitPlan(node.client(), run);
+        node.doom(Point.AFTER_COMMIT, TURNED, 0);
+        tell(() -> node.client().runs().approve(run, "a good plan"));
+        node.awaitDeath();
+        node.doom(Point.AFTER_COMMIT, REJECTED, 0);
+        node.restart();
+        node.awaitReady();
+        node.awaitDeath();
+        node.restart();
+        node.awaitReady();
+        awaitSignal(node.client(), run);
+        node.doom(Point.AFTER_COMMIT, PLACED, 0);
+        tell(() -> node.client().runs().approve(run, "the line is clear"));
+        node.awaitDeath();
+        node.doom(Point.BEFORE_COMMIT, ENDED, 0);
+        node.restart();
+        node.awaitDeath();
+        node.restart();
+        node.awaitReady();
+        return end(node.client(), run);
+    }
+
+    private static String create(Keelson client) throws IOException {
+        JsonNode mission = ((Reading.Done<JsonNode>) Documents.read(Files.readAllBytes(MISSION), Format.YAML)).value();
+        ((ObjectNode) mission).put("start", false);
+        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(
+                () -> client.workers().stream().anyMatch(worker -> worker.tools().contains("plan")));
+        return client.runs().create(RunRequest.of(mission)).id();
+    }
+
+    private interface Telling {
+        void tell() throws Exception;
+    }
+
+    /** What is told is taken, or the node would not get to where it is killed; the answer may die with it. */
+    private static void tell(Telling telling) throws Exception {
+        try {
+            telling.tell();
+        } catch (KeelsonException e) {
+            assertThat(e.status()).as("no refusal: " + e.getMessage()).isZero();
+        }
+    }
+
+    private static void awaitPlan(Keelson client, String run) {
+        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20))
+                .until(() -> client.runs().get(run).state().equals("awaiting_approval"));
+    }
+
+    private static void awaitSignal(Keelson client, String run) {
+        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(
+                () -> client.runs().steps(run).stream().map(Step::state).anyMatch("waiting_approval"::equals));
+    }
+
+    private static List<String> end(Keelson client, String run) {
+        assertThat(client.runs().awaitEnd(run, PATIENCE).state()).isEqualTo("completed");
+        return Story.of(client, run);
+    }
+
+    private static Write told(String event) {
+        return new Write("insert into orchestration_events", event);
+    }
+}
