@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -23,6 +24,11 @@ import tools.jackson.databind.JsonNode;
         footerHeading = "%nExamples:%n", footer = {"  keelson audit", "  keelson audit --workspace acme --limit 100",
                 "  keelson audit --json | jq '.items[] | select(.action == \"key_created\")'"})
 final class AuditCommand extends CliCommand {
+
+    /** Actions that say by null that there is no such limit or price any more. */
+    private static final Set<String> TAKEN_AWAY = Set.of("workspace_changed", "prices_changed");
+
+    private static final String NONE = "none";
 
     @Option(names = "--workspace", paramLabel = "WORKSPACE",
             description = "Only what was done to this one: id or name.")
@@ -57,7 +63,7 @@ final class AuditCommand extends CliCommand {
         for (AuditEntry entry : entries) {
             String id = text(entry.workspaceId());
             table.row(when(entry), Cells.clean(entry.actorId()), text(entry.fromAddress()), entry.action(),
-                    Cells.clean(names.getOrDefault(id, id)), subject(entry), detail(entry.detail()));
+                    Cells.clean(names.getOrDefault(id, id)), subject(entry), detail(entry));
         }
         return table.lines(0, style());
     }
@@ -66,7 +72,7 @@ final class AuditCommand extends CliCommand {
         Table table = new Table("WHEN", "WHO", "FROM", "WHAT", "SUBJECT", "DETAIL");
         for (AuditEntry entry : entries) {
             table.row(when(entry), Cells.clean(entry.actorId()), text(entry.fromAddress()), entry.action(),
-                    subject(entry), detail(entry.detail()));
+                    subject(entry), detail(entry));
         }
         return table.lines(0, style());
     }
@@ -81,10 +87,13 @@ final class AuditCommand extends CliCommand {
         return subject.equals(entry.workspaceId()) ? "" : Cells.clean(subject);
     }
 
-    /** As {@code name=value}, what lies deeper as {@code name.name=value}; without what is null. */
-    private static String detail(JsonNode detail) {
+    /** As {@code name=value}, what lies deeper as {@code name.name=value}; what is null as {@code none} where it was made so. */
+    private static String detail(AuditEntry entry) {
         List<String> parts = new ArrayList<>();
-        detail.properties().forEach(member -> add(parts, member.getKey(), member.getValue()));
+        entry.detail().properties().forEach(member -> add(parts, member.getKey(), member.getValue()));
+        if (!TAKEN_AWAY.contains(entry.action())) {
+            parts.removeIf(part -> part.endsWith("=" + NONE));
+        }
         return Cells.clean(String.join(" ", parts));
     }
 
@@ -93,8 +102,8 @@ final class AuditCommand extends CliCommand {
             value.properties().forEach(member -> add(parts, name + "." + member.getKey(), member.getValue()));
         } else if (value.isArray()) {
             parts.add(name + "=" + String.join(",", value.valueStream().map(each -> each.asString()).toList()));
-        } else if (!value.isNull()) {
-            String text = value.asString();
+        } else {
+            String text = value.isNull() ? NONE : value.asString();
             parts.add(name + "=" + (text.contains(" ") ? "'" + text + "'" : text));
         }
     }

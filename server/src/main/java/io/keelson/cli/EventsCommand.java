@@ -10,8 +10,12 @@ import io.keelson.server.StartupException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.math.BigDecimal;
 import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -23,6 +27,11 @@ import tools.jackson.databind.JsonNode;
                 "  keelson events --follow --types run.status.changed",
                 "  keelson events latest --json | jq -r .event_type"})
 final class EventsCommand extends CliCommand {
+
+    /** Members of payloads that are amounts, in the order in which they are printed. */
+    private static final List<String> MONEY = List.of("amount", "cost", "charged", "uncollected", "warn_at",
+            "allotment", "child_charged", "hard_limit", "soft_limit", "credits_reserved", "credits_charged",
+            "credits_refunded");
 
     @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's id, or latest; all runs when not given.")
     @Nullable String run;
@@ -78,6 +87,18 @@ final class EventsCommand extends CliCommand {
         return keelson.eventStream(types, follow, after != null ? after : follow ? null : Long.valueOf(0));
     }
 
+    /** What it says of credits, such as {@code charged=0.04 hard_limit=0.05}; nothing of what is nothing. */
+    private static String money(JsonNode payload) {
+        return MONEY.stream().filter(name -> payload.path(name).isString())
+                .map(name -> amount(name, payload.get(name).stringValue())).flatMap(Optional::stream)
+                .collect(Collectors.joining(" "));
+    }
+
+    private static Optional<String> amount(String name, String text) {
+        BigDecimal amount = new BigDecimal(text);
+        return amount.signum() == 0 ? Optional.empty() : Optional.of(name + "=" + CreditsCommand.shown(amount));
+    }
+
     private String line(EventStream.Live event) {
         JsonNode data = event.data();
         JsonNode payload = data.path("payload");
@@ -88,6 +109,6 @@ final class EventsCommand extends CliCommand {
                 : "";
         return Cells.clean(String.join("  ", String.valueOf(event.id()), data.path("created_at").asString(""),
                 run == null ? data.path("run_id").asString("") : "", data.path("event_type").asString(""), subject,
-                change, payload.path("reason").asString("")).replaceAll(" {3,}", "  ").strip());
+                change, payload.path("reason").asString(""), money(payload)).replaceAll(" {3,}", "  ").strip());
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.client.Keelson;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
@@ -33,6 +34,10 @@ final class KeysRotateCommand extends CliCommand {
             Keelson keelson = link.keelson();
             KeysCommand.issued(this,
                     keelson.apiKeys().rotate(WorkspacesCommand.idOrOwn(keelson, workspace), key, overlap));
+            if (!json) {
+                note(overlap.isZero() ? "the old one has ended"
+                        : "the old one goes on for " + Amounts.age(overlap));
+            }
             return ExitCode.OK;
         }
     }

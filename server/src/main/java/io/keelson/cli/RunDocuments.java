@@ -6,7 +6,9 @@ import io.keelson.client.EscalationQuery;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Run;
+import io.keelson.client.RunAttempt;
 import io.keelson.client.RunQuery;
+import io.keelson.client.Runs;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
 import java.util.List;
@@ -46,16 +48,22 @@ final class RunDocuments {
         return new Waits(run, approvals, outputs, results, tickets);
     }
 
+    /** All attempts of a run that has had several; else nobody is asked. */
+    static List<RunAttempt> attempts(Runs runs, Run run) {
+        return run.attemptNumber() > 1 ? runs.attempts(run.id()) : List.of();
+    }
+
     static JsonNode run(Keelson keelson, String id) {
         return keelson.api().get("/runs/" + id);
     }
 
-    /** The run with its tasks and artifacts, and its steps where asked for. */
+    /** The run with its tasks and artifacts, and its attempts and steps where asked for. */
     static ObjectNode whole(Keelson keelson, String id, boolean steps) {
         ObjectNode document = Json.object();
         document.set("run", run(keelson, id));
         document.set("tasks", all(keelson, "/runs/" + id + "/tasks"));
         if (steps) {
+            document.set("attempts", all(keelson, "/runs/" + id + "/attempts"));
             document.set("steps", all(keelson, "/runs/" + id + "/steps"));
         }
         document.set("artifacts", all(keelson, "/runs/" + id + "/artifacts"));

@@ -7,6 +7,8 @@ import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.io.Console;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,14 +76,25 @@ final class SecretsCommand extends CliCommand {
 
         private String value() throws IOException {
             if (file != null) {
-                return Files.readString(file).replaceFirst("\\R\\z", "");
+                return text(Files.readAllBytes(file));
             }
             Console console = System.console();
             if (console != null && console.isTerminal()) {
                 char[] typed = console.readPassword("Value of %s (not shown): ", name);
                 return typed == null ? "" : new String(typed);
             }
-            return new String(System.in.readAllBytes(), StandardCharsets.UTF_8).replaceFirst("\\R\\z", "");
+            return text(System.in.readAllBytes());
+        }
+
+        /** Without a last line end. */
+        private static String text(byte[] value) {
+            try {
+                return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(value)).toString()
+                        .replaceFirst("\\R\\z", "");
+            } catch (CharacterCodingException e) {
+                throw CliException.usage("SECRET_NOT_TEXT",
+                        "a secret is text in UTF-8, and this is not; encode it, such as with base64");
+            }
         }
     }
 

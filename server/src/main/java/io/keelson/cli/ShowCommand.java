@@ -42,8 +42,9 @@ final class ShowCommand extends CliCommand {
                 return ExitCode.OK;
             }
             Run shown = runs.get(id);
-            List<String> lines = new ArrayList<>(Details.lines(shown, runs.tasks(id), runs.steps(id),
-                    clock().instant(), style()));
+            List<String> lines = new ArrayList<>(
+                    Details.lines(shown, RunDocuments.attempts(runs, shown), runs.tasks(id), runs.steps(id),
+                            clock().instant(), style()));
             lines.addAll(Summary.lines(shown, artifacts, copies, Cli.command(), style()));
             Waits waits = RunDocuments.waits(link.keelson(), shown);
             if (waits.any()) {

@@ -40,7 +40,8 @@ final class Watching {
         if (!command.json && !Terminals.interactive()) {
             Runs runs = link.keelson().runs();
             command.print(
-                    Details.lines(run, runs.tasks(run.id()), List.of(), command.clock().instant(), command.style()));
+                    Details.lines(run, RunDocuments.attempts(runs, run), runs.tasks(run.id()), List.of(),
+                            command.clock().instant(), command.style()));
         }
         return watch(command, link, run, false);
     }

@@ -40,7 +40,7 @@ class EventsCommandTest {
             }
             List<String> lines = shell.lines("events", "latest");
             assertThat(lines.getFirst()).startsWith("1  ").contains("  run_created");
-            assertThat(lines.getLast()).contains("run_completed").endsWith("running → completed");
+            assertThat(lines.getLast()).contains("run_completed").endsWith("running → completed  credits_refunded=1");
             List<String> json = shell.lines("events", "--types", "step_completed", "--json");
             assertThat(json).hasSize(1);
             assertThat(JsonMapper.shared().readTree(json.getFirst()).get("step").intValue()).isEqualTo(1);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.cli.Cmd.Result;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
@@ -109,18 +110,29 @@ class MoneyCommandsTest {
                 .startsWith("granted 5 to workspace ");
         shell.run("keys", "create", "ci", "--workspace", "acme", "--scope", "runs:read");
         String key = shell.run("keys", "--workspace", "acme", "--json").json().at("/items/0/id").stringValue();
-        assertThat(shell.lines("keys", "rotate", key, "--workspace", "acme")).singleElement().asString()
-                .startsWith("kl_");
+        Result rotated = shell.run("keys", "rotate", key, "--workspace", "acme");
+        assertThat(rotated.out()).startsWith("kl_").hasLineCount(1);
+        assertThat(rotated.err()).contains("the old one goes on for 1d");
         assertThat(shell.lines("keys", "revoke", key, "--workspace", "acme"))
                 .containsExactly("key " + key + " is revoked");
+        shell.lines("workspaces", "limits", "acme", "--limit", "steps=none");
         shell.lines("workspaces", "close", made.json().get("id").stringValue());
 
         assertThat(shell.lines("keys", "--workspace", "acme").getLast()).contains(" revoked ", " ago ")
                 .doesNotContain(" in ");
         assertThat(shell.lines("audit").stream().map(line -> line.replaceAll(" +", " "))).anySatisfy(
                 line -> assertThat(line).contains(" credits_granted acme ").endsWith(" amount=5"))
-                .anySatisfy(line -> assertThat(line).endsWith(" workspace_created acme name=acme limits.steps=2"));
+                .anySatisfy(line -> assertThat(line).endsWith(" workspace_created acme name=acme limits.steps=2"))
+                .anySatisfy(line -> assertThat(line).endsWith(" workspace_changed acme limits.steps=none"));
         assertThat(shell.lines("audit", "--workspace", "acme").getFirst()).doesNotContain("WORKSPACE");
+    }
+
+    @Test
+    void aSecretThatIsNoTextIsRefused() throws Exception {
+        Path binary = Files.write(folder.resolve("binary"), new byte[] {(byte) 0xff, 1});
+        Result refused = shell.run("secrets", "set", "bin", "--file", binary.toString());
+        assertThat(refused.code()).isEqualTo(2);
+        assertThat(refused.err()).contains("[SECRET_NOT_TEXT]");
     }
 
     private static void execute(String sql) throws Exception {

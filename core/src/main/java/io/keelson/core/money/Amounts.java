@@ -12,6 +12,11 @@ public final class Amounts {
 
     private Amounts() {}
 
+    /** For people: no exponent, and no zeros that say nothing. */
+    public static String text(BigDecimal amount) {
+        return amount.stripTrailingZeros().toPlainString();
+    }
+
     /** The amount to six places, half of the last one upwards. */
     public static BigDecimal of(BigDecimal amount) {
         return amount.setScale(PLACES, RoundingMode.HALF_UP);

@@ -11,6 +11,7 @@ import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,7 +124,11 @@ final class Credits {
 
     /** What the runs that it has started were charged, or may be. */
     private static BigDecimal childrenTake(Decision d) {
-        return d.view.children.values().stream().map(ChildRow::taken).reduce(Amounts.ZERO, BigDecimal::add);
+        return childrenTake(d.view);
+    }
+
+    static BigDecimal childrenTake(RunView view) {
+        return view.children.values().stream().map(ChildRow::taken).reduce(Amounts.ZERO, BigDecimal::add);
     }
 
     /** What a run that it starts may cost at most; null for as much as there is. */
@@ -327,11 +332,11 @@ final class Credits {
         ParentRow parent = d.run.parent;
         if (hard != null && parent != null && parent.allotment() != null && hard.compareTo(parent.allotment()) > 0) {
             return new Reply.Rejected("BUDGET_OF_PARENT", "the run that started it allows it "
-                    + parent.allotment().toPlainString() + " credits", d.run.state.wire(), List.of());
+                    + Amounts.text(parent.allotment()) + " credits", d.run.state.wire(), List.of());
         }
         BigDecimal taken = d.run.chargedBefore.add(d.run.reserved).max(charged(d.run).add(childrenTake(d)));
         if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
-            return new Reply.Rejected("BUDGET_TOO_LOW", taken.toPlainString()
+            return new Reply.Rejected("BUDGET_TOO_LOW", Amounts.text(taken)
                     + " credits are charged or set aside already; the hard limit cannot be below that",
                     d.run.state.wire(), List.of());
         }
@@ -349,6 +354,10 @@ final class Credits {
             return Gates.resume(d);
         }
         return same ? refusal : Reply.CHANGED;
+    }
+
+    static boolean isLimit(RunRow run, BigDecimal hardLimit) {
+        return same(hardLimit(run), hardLimit);
     }
 
     private static boolean same(@Nullable BigDecimal one, @Nullable BigDecimal other) {
@@ -404,12 +413,13 @@ final class Credits {
     }
 
     private static Reply.Rejected insufficient(RunRow run, BigDecimal wanted) {
-        return new Reply.Rejected(INSUFFICIENT, "the workspace has fewer than the " + wanted.toPlainString()
+        return new Reply.Rejected(INSUFFICIENT, "the workspace has fewer than the " + Amounts.text(wanted)
                 + " credits that the run needs", run.state.wire(), List.of());
     }
 
     private static Reply.Rejected usedUp(RunRow run) {
-        return new Reply.Rejected("BUDGET_EXCEEDED", "the run has used " + charged(run).toPlainString()
-                + " credits, and its hard limit is " + hardLimit(run), run.state.wire(), List.of("budget", "cancel"));
+        return new Reply.Rejected("BUDGET_EXCEEDED", "the run has used " + Amounts.text(charged(run))
+                + " credits, and its hard limit is " + Amounts.text(Objects.requireNonNull(hardLimit(run))),
+                run.state.wire(), List.of("budget", "cancel"));
     }
 }

@@ -205,7 +205,7 @@ public final class Decider {
         return reply;
     }
 
-    /** The same decision again is no error. */
+    /** The same decision again is no error; a limit that would be passed over is. */
     private static Reply decidedGate(Decision d, Command.DecideGate command) {
         String no = switch (command.gate()) {
             case PLAN -> "PLAN_REJECTED";
@@ -216,7 +216,7 @@ public final class Decider {
         boolean approved = !rejected && d.run.state != RunState.CANCELLED && switch (command.gate()) {
             case PLAN -> d.run.startedAt != null;
             case RESULT -> d.run.state == RunState.COMPLETED || d.run.state == RunState.SKIPPED;
-            case BUDGET -> true;
+            case BUDGET -> command.hardLimit() == null || Credits.isLimit(d.run, command.hardLimit());
         };
         return (command.approve() ? approved : rejected) ? Reply.UNCHANGED
                 : forbidden(d.run.state, command.approve() ? "approve" : "reject");

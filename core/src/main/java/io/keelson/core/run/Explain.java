@@ -3,6 +3,7 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.TriggerRule;
@@ -122,12 +123,19 @@ public final class Explain {
         }
     }
 
-    private static String budget(RunRow run) {
+    /** Whether it is its limit that stopped it: what the limit would have left was not there otherwise. */
+    private String budget(RunRow run) {
         BigDecimal limit = Credits.hardLimit(run);
-        return "it has cost " + Credits.charged(run).toPlainString()
-                + (limit == null ? " credits and the workspace has no more of them; grant some and resume it"
-                        : " credits of the " + limit.toPlainString() + " that it may; raise its budget")
-                + ", or cancel it";
+        BigDecimal children = Credits.childrenTake(view);
+        BigDecimal taken = Credits.charged(run).add(children);
+        boolean reached = limit != null && taken.compareTo(limit) >= 0;
+        String cost = "it has cost " + Amounts.text(Credits.charged(run)) + " credits"
+                + (children.signum() == 0 ? "" : " beside " + Amounts.text(children) + " of the runs that it started");
+        if (limit == null || !reached && run.uncollected.signum() > 0 && run.reserved.compareTo(run.charged) == 0) {
+            return cost + " and the workspace has no more of them; grant some and resume it, or cancel it";
+        }
+        return cost + " of the " + Amounts.text(limit) + " that it may"
+                + (reached ? "" : ", and the next step costs more than is left") + "; raise its budget, or cancel it";
     }
 
     private boolean gate(RunRow run) {

@@ -418,6 +418,64 @@ class CreditsTest {
     }
 
     @Nested
+    class Explained {
+
+        private String why(World world) {
+            return Explain.run(world.view, new ExplainTest().around).getFirst().text();
+        }
+
+        @Test
+        void aLimitThatIsReached() {
+            World world = run("10", budget(limited("0.5")), steps(2));
+            step(world, "0.5");
+            assertThat(why(world))
+                    .isEqualTo("it has cost 0.5 credits of the 0.5 that it may; raise its budget, or cancel it");
+        }
+
+        @Test
+        void aStepThatCostsMoreThanTheLimitLeaves() {
+            World world = run("10", budget(limited("0.5")), steps(2));
+            world.prices = FLAT;
+            step(world, null);
+            assertThat(why(world)).startsWith("it has cost 0.4 credits of the 0.5 that it may, and the next step costs "
+                    + "more than is left; raise its budget");
+        }
+
+        @Test
+        void aWorkspaceThatHasNoMoreWhateverTheLimit() {
+            World world = run("1", budget(limited("5")), steps(2));
+            step(world, "2");
+            assertThat(why(world))
+                    .startsWith("it has cost 1 credits and the workspace has no more of them; grant some");
+        }
+    }
+
+    @Nested
+    class Gate {
+
+        private World stopped() {
+            World world = run("10", budget(limited("0.5")), steps(2));
+            step(world, "0.5");
+            return world;
+        }
+
+        private Command approve(World world, String limit) {
+            return new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true,
+                    limit == null ? null : usd(limit), null, World.WHO);
+        }
+
+        @Test
+        void aLimitForARunThatNoLongerWaitsIsRefusedAndTheSameDecisionAgainIsNot() {
+            World world = stopped();
+            world.done(approve(world, "0.8"));
+            assertThat(world.send(approve(world, "0.8"))).isEqualTo(Reply.UNCHANGED);
+            assertThat(world.send(approve(world, null))).isEqualTo(Reply.UNCHANGED);
+            assertThat(world.refused(approve(world, "0.9")).code()).isEqualTo("INVALID_STATE_TRANSITION");
+            assertThat(world.view.run().hardLimit()).isEqualByComparingTo("0.8");
+        }
+    }
+
+    @Nested
     class Warning {
 
         @ParameterizedTest

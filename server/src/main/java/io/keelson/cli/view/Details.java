@@ -1,6 +1,7 @@
 package io.keelson.cli.view;
 
 import io.keelson.client.Run;
+import io.keelson.client.RunAttempt;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
 import java.math.BigDecimal;
@@ -20,7 +21,9 @@ public final class Details {
 
     private Details() {}
 
-    public static List<String> lines(Run run, List<Task> tasks, List<Step> steps, Instant now, Style style) {
+    /** @param attempts of the run, from the first on */
+    public static List<String> lines(Run run, List<RunAttempt> attempts, List<Task> tasks, List<Step> steps,
+            Instant now, Style style) {
         List<String> lines = new ArrayList<>();
         lines.add(style.bold(Cells.clean(run.name())) + "  " + style.state(run.state()) + "  " + style.dim(run.id()));
         if (run.goal() != null && !run.goal().equals(run.name())) {
@@ -35,6 +38,9 @@ public final class Details {
                 + (run.forkedFrom() == null ? "" : ", forked from " + run.forkedFrom()));
         origin(run).ifPresent(lines::add);
         lines.add(money(run));
+        if (attempts.size() > 1) {
+            attempts.forEach(attempt -> lines.add(money(attempt, style)));
+        }
         if (!run.inputs().isEmpty()) {
             lines.add("inputs " + Cells.clean(run.inputs().toString()));
         }
@@ -87,6 +93,16 @@ public final class Details {
                 + (uncollected.signum() == 0 ? "" : ", " + amount(uncollected) + " uncollected")
                 + (run.hardLimitUsd() == null ? "" : "; hard limit " + amount(run.hardLimitUsd()))
                 + (run.softLimitUsd() == null ? "" : "; soft limit " + amount(run.softLimitUsd()));
+    }
+
+    /** What an attempt set aside, was charged and got back, and how it ended. */
+    private static String money(RunAttempt attempt, Style style) {
+        BigDecimal uncollected = Objects.requireNonNullElse(attempt.creditsUncollected(), BigDecimal.ZERO);
+        return "  attempt " + attempt.attemptNumber() + ": " + amount(attempt.creditsReserved()) + " reserved, "
+                + amount(attempt.creditsCharged()) + " charged, " + amount(attempt.creditsRefunded()) + " refunded"
+                + (uncollected.signum() == 0 ? "" : ", " + amount(uncollected) + " uncollected") + "  "
+                + style.state(attempt.state())
+                + (attempt.errorCode() == null ? "" : style.dim("  " + Cells.clean(attempt.errorCode())));
     }
 
     private static String amount(@Nullable BigDecimal amount) {

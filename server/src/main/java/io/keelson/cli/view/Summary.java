@@ -39,7 +39,7 @@ public final class Summary {
         if (!artifacts.isEmpty()) {
             lines.add("");
             lines.addAll(artifacts(artifacts, copies, style));
-            if (copies.isEmpty()) {
+            if (copies.isEmpty() && artifacts.stream().anyMatch(each -> each.deletedAt() == null)) {
                 lines.add(style.dim("copy them with: " + command + " show " + run.id() + " --out DIR"));
             }
         }
@@ -84,7 +84,8 @@ public final class Summary {
         for (Artifact artifact : artifacts) {
             Path copy = copies.get(artifact);
             table.row(Cells.clean(artifact.name()), Amounts.size(artifact.sizeBytes()),
-                    copy == null ? Cells.clean(artifact.contentType()) : copy.toString());
+                    artifact.deletedAt() != null ? style.dim("no longer kept")
+                            : copy == null ? Cells.clean(artifact.contentType()) : copy.toString());
         }
         return table.lines(0, style);
     }

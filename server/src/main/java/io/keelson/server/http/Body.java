@@ -19,7 +19,8 @@ final class Body implements AutoCloseable {
     private static final int PIECE = 16 << 10;
 
     /** What the parser says of a source that it does not show. */
-    private static final Pattern SOURCE = Pattern.compile(" \\(start marker at \\[[^]]*\\]\\)");
+    private static final Pattern SOURCE =
+            Pattern.compile(" \\(start marker at \\[[^]]*\\]\\)|: enable `.*", Pattern.DOTALL);
 
     private final HttpServletRequest request;
     private final InputStream content;

@@ -10,6 +10,7 @@ import io.keelson.server.auth.Scope;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -141,5 +142,10 @@ final class Call {
 
     @Nullable String header(String name) {
         return context.header(name);
+    }
+
+    /** How often a header is there. */
+    int headers(String name) {
+        return Collections.list(context.req().getHeaders(name)).size();
     }
 }

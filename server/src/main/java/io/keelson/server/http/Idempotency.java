@@ -62,6 +62,9 @@ final class Idempotency {
         if (key == null) {
             return action.answer(call);
         }
+        if (call.headers(HEADER) > 1) {
+            throw Refusal.of(ErrorCode.INVALID_PARAMETER, HEADER + " may be given once only").with("parameter", HEADER);
+        }
         if (key.isBlank() || key.length() > MAX_LENGTH) {
             throw Refusal.of(ErrorCode.INVALID_PARAMETER, HEADER + " must have 1 to " + MAX_LENGTH + " characters")
                     .with("parameter", HEADER);

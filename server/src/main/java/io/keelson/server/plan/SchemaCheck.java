@@ -47,7 +47,8 @@ final class SchemaCheck {
             case "maxItems", "maxProperties" -> new Problem("TOO_MANY", at, "at most " + rule
                     + " are allowed, these are " + found.size());
             case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum" -> new Problem("OUT_OF_RANGE", at,
-                    shown(found) + " is out of range: " + words(error.getKeyword()) + " " + rule);
+                    shown(found) + " is out of range: " + words(error.getKeyword()) + " "
+                            + rule.decimalValue().toPlainString());
             case "pattern" -> new Problem("INVALID_VALUE", at, shown(found) + " does not have the form "
                     + rule.asString() + "; it is: " + beside(error).path("description").asString());
             default -> new Problem("INVALID_VALUE", at, String.valueOf(error.getMessage()));

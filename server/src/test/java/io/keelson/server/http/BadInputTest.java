@@ -321,6 +321,13 @@ class BadInputTest {
         return step(", \"lease_epoch\": 1, " + members);
     }
 
+    /** Nothing of the parser's own settings. */
+    @Test
+    void whatIsNoJsonIsSaidInWordsOfJson() {
+        assertThat(api.post("/api/v1/credits/grants", "{\"amount\": NaN}").json().get("detail").stringValue())
+                .isEqualTo("Non-standard token 'NaN' (line 1, column 15)");
+    }
+
     /** A whole batch is refused before anything of it is done. */
     @Test
     void everyProblemIsListedAtOnce() {

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.http.ApiServer.Answer;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -53,6 +57,19 @@ class IdempotencyApiTest {
         assertThat(again.text()).isEqualTo(first.text());
         assertThat(again.header("Idempotent-Replayed")).isEqualTo("true");
         assertThat(again.header("Location")).isEqualTo(first.header("Location"));
+    }
+
+    @Test
+    void twoKeysAreOneTooMany() throws Exception {
+        HttpResponse<String> answer = HttpClient.newHttpClient().send(HttpRequest
+                .newBuilder(URI.create(api.url() + RUNS)).POST(HttpRequest.BodyPublishers.ofString(
+                        "{\"name\": \"n\", \"plan\": {\"tasks\": []}}"))
+                .headers("Authorization", "Bearer " + api.key(), "Content-Type", "application/json",
+                        KEY, fresh(), KEY, fresh())
+                .build(),
+                HttpResponse.BodyHandlers.ofString());
+        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(answer.body()).contains("\"parameter\":\"Idempotency-Key\"");
     }
 
     private static void assertConflict(Answer answer) {

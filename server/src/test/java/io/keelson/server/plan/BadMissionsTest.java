@@ -46,6 +46,8 @@ class BadMissionsTest {
             config("budget: {hard_limit_usd: 0.0000001, soft_limit_usd: 1.1234567, min_credits: 1.0000000}",
                     "OUT_OF_RANGE /config/budget/hard_limit_usd at most 6 decimal places",
                     "OUT_OF_RANGE /config/budget/soft_limit_usd at most 6 decimal places"),
+            config("budget: {hard_limit_usd: 2000000000}",
+                    "OUT_OF_RANGE /config/budget/hard_limit_usd at most 1000000000"),
             config("budget: 5", "WRONG_TYPE /config/budget expected object, found integer"),
             config("autonomy: {level: aprove}", "INVALID_VALUE /config/autonomy/level did you mean 'approve'?"),
             config("max_agents: 0", "OUT_OF_RANGE /config/max_agents at least 1"),

@@ -1,0 +1,60 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The money of a run, as a shell shows it. */
+class ShowMoneyTest {
+
+    @TempDir
+    private static Path folder;
+
+    private static Shell shell;
+
+    @BeforeAll
+    static void start() throws Exception {
+        shell = new Shell(folder);
+    }
+
+    @AfterAll
+    static void stop() {
+        shell.close();
+    }
+
+    @Test
+    void aRunOfSeveralAttemptsShowsTheMoneyOfEach() throws Exception {
+        Path mission = Files.writeString(folder.resolve("twice.yaml"), """
+                name: twice
+                config: {budget: {hard_limit_usd: 3}}
+                plan:
+                  total_estimated_cost: 2
+                  tasks:
+                    - id: a
+                      steps:
+                        - {name: keep, tool: artifact.write, input: {name: kept.txt, content: a}}
+                        - {name: try, tool: fail, input: {times: 9}, retry: {max_attempts: 1}}
+                """);
+        shell.lines("prices", "set", "tool", "artifact.write", "0.25");
+        assertThat(shell.run("run", mission.toString()).code()).isEqualTo(1);
+        assertThat(shell.lines("show", "latest")).noneMatch(line -> line.contains("attempt 1:"));
+        shell.run("retry", "latest", "--watch");
+
+        assertThat(shell.lines("show", "latest").stream().map(line -> line.replaceAll(" +", " "))).contains(
+                " attempt 1: 2 reserved, 0.25 charged, 1.75 refunded failed FAILED_ON_PURPOSE",
+                " attempt 2: 2 reserved, 0.25 charged, 1.75 refunded failed FAILED_ON_PURPOSE");
+        assertThat(shell.run("show", "latest", "--json").json().at("/attempts/0/credits_charged").decimalValue())
+                .isEqualByComparingTo("0.25");
+        assertThat(shell.lines("events", "latest")).anyMatch(line -> line.contains("step_completed")
+                && line.endsWith("cost=0.25 charged=0.25"));
+
+        shell.lines("artifacts", "latest", "--remove", "kept.txt");
+        assertThat(shell.lines("show", "latest", "--out", folder.resolve("out").toString()))
+                .anyMatch(line -> line.startsWith("kept.txt") && line.endsWith("no longer kept"));
+    }
+}
