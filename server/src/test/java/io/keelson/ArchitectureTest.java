@@ -53,7 +53,7 @@ class ArchitectureTest {
             "server.secret   | server.auth server.db",
             "server.board    | core.lifecycle server.db",
             "server.roster   | server.auth server.db",
-            "server.recipe   | nothing",
+            "server.recipe   | server.db",
             "server.document | core.lifecycle server.artifact server.run server.db",
             "server.schedule | core.run core.schedule server.db",
             "server.execution | core.policy server.auth server.db server.json server.outbound server.tool",

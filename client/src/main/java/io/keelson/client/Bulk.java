@@ -11,6 +11,8 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class Bulk {
 
+    private static final int PAGE = 500;
+
     private final Api api;
 
     Bulk(Api api) {
@@ -71,9 +73,20 @@ public final class Bulk {
         return job(Call.get(Route.of("/bulk/", id)));
     }
 
-    /** Newest first. */
+    /** All of them, newest first. */
     public List<BulkJob> list() {
-        return Page.all(cursor -> Page.of(api.get(Route.of("/bulk").with("cursor", cursor).toString()), BulkJob.class));
+        return Page.all(cursor -> list(cursor, PAGE));
+    }
+
+    /**
+     * Newest first.
+     *
+     * @param cursor where the page before ended; null for the first one
+     * @param limit at most so many, up to 500
+     */
+    public Page<BulkJob> list(@Nullable String cursor, int limit) {
+        return Page.of(api.get(Route.of("/bulk").with("cursor", cursor).with("limit", limit).toString()),
+                BulkJob.class);
     }
 
     /** No more runs are told; what was done stays. */

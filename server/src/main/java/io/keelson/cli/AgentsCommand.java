@@ -27,7 +27,7 @@ final class AgentsCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             List<Agent> agents = all(link.keelson());
             if (json) {
                 print(Json.object().set("items", Json.document(agents)));
@@ -91,7 +91,7 @@ final class AgentsCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 show(this, link.keelson().agents().get(agent));
                 return ExitCode.OK;
             }
@@ -113,7 +113,7 @@ final class AgentsCommand extends CliCommand {
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
             var request = profile.request(slug);
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 show(this, link.keelson().agents().create(request));
                 return ExitCode.OK;
             }
@@ -134,7 +134,7 @@ final class AgentsCommand extends CliCommand {
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
             var request = profile.request(null);
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 show(this, link.keelson().agents().update(agent, request));
                 return ExitCode.OK;
             }
@@ -149,7 +149,7 @@ final class AgentsCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 link.keelson().agents().delete(agent);
                 if (!json) {
                     print(List.of(agent + " is deleted"));

@@ -51,7 +51,7 @@ final class ArtifactsCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Runs runs = link.keelson().runs();
             String id = RunDocuments.id(link.keelson(), run);
             if (what != null && what.get != null) {

@@ -40,7 +40,7 @@ final class AuditCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             Page<AuditEntry> page = keelson.audit(
                     WorkspacesCommand.idOrOwn(keelson, workspace), null, limit);

@@ -33,7 +33,7 @@ final class BoardCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             BoardQuery query = BoardQuery.all().limit(limit);
             query = run == null ? query : query.run(RunDocuments.id(link.keelson(), run));
             query = assignee == null ? query : query.assignee(assignee);

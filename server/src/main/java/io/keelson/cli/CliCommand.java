@@ -3,6 +3,7 @@ package io.keelson.cli;
 import io.keelson.cli.view.Style;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.Settings;
+import io.keelson.server.StartupException;
 import java.io.PrintWriter;
 import java.time.Clock;
 import java.util.List;
@@ -44,6 +45,11 @@ abstract class CliCommand implements Callable<Integer> {
 
     final Settings settings() throws InvalidSettingsException {
         return Settings.load(environment());
+    }
+
+    /** The way to a server; one of our own only answers. */
+    final Link link() throws InvalidSettingsException, StartupException {
+        return Link.open(settings(), Link.Work.NONE, this::news);
     }
 
     final Clock clock() {

@@ -4,10 +4,8 @@ import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Cells;
 import io.keelson.cli.view.Table;
 import io.keelson.client.Command;
-import io.keelson.client.Json;
+import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.server.InvalidSettingsException;
-import io.keelson.server.StartupException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +19,7 @@ import picocli.CommandLine.Parameters;
         subcommands = CommandsCommand.Show.class, footerHeading = "%nExamples:%n",
         footer = {"  keelson commands", "  keelson commands --state unknown", "  keelson commands --run latest",
                 "  keelson commands show cmd_0192f0c1-7f6e-7000-8000-000000000000"})
-final class CommandsCommand extends CliCommand {
+final class CommandsCommand extends ListCommand<Command> {
 
     @Option(names = "--type", paramLabel = "TYPE", description = "Only of this type, such as order.place.")
     @Nullable String type;
@@ -33,60 +31,46 @@ final class CommandsCommand extends CliCommand {
     @Option(names = "--run", paramLabel = "RUN", description = "Only those of this run: its id, or latest.")
     @Nullable String run;
 
-    @Option(names = "--limit", paramLabel = "N", defaultValue = "20",
-            description = "At most so many; ${DEFAULT-VALUE} when not given.")
-    int limit = 20;
+    CommandsCommand() {
+        super("no commands");
+    }
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
-            Page<Command> page = link.keelson().commands().list(type, state,
-                    run == null ? null : RunDocuments.id(link.keelson(), run), null, limit);
-            if (json) {
-                print(Json.object().put("next_cursor", page.nextCursor()).set("items", Json.document(page.items())));
-                return ExitCode.OK;
-            }
-            print(page.items().isEmpty() ? List.of("no commands") : table(page.items()));
-            if (page.items().stream().anyMatch(each -> each.advice() != null)) {
-                note("what to do about unknown ones: " + Cli.command() + " commands show COMMAND");
-            }
-            if (page.nextCursor() != null) {
-                note("there are more: --limit");
-            }
-            return ExitCode.OK;
+    Page<Command> page(Keelson keelson) {
+        return keelson.commands().list(type, state, run == null ? null : RunDocuments.id(keelson, run), null, limit);
+    }
+
+    @Override
+    void advise(List<Command> commands) {
+        if (commands.stream().anyMatch(each -> each.advice() != null)) {
+            note("what to do about unknown ones: " + Cli.command() + " commands show COMMAND");
         }
     }
 
-    private List<String> table(List<Command> commands) {
+    @Override
+    Table table(List<Command> commands) {
         Table table = new Table("COMMAND", "TYPE", "STATE", "ATTEMPTS", "AGE", "BY", "ERROR");
         commands.forEach(each -> table.row("cmd_" + each.id(), each.type(), each.state(),
                 String.valueOf(each.attempts()),
                 Amounts.age(Duration.between(each.createdAt(), clock().instant())), Cells.clean(each.actor()),
                 Objects.requireNonNullElse(each.errorCode(), "")));
-        return table.lines(0, style());
+        return table;
     }
 
     @picocli.CommandLine.Command(name = "show",
             description = "Shows a command: what was asked for, what came of it, and what to do where nobody knows.")
-    static final class Show extends CliCommand {
+    static final class Show extends OneCommand<Command> {
 
         @Parameters(index = "0", paramLabel = "COMMAND", description = "Its id.")
         String id = "";
 
         @Override
-        public Integer call() throws InvalidSettingsException, StartupException {
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
-                Command command = link.keelson().commands().get(id);
-                if (json) {
-                    print(Json.document(command));
-                } else {
-                    print(lines(command));
-                }
-                return ExitCode.OK;
-            }
+        Command act(Keelson keelson) {
+            return keelson.commands().get(id);
         }
 
-        private static List<String> lines(Command command) {
+        @Override
+        List<String> lines(Command command) {
             List<String> lines = new ArrayList<>(List.of(
                     "cmd_" + command.id() + "  " + command.type() + "  " + command.state(),
                     "  asked by:     " + Cells.clean(command.actor()) + ", " + command.createdAt(),

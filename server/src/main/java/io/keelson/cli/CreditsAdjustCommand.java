@@ -39,7 +39,7 @@ final class CreditsAdjustCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             LedgerEntry entry = link.keelson().credits().adjust(from, to, amount, reason,
                     Objects.requireNonNullElseGet(key, () -> UUID.randomUUID().toString()));
             if (json) {

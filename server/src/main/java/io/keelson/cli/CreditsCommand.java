@@ -17,7 +17,7 @@ final class CreditsCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             if (json) {
                 print(link.keelson().api().get("/credits"));
             } else {

@@ -37,7 +37,7 @@ final class CreditsGrantCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             String once = Objects.requireNonNullElseGet(key, () -> UUID.randomUUID().toString());
             String other = WorkspacesCommand.idOrOwn(keelson, workspace);

@@ -22,7 +22,7 @@ final class DeleteCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             List<String> deleted = new ArrayList<>();
             for (String run : runs) {
                 String id = RunDocuments.id(link.keelson(), run);

@@ -2,14 +2,10 @@ package io.keelson.cli;
 
 import io.keelson.cli.view.Cells;
 import io.keelson.cli.view.Table;
-import io.keelson.client.Commands;
-import io.keelson.client.Json;
+import io.keelson.client.Keelson;
 import io.keelson.client.Page;
-import io.keelson.server.InvalidSettingsException;
-import io.keelson.server.StartupException;
 import java.util.List;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
@@ -17,79 +13,51 @@ import tools.jackson.databind.JsonNode;
         subcommands = {DeploymentsCommand.Show.class, DeploymentsCommand.Stop.class}, footerHeading = "%nExamples:%n",
         footer = {"  keelson deployments", "  keelson deployments show 0192f0c1-7f6e-7000-8000-000000000000",
                 "  keelson deployments stop 0192f0c1-7f6e-7000-8000-000000000000"})
-final class DeploymentsCommand extends CliCommand {
+final class DeploymentsCommand extends ListCommand<JsonNode> {
 
-    @Option(names = "--limit", paramLabel = "N", defaultValue = "20",
-            description = "At most so many; ${DEFAULT-VALUE} when not given.")
-    int limit = 20;
+    DeploymentsCommand() {
+        super("no deployments");
+    }
 
     @Override
-    public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
-            Page<JsonNode> page = link.keelson().commands().deployments(null, limit);
-            if (json) {
-                print(Json.object().put("next_cursor", page.nextCursor()).set("items", Json.document(page.items())));
-                return ExitCode.OK;
-            }
-            print(page.items().isEmpty() ? List.of("no deployments") : table(page.items()));
-            if (page.nextCursor() != null) {
-                note("there are more: --limit");
-            }
-            return ExitCode.OK;
-        }
+    Page<JsonNode> page(Keelson keelson) {
+        return keelson.commands().deployments(null, limit);
     }
 
-    private List<String> table(List<JsonNode> deployments) {
+    @Override
+    Table table(List<JsonNode> deployments) {
         Table table = new Table("DEPLOYMENT", "STRATEGY", "MODE", "CAPITAL", "STATUS", "CREATED");
-        deployments.forEach(each -> table.row(text(each, "id"), text(each, "strategy"), text(each, "mode"),
-                text(each, "capital"), text(each, "status"), text(each, "created_at")));
-        return table.lines(0, style());
-    }
-
-    /** The text of a member; empty where it has none. */
-    private static String text(JsonNode document, String member) {
-        return Cells.clean(document.path(member).asString(""));
+        deployments.forEach(
+                each -> table.row(Cells.text(each, "id"), Cells.text(each, "strategy"), Cells.text(each, "mode"),
+                        Cells.text(each, "capital"), Cells.text(each, "status"), Cells.text(each, "created_at")));
+        return table;
     }
 
     /** What is done with one of them. */
-    private abstract static class One extends CliCommand {
+    private abstract static class One extends OneCommand<JsonNode> {
 
         @Parameters(index = "0", paramLabel = "DEPLOYMENT", description = "Its id.")
         String id = "";
 
-        abstract JsonNode act(Commands commands);
-
         @Override
-        public final Integer call() throws InvalidSettingsException, StartupException {
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
-                JsonNode answer = act(link.keelson().commands());
-                if (json) {
-                    print(answer);
-                } else {
-                    print(answer.properties().stream().filter(member -> !member.getValue().isNull())
-                            .map(member -> member.getKey() + ": " + Cells.clean(member.getValue().isString()
-                                    ? member.getValue().stringValue()
-                                    : member.getValue().toString()))
-                            .toList());
-                }
-                return ExitCode.OK;
-            }
+        final List<String> lines(JsonNode deployment) {
+            return members(deployment);
         }
     }
 
     @Command(name = "show", description = "Shows a deployment: what was asked for, and what the provider says of it.")
     static final class Show extends One {
         @Override
-        JsonNode act(Commands commands) {
-            return commands.deployment(id);
+        JsonNode act(Keelson keelson) {
+            return keelson.commands().deployment(id);
         }
     }
 
     @Command(name = "stop", description = "Stops a deployment. Asked again, nothing more is done.")
     static final class Stop extends One {
         @Override
-        JsonNode act(Commands commands) {
-            return commands.stopDeployment(id);
+        JsonNode act(Keelson keelson) {
+            return keelson.commands().stopDeployment(id);
         }
     }
 }

@@ -56,7 +56,7 @@ final class EventsCommand extends CliCommand {
         if (archived) {
             return archived();
         }
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news); EventStream events = open(link.keelson())) {
+        try (Link link = link(); EventStream events = open(link.keelson())) {
             for (EventStream.Live event = events.next(); event != null && !link.interrupted(); event = events.next()) {
                 out().println(json ? event.data().toString() : line(event));
                 out().flush();
@@ -69,7 +69,7 @@ final class EventsCommand extends CliCommand {
         if (run == null || follow || !types.isEmpty() || after != null) {
             throw CliException.usage("RUN_NEEDED", "--archived goes with a run and nothing else");
         }
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news);
+        try (Link link = link();
                 BufferedReader lines = new BufferedReader(new InputStreamReader(
                         link.keelson().runs().exportedEvents(RunDocuments.id(link.keelson(), run)), UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {

@@ -24,7 +24,7 @@ final class ExplainCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             String id = RunDocuments.id(link.keelson(), run);
             String path = task == null ? "/runs/" + id : "/tasks/" + taskId(link, id, task);
             if (json) {

@@ -31,7 +31,7 @@ final class InboxAssignCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             InboxItem assigned = link.keelson().inbox().assign(item, who,
                     due == null ? null : clock().instant().plus(due));
             if (json) {

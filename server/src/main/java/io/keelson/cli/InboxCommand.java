@@ -52,7 +52,7 @@ final class InboxCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             InboxQuery query = InboxQuery.all().kind(kind).assignee(mine ? "@me" : assignee).overdue(overdue)
                     .run(run == null ? null : RunDocuments.id(link.keelson(), run)).limit(limit);
             Page<InboxItem> page = link.keelson().inbox().list(query);

@@ -28,7 +28,7 @@ final class KeysCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             List<ApiKey> keys = keelson.apiKeys()
                     .list(WorkspacesCommand.idOrOwn(keelson, workspace));

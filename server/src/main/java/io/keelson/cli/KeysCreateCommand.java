@@ -43,7 +43,7 @@ final class KeysCreateCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             String id = WorkspacesCommand.idOrOwn(keelson, workspace);
             KeysCommand.issued(this, keelson.apiKeys().create(id,

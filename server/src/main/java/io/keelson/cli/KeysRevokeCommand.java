@@ -25,7 +25,7 @@ final class KeysRevokeCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             ApiKey ended = keelson.apiKeys().revoke(WorkspacesCommand.idOrOwn(keelson, workspace), key);
             if (json) {

@@ -30,7 +30,7 @@ final class KeysRotateCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             KeysCommand.issued(this,
                     keelson.apiKeys().rotate(WorkspacesCommand.idOrOwn(keelson, workspace), key, overlap));

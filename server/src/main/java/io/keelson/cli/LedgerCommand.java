@@ -50,7 +50,7 @@ final class LedgerCommand extends CliCommand {
         if (run != null && type != null) {
             throw new ParameterException(spec.commandLine(), "--type is for the whole ledger, not for that of a run");
         }
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             String id = run == null ? null : RunDocuments.id(keelson, run);
             LedgerQuery query = LedgerQuery.all().type(type);

@@ -21,7 +21,7 @@ final class LedgerVerifyCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Verification found = all ? link.keelson().ledger().verifyAll() : link.keelson().ledger().verify();
             if (json) {
                 print(Json.document(found));

@@ -59,7 +59,7 @@ abstract class OneOrManyCommand extends RunChange {
             throw CliException.usage("RUN_OR_WHERE", "--watch goes with one run");
         }
         RunFilter filter = Where.parse(where);
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             long matches = count(link.keelson(), filter);
             if (dryRun || matches == 0) {
                 print(List.of(word() + ": " + ManyRuns.runs(matches)));

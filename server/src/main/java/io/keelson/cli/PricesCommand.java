@@ -25,7 +25,7 @@ final class PricesCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             show(this, version == null ? link.keelson().prices().current() : link.keelson().prices().at(version));
             return ExitCode.OK;
         }

@@ -22,7 +22,7 @@ final class PricesRemoveCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             String wire = kind.name().toLowerCase(Locale.ROOT);
             Prices prices = link.keelson().prices();
             if (prices.current().items().stream()

@@ -28,7 +28,7 @@ final class PricesSetCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Prices prices = link.keelson().prices();
             PricesCommand.show(this, kind == Kind.TOOL ? prices.setTool(name, usd) : prices.setModel(name, usd));
             return ExitCode.OK;

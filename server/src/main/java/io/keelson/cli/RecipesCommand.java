@@ -31,7 +31,7 @@ final class RecipesCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             if (json) {
                 print(link.keelson().api().get("/recipes?limit=500"));
             } else {
@@ -80,7 +80,7 @@ final class RecipesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 String id = named(link.keelson(), name).id();
                 Recipe recipe = version == null ? link.keelson().recipes().get(id)
                         : link.keelson().recipes().get(id, version);
@@ -106,7 +106,7 @@ final class RecipesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 said(this, link.keelson().recipes().save(RunDocuments.id(link.keelson(), run), name), "is saved");
                 return ExitCode.OK;
             }
@@ -123,7 +123,7 @@ final class RecipesCommand extends CliCommand {
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
             ObjectNode mission = MissionFile.read(file).document();
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 String name = mission.path("name").asString("");
                 Recipe kept = link.keelson().recipes().byName(name)
                         .map(there -> link.keelson().recipes().replace(there.id(), mission))
@@ -184,7 +184,7 @@ final class RecipesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 Recipe recipe = named(link.keelson(), name);
                 link.keelson().recipes().delete(recipe.id());
                 if (!json) {

@@ -28,7 +28,7 @@ final class SchedulesCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             if (json) {
                 print(link.keelson().api().get("/schedules?limit=500"));
             } else {
@@ -75,7 +75,7 @@ final class SchedulesCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 String id = id(link.keelson(), name);
                 List<String> said = act(link.keelson(), id);
                 if (!json) {

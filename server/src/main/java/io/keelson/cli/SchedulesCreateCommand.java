@@ -65,7 +65,7 @@ final class SchedulesCreateCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             ObjectNode body = body(keelson);
             Schedule schedule = keelson.schedules().byName(name)

@@ -30,7 +30,7 @@ final class SecretsCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             if (json) {
                 print(link.keelson().api().get("/secrets"));
             } else {
@@ -63,7 +63,7 @@ final class SecretsCommand extends CliCommand {
         @Override
         public Integer call() throws InvalidSettingsException, StartupException, IOException {
             String value = value();
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 Secret set = link.keelson().secrets().set(name, value);
                 if (json) {
                     print(link.keelson().api().get("/secrets"));
@@ -106,7 +106,7 @@ final class SecretsCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 link.keelson().secrets().remove(name);
                 if (!json) {
                     print(List.of(name + " is removed"));

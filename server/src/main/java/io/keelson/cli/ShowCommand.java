@@ -32,7 +32,7 @@ final class ShowCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             String id = RunDocuments.id(link.keelson(), run);
             Runs runs = link.keelson().runs();
             List<Artifact> artifacts = runs.artifacts(id);

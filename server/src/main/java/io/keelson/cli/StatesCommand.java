@@ -21,7 +21,7 @@ final class StatesCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             String id = RunDocuments.id(link.keelson(), run);
             if (json) {
                 print(link.keelson().api().get("/runs/" + id + "/states"));

@@ -36,7 +36,7 @@ final class UsageCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Usage usage = link.keelson().credits().usage(by, time(from), time(to));
             if (json) {
                 print(Json.document(usage));

@@ -29,7 +29,7 @@ final class WebhooksCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             if (json) {
                 print(link.keelson().api().get("/webhooks"));
             } else {
@@ -75,7 +75,7 @@ final class WebhooksCommand extends CliCommand {
             if (!events.isEmpty()) {
                 events.forEach(body.putArray("events")::add);
             }
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 Webhook made = link.keelson().webhooks().create(body);
                 if (json) {
                     print(secret(link.keelson(), made));
@@ -108,7 +108,7 @@ final class WebhooksCommand extends CliCommand {
 
         @Override
         public Integer call() throws InvalidSettingsException, StartupException {
-            try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+            try (Link link = link()) {
                 List<String> said = act(link.keelson());
                 JsonNode document = json ? document(link.keelson()) : null;
                 if (!json) {

@@ -20,7 +20,7 @@ final class WhoamiCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             WhoAmI me = link.keelson().whoAmI();
             String server = link.own() ? "none runs; one in this process" : String.valueOf(link.keelson().url());
             if (json) {

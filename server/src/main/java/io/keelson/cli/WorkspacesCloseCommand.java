@@ -16,7 +16,7 @@ final class WorkspacesCloseCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             WorkspacesCommand.show(this, keelson.workspaces().close(WorkspacesCommand.id(keelson, workspace)));
             return ExitCode.OK;

@@ -24,7 +24,7 @@ final class WorkspacesCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             List<Workspace> all = link.keelson().workspaces().list();
             if (json) {
                 print(Json.object().set("items", Json.document(all)));

@@ -28,7 +28,7 @@ final class WorkspacesCreateCommand extends CliCommand {
                 most.put(limit, number);
             }
         });
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             WorkspacesCommand.show(this, link.keelson().workspaces().create(name, most));
             note("it has no credits yet: " + Cli.command() + " credits grant N --workspace \"" + name + "\"");
             return ExitCode.OK;

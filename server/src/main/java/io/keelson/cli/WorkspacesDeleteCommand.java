@@ -20,7 +20,7 @@ final class WorkspacesDeleteCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             String id = WorkspacesCommand.id(keelson, workspace);
             Boolean sure = yes ? Boolean.TRUE

@@ -25,7 +25,7 @@ final class WorkspacesLimitsCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             if (workspace == null) {
                 own(keelson);

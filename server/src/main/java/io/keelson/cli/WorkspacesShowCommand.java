@@ -15,7 +15,7 @@ final class WorkspacesShowCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
-        try (Link link = Link.open(settings(), Link.Work.NONE, this::news)) {
+        try (Link link = link()) {
             Keelson keelson = link.keelson();
             WorkspacesCommand.show(this, keelson.workspaces().get(WorkspacesCommand.id(keelson, workspace)));
             return ExitCode.OK;

@@ -3,6 +3,7 @@ package io.keelson.cli.view;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jline.utils.WCWidth;
+import tools.jackson.databind.JsonNode;
 
 /** Text measured in terminal columns. */
 public final class Cells {
@@ -20,6 +21,11 @@ public final class Cells {
             clean.appendCodePoint(control ? ' ' : point);
         });
         return clean.toString().strip();
+    }
+
+    /** The text of a member, clean; empty where it has none. */
+    public static String text(JsonNode document, String member) {
+        return clean(document.path(member).asString(""));
     }
 
     /** Columns that the text takes; dress (colours) takes none. */

@@ -2,6 +2,7 @@ package io.keelson.server.bulk;
 
 import io.keelson.core.run.Actor;
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Rows;
 import io.keelson.server.run.RunFilter;
 import io.keelson.server.run.RunSearch;
 import java.sql.Connection;
@@ -12,7 +13,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -141,7 +141,7 @@ public final class BulkJobs {
         try (PreparedStatement s = c.prepareStatement(ONE)) {
             s.setObject(1, workspace);
             s.setObject(2, id);
-            return jobs(s).stream().findFirst();
+            return Rows.all(s, BulkJobs::job).stream().findFirst();
         }
     }
 
@@ -156,7 +156,7 @@ public final class BulkJobs {
             s.setObject(2, after);
             s.setObject(3, after);
             s.setInt(4, limit);
-            return jobs(s);
+            return Rows.all(s, BulkJobs::job);
         }
     }
 
@@ -192,7 +192,7 @@ public final class BulkJobs {
                 if (!row.next()) {
                     return Optional.empty();
                 }
-                Instant last = time(row, "last_created_at");
+                Instant last = Rows.optionalTime(row, "last_created_at");
                 List<UUID> portion = row.getArray("portion") == null ? List.of()
                         : List.of((UUID[]) row.getArray("portion").getArray());
                 return Optional.of(new Claimed(job(row), row.getLong("claim"), portion,
@@ -249,16 +249,6 @@ public final class BulkJobs {
         }
     }
 
-    private static List<BulkJob> jobs(PreparedStatement statement) throws SQLException {
-        List<BulkJob> found = new ArrayList<>();
-        try (ResultSet row = statement.executeQuery()) {
-            while (row.next()) {
-                found.add(job(row));
-            }
-        }
-        return found;
-    }
-
     private static BulkJob job(ResultSet row) throws SQLException {
         BulkJob.Order order = new BulkJob.Order(
                 BulkJob.Action.valueOf(row.getString("action").toUpperCase(Locale.ROOT)),
@@ -268,12 +258,7 @@ public final class BulkJobs {
         return new BulkJob(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class), order,
                 BulkJob.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)), row.getLong("matches"),
                 row.getLong("changed"), row.getLong("unchanged"), (ObjectNode) JSON.readTree(row.getString("refused")),
-                row.getString("waits_for"), row.getObject("created_at", OffsetDateTime.class).toInstant(),
-                time(row, "ended_at"));
-    }
-
-    private static @Nullable Instant time(ResultSet row, String column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
+                row.getString("waits_for"), Rows.time(row, "created_at"),
+                Rows.optionalTime(row, "ended_at"));
     }
 }

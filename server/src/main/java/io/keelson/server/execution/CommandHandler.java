@@ -62,7 +62,10 @@ public final class CommandHandler {
         this.lease = lease;
     }
 
-    /** Has it done, once for each key, and waits for what came of the attempt. */
+    /**
+     * Has it done, once for each key, and waits for what came of the attempt. What has been ended stays so: nothing is done
+     * to it again, whatever the key.
+     */
     public CommandResult run(CommandRequest request) throws InterruptedException {
         CommandResult accepted = database.inTransaction(c -> accept(c, request));
         return accepted instanceof CommandResult.Sent(ExecutionCommand command)
@@ -110,6 +113,10 @@ public final class CommandHandler {
             if (made == null) {
                 return new CommandResult.NoTarget(subject, target);
             }
+            Optional<ExecutionCommand> done = table.doneTo(c, request.workspaceId(), request.type(), target);
+            if (done.isPresent() && byKey(c, request).isEmpty()) {
+                return new CommandResult.Replayed(done.get());
+            }
             adapter = adapters.named(made.adapter()).orElse(adapter);
         }
         String hash = Requests.hash(request.payload(), target);
@@ -123,8 +130,7 @@ public final class CommandHandler {
     }
 
     private CommandResult known(Connection c, CommandRequest request, String hash) throws SQLException {
-        ExecutionCommand known = table.byKey(c, request.workspaceId(), request.type(), request.source(),
-                String.valueOf(request.key())).orElseThrow();
+        ExecutionCommand known = byKey(c, request).orElseThrow();
         if (!known.requestHash().equals(hash)) {
             return new CommandResult.Conflict(known);
         }
@@ -138,6 +144,12 @@ public final class CommandHandler {
                         .orElseGet(() -> new CommandResult.InFlight(known));
             }
         };
+    }
+
+    private Optional<ExecutionCommand> byKey(Connection c, CommandRequest request) throws SQLException {
+        String key = request.key();
+        return key == null ? Optional.empty()
+                : table.byKey(c, request.workspaceId(), request.type(), request.source(), key);
     }
 
     private ExecutionCommand fresh(CommandRequest request, String hash, ExecutionAdapter adapter) {

@@ -8,7 +8,7 @@ public sealed interface CommandResult {
     /** It was sent now; the command says what came of it. */
     record Sent(ExecutionCommand command) implements CommandResult {}
 
-    /** It had ended under this key before; nobody was called. */
+    /** It had ended under this key before, or had been done to this target under another; nobody was called. */
     record Replayed(ExecutionCommand command) implements CommandResult {}
 
     /** The key belongs to another request. */

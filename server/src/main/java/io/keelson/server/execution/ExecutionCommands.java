@@ -1,6 +1,7 @@
 package io.keelson.server.execution;
 
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Rows;
 import io.keelson.server.execution.ExecutionCommand.Source;
 import io.keelson.server.execution.ExecutionCommand.State;
 import java.sql.Connection;
@@ -9,9 +10,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -41,6 +39,12 @@ final class ExecutionCommands {
              where workspace_id = ? and type = ? and key_source = ? and idempotency_key = ?""";
 
     private static final String ONE = "select * from execution_commands where workspace_id = ? and id = ?";
+
+    /** Whatever acts upon a thing came after it. */
+    private static final String DONE_TO = """
+            select * from execution_commands
+             where workspace_id = ? and type = ? and id > ? and target_id = ? and state = 'completed'
+             order by id limit 1""";
 
     private static final String LIST = """
             select * from execution_commands
@@ -120,7 +124,7 @@ final class ExecutionCommands {
             s.setObject(p++, command.stepId());
             s.setLong(p++, lease.toMillis());
             clock.bind(s, p);
-            return all(s).stream().findFirst();
+            return Rows.all(s, ExecutionCommands::command).stream().findFirst();
         }
     }
 
@@ -131,16 +135,23 @@ final class ExecutionCommands {
             s.setString(2, type);
             s.setString(3, source.wire());
             s.setString(4, key);
-            return all(s).stream().findFirst();
+            return Rows.all(s, ExecutionCommands::command).stream().findFirst();
+        }
+    }
+
+    /** The first command of that type that was done to a thing made before. */
+    Optional<ExecutionCommand> doneTo(Connection c, UUID workspace, String type, UUID target) throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(DONE_TO)) {
+            s.setObject(1, workspace);
+            s.setString(2, type);
+            s.setObject(3, target);
+            s.setObject(4, target);
+            return Rows.all(s, ExecutionCommands::command).stream().findFirst();
         }
     }
 
     Optional<ExecutionCommand> find(Connection c, UUID workspace, UUID id) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(ONE)) {
-            s.setObject(1, workspace);
-            s.setObject(2, id);
-            return all(s).stream().findFirst();
-        }
+        return Rows.ofWorkspace(c, ONE, workspace, id, ExecutionCommands::command);
     }
 
     /** Newest first. */
@@ -156,7 +167,7 @@ final class ExecutionCommands {
             s.setObject(8, filter.before());
             s.setObject(9, filter.before());
             s.setInt(10, limit);
-            return all(s);
+            return Rows.all(s, ExecutionCommands::command);
         }
     }
 
@@ -169,7 +180,7 @@ final class ExecutionCommands {
             clock.bind(s, 4);
             s.setInt(5, limit);
             s.setInt(6, maxAttempts);
-            return all(s);
+            return Rows.all(s, ExecutionCommands::command);
         }
     }
 
@@ -182,7 +193,7 @@ final class ExecutionCommands {
             s.setObject(4, id);
             clock.bind(s, 5);
             s.setInt(6, maxAttempts);
-            return all(s).stream().findFirst();
+            return Rows.all(s, ExecutionCommands::command).stream().findFirst();
         }
     }
 
@@ -193,7 +204,7 @@ final class ExecutionCommands {
             clock.bind(s, 2);
             clock.bind(s, 3);
             s.setInt(4, maxAttempts);
-            return all(s);
+            return Rows.all(s, ExecutionCommands::command);
         }
     }
 
@@ -216,18 +227,8 @@ final class ExecutionCommands {
             s.setObject(p++, command.id());
             s.setInt(p++, command.leaseEpoch());
             s.setString(p, to.state().wire());
-            return all(s).stream().findFirst();
+            return Rows.all(s, ExecutionCommands::command).stream().findFirst();
         }
-    }
-
-    private static List<ExecutionCommand> all(PreparedStatement s) throws SQLException {
-        List<ExecutionCommand> found = new ArrayList<>();
-        try (ResultSet row = s.executeQuery()) {
-            while (row.next()) {
-                found.add(command(row));
-            }
-        }
-        return found;
     }
 
     private static ExecutionCommand command(ResultSet row) throws SQLException {
@@ -237,20 +238,16 @@ final class ExecutionCommands {
                 row.getString("request_hash"), object(row.getString("payload")),
                 row.getObject("target_id", UUID.class), row.getString("adapter"), row.getBoolean("idempotent"),
                 row.getString("provider_key"), row.getString("provider_reference"), State.of(row.getString("state")),
-                row.getBoolean("uncertain"), row.getInt("attempts"), row.getInt("lease_epoch"), time(row, "wake_at"),
+                row.getBoolean("uncertain"), row.getInt("attempts"), row.getInt("lease_epoch"),
+                Rows.optionalTime(row, "wake_at"),
                 response == null ? null : object(response), row.getString("error_code"),
                 row.getString("error_message"), row.getString("actor"), row.getString("actor_kind"),
                 row.getObject("run_id", UUID.class), row.getObject("step_id", UUID.class),
-                row.getObject("created_at", OffsetDateTime.class).toInstant(),
-                row.getObject("updated_at", OffsetDateTime.class).toInstant(), time(row, "completed_at"));
+                Rows.time(row, "created_at"),
+                Rows.time(row, "updated_at"), Rows.optionalTime(row, "completed_at"));
     }
 
     static ObjectNode object(String json) {
         return (ObjectNode) JSON.readTree(json);
-    }
-
-    private static @Nullable Instant time(ResultSet row, String column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
     }
 }

@@ -4,6 +4,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -12,6 +13,9 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** A provider of deployments and orders over HTTP; docs/commands.md says what it has to answer. */
 public final class HttpAdapter implements ExecutionAdapter {
+
+    /** Their names stand in one address. */
+    private static final int MOST_AT_ONCE = 100;
 
     private final Provider provider;
     private final String base;
@@ -62,9 +66,16 @@ public final class HttpAdapter implements ExecutionAdapter {
     @Override
     public Map<UUID, ObjectNode> read(UUID workspaceId, Subject subject, Collection<Made> made)
             throws ProviderUnavailableException, InterruptedException {
-        if (made.isEmpty()) {
-            return Map.of();
+        Map<UUID, ObjectNode> found = new HashMap<>();
+        List<Made> all = List.copyOf(made);
+        for (int from = 0; from < all.size(); from += MOST_AT_ONCE) {
+            found.putAll(ask(subject, all.subList(from, Math.min(all.size(), from + MOST_AT_ONCE))));
         }
+        return found;
+    }
+
+    private Map<UUID, ObjectNode> ask(Subject subject, List<Made> made)
+            throws ProviderUnavailableException, InterruptedException {
         JsonNode items = provider.get(base + "/" + subject.word() + "s?ids="
                 + made.stream().map(each -> encoded(each.reference())).collect(Collectors.joining(","))).path("items");
         Map<String, ObjectNode> answered = new HashMap<>();

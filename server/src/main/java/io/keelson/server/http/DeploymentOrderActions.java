@@ -20,8 +20,6 @@ final class DeploymentOrderActions {
 
     private static final int MAX_NAME = 200;
     private static final int MAX_CONFIG = 65_536;
-    /** All of a page are asked for in one call. */
-    private static final int MAX_PAGE = 100;
 
     private final CommandHandler handler;
     private final CommandAnswers answers;
@@ -123,7 +121,7 @@ final class DeploymentOrderActions {
         Query query = call.query();
         Cursor cursor = new Cursor(subject.word() + "s");
         UUID before = cursor.read(query, UUID::fromString);
-        int limit = Math.min(query.limit(), MAX_PAGE);
+        int limit = query.limit();
         query.done();
         List<ExecutionCommand> found = handler.list(call.workspace(), subject.madeBy(),
                 ExecutionCommand.State.COMPLETED.wire(), null, before, limit + 1);

@@ -1,12 +1,11 @@
 package io.keelson.server.recipe;
 
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -130,18 +129,14 @@ public final class Recipes {
     }
 
     public Optional<Recipe> find(Connection c, UUID workspace, UUID id) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(FIND)) {
-            s.setObject(1, workspace);
-            s.setObject(2, id);
-            return all(s).stream().findFirst();
-        }
+        return Rows.ofWorkspace(c, FIND, workspace, id, Recipes::recipe);
     }
 
     public Optional<Recipe> byName(Connection c, UUID workspace, String name) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(BY_NAME)) {
             s.setObject(1, workspace);
             s.setString(2, name);
-            return all(s).stream().findFirst();
+            return Rows.all(s, Recipes::recipe).stream().findFirst();
         }
     }
 
@@ -150,7 +145,7 @@ public final class Recipes {
         try (PreparedStatement s = c.prepareStatement(OF_KIND)) {
             s.setObject(1, workspace);
             s.setString(2, kind);
-            return all(s).stream().findFirst();
+            return Rows.all(s, Recipes::recipe).stream().findFirst();
         }
     }
 
@@ -162,15 +157,7 @@ public final class Recipes {
      */
     public List<Recipe> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
             throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(LIST)) {
-            s.setObject(1, workspace);
-            s.setString(2, name);
-            s.setString(3, name);
-            s.setString(4, after);
-            s.setString(5, after);
-            s.setInt(6, limit);
-            return all(s);
-        }
+        return Rows.byName(c, LIST, workspace, name, after, limit, Recipes::recipe);
     }
 
     /** The version of that number; empty when there is none. */
@@ -196,14 +183,8 @@ public final class Recipes {
             s.setObject(4, only);
             s.setInt(5, before);
             s.setInt(6, limit);
-            List<Version> found = new ArrayList<>();
-            try (ResultSet row = s.executeQuery()) {
-                while (row.next()) {
-                    found.add(new Version(row.getInt("version"), object(row, "mission"), row.getString("created_by"),
-                            time(row, "created_at")));
-                }
-            }
-            return found;
+            return Rows.all(s, row -> new Version(row.getInt("version"), object(row, "mission"),
+                    row.getString("created_by"), Rows.time(row, "created_at")));
         }
     }
 
@@ -221,29 +202,18 @@ public final class Recipes {
         }
     }
 
-    private static List<Recipe> all(PreparedStatement statement) throws SQLException {
-        List<Recipe> found = new ArrayList<>();
-        try (ResultSet row = statement.executeQuery()) {
-            while (row.next()) {
-                String from = row.getString("originated_from");
-                found.add(new Recipe(row.getObject("recipe_id", UUID.class), row.getObject("workspace_id", UUID.class),
-                        row.getString("name"), row.getString("description"), row.getInt("version"),
-                        object(row, "mission"), (ArrayNode) JSON.readTree(row.getString("steps")),
-                        object(row, "execution_config"), from == null ? null : UUID.fromString(from),
-                        row.getString("template_id"), (ArrayNode) JSON.readTree(row.getString("tags")),
-                        row.getString("created_by"), time(row, "created_at"), row.getString("updated_by"),
-                        time(row, "updated_at")));
-            }
-        }
-        return found;
+    private static Recipe recipe(ResultSet row) throws SQLException {
+        String from = row.getString("originated_from");
+        return new Recipe(row.getObject("recipe_id", UUID.class), row.getObject("workspace_id", UUID.class),
+                row.getString("name"), row.getString("description"), row.getInt("version"), object(row, "mission"),
+                (ArrayNode) JSON.readTree(row.getString("steps")), object(row, "execution_config"),
+                from == null ? null : UUID.fromString(from), row.getString("template_id"),
+                (ArrayNode) JSON.readTree(row.getString("tags")), row.getString("created_by"),
+                Rows.time(row, "created_at"), row.getString("updated_by"), Rows.time(row, "updated_at"));
     }
 
     private static ObjectNode object(ResultSet row, String column) throws SQLException {
         String json = row.getString(column);
         return json == null ? JSON.createObjectNode() : (ObjectNode) JSON.readTree(json);
-    }
-
-    private static Instant time(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, OffsetDateTime.class).toInstant();
     }
 }

@@ -3,6 +3,7 @@ package io.keelson.server.schedule;
 import io.keelson.core.schedule.CatchUp;
 import io.keelson.core.schedule.Overlap;
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -12,7 +13,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -149,11 +149,7 @@ public final class Schedules {
     }
 
     public Optional<Schedule> find(Connection c, UUID workspace, UUID id) throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(ONE)) {
-            s.setObject(1, workspace);
-            s.setObject(2, id);
-            return all(s).stream().findFirst();
-        }
+        return Rows.ofWorkspace(c, ONE, workspace, id, Schedules::schedule);
     }
 
     /**
@@ -164,15 +160,7 @@ public final class Schedules {
      */
     public List<Schedule> list(Connection c, UUID workspace, @Nullable String name, @Nullable String after, int limit)
             throws SQLException {
-        try (PreparedStatement s = c.prepareStatement(LIST)) {
-            s.setObject(1, workspace);
-            s.setString(2, name);
-            s.setString(3, name);
-            s.setString(4, after);
-            s.setString(5, after);
-            s.setInt(6, limit);
-            return all(s);
-        }
+        return Rows.byName(c, LIST, workspace, name, after, limit, Schedules::schedule);
     }
 
     /** False when there is none; its runs stay. */
@@ -189,7 +177,7 @@ public final class Schedules {
         try (PreparedStatement s = c.prepareStatement(WAKING)) {
             clock.bind(s, 1);
             s.setInt(2, limit);
-            return all(s);
+            return Rows.all(s, Schedules::schedule);
         }
     }
 
@@ -197,7 +185,7 @@ public final class Schedules {
     Optional<Schedule> mine(Connection c, UUID id) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(MINE)) {
             s.setObject(1, id);
-            return all(s).stream().findFirst();
+            return Rows.all(s, Schedules::schedule).stream().findFirst();
         }
     }
 
@@ -244,31 +232,18 @@ public final class Schedules {
         s.setObject(position, time == null ? null : time.atOffset(ZoneOffset.UTC), Types.TIMESTAMP_WITH_TIMEZONE);
     }
 
-    static @Nullable Instant time(ResultSet row, String column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
-    }
-
-    private static List<Schedule> all(PreparedStatement statement) throws SQLException {
-        List<Schedule> found = new ArrayList<>();
-        try (ResultSet row = statement.executeQuery()) {
-            while (row.next()) {
-                String mission = row.getString("mission");
-                ScheduleSpec spec = new ScheduleSpec(row.getString("name"), row.getObject("recipe_id", UUID.class),
-                        object(row.getString("inputs")), mission == null ? null : object(mission),
-                        row.getString("cron"), row.getString("time_zone"), Overlap.of(row.getString("overlap")),
-                        CatchUp.of(row.getString("catch_up")),
-                        Duration.ofSeconds(row.getInt("catch_up_window_seconds")),
-                        Duration.ofSeconds(row.getInt("jitter_seconds")), time(row, "end_at"),
-                        row.getObject("max_runs", Integer.class));
-                found.add(new Schedule(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class), spec,
-                        row.getInt("runs_made"), row.getInt("times_missed"), row.getBoolean("paused"),
-                        time(row, "next_run_at"), row.getInt("version"), row.getString("created_by"),
-                        row.getObject("created_at", OffsetDateTime.class).toInstant(),
-                        row.getObject("updated_at", OffsetDateTime.class).toInstant()));
-            }
-        }
-        return found;
+    private static Schedule schedule(ResultSet row) throws SQLException {
+        String mission = row.getString("mission");
+        ScheduleSpec spec = new ScheduleSpec(row.getString("name"), row.getObject("recipe_id", UUID.class),
+                object(row.getString("inputs")), mission == null ? null : object(mission), row.getString("cron"),
+                row.getString("time_zone"), Overlap.of(row.getString("overlap")), CatchUp.of(row.getString("catch_up")),
+                Duration.ofSeconds(row.getInt("catch_up_window_seconds")),
+                Duration.ofSeconds(row.getInt("jitter_seconds")), Rows.optionalTime(row, "end_at"),
+                row.getObject("max_runs", Integer.class));
+        return new Schedule(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class), spec,
+                row.getInt("runs_made"), row.getInt("times_missed"), row.getBoolean("paused"),
+                Rows.optionalTime(row, "next_run_at"), row.getInt("version"), row.getString("created_by"),
+                Rows.time(row, "created_at"), Rows.time(row, "updated_at"));
     }
 
     private static ObjectNode object(String json) {

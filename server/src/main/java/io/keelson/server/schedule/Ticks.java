@@ -1,6 +1,7 @@
 package io.keelson.server.schedule;
 
 import io.keelson.core.run.Ids;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -100,7 +101,7 @@ public final class Ticks {
             Schedules.time(s, 2, now);
             try (ResultSet row = s.executeQuery()) {
                 row.next();
-                return Schedules.time(row, "next");
+                return Rows.optionalTime(row, "next");
             }
         }
     }
@@ -199,7 +200,7 @@ public final class Ticks {
                         row.getObject("fire_at", OffsetDateTime.class).toInstant(),
                         Tick.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
                         row.getString("error_code"), row.getString("error_message"),
-                        Schedules.time(row, "decided_at")));
+                        Rows.optionalTime(row, "decided_at")));
             }
         }
         return found;

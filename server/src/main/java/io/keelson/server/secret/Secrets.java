@@ -3,12 +3,12 @@ package io.keelson.server.secret;
 import io.keelson.server.auth.Audit;
 import io.keelson.server.auth.Origin;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -121,7 +121,8 @@ public final class Secrets {
                     execute(c, KEEP, workspace, name);
                     Audit.write(c, origin, "secret_set", workspace, name,
                             JsonNodeFactory.instance.objectNode().put("version", row.getInt("version")));
-                    return new Shown(name, row.getInt("version"), time(row, "created_at"), time(row, "updated_at"), by);
+                    return new Shown(name, row.getInt("version"), Rows.time(row, "created_at"),
+                            Rows.time(row, "updated_at"), by);
                 }
             }
         });
@@ -135,8 +136,8 @@ public final class Secrets {
                 List<Shown> found = new ArrayList<>();
                 try (ResultSet row = statement.executeQuery()) {
                     while (row.next()) {
-                        found.add(new Shown(row.getString("name"), row.getInt("version"), time(row, "created_at"),
-                                time(row, "updated_at"), row.getString("updated_by")));
+                        found.add(new Shown(row.getString("name"), row.getInt("version"), Rows.time(row, "created_at"),
+                                Rows.time(row, "updated_at"), row.getString("updated_by")));
                     }
                 }
                 return found;
@@ -296,9 +297,5 @@ public final class Secrets {
 
     private static String context(UUID workspace, String name) {
         return workspace + "/" + name;
-    }
-
-    private static Instant time(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, OffsetDateTime.class).toInstant();
     }
 }

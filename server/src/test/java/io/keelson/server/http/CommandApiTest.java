@@ -241,6 +241,54 @@ class CommandApiTest {
     }
 
     @Test
+    void whatIsCancelledStaysSoWithoutAnotherCommand() {
+        String path = "/api/v1/orders/" + place(key(), ORDER).json().get("id").stringValue() + "/cancel";
+        String key = key();
+        Answer first = api.post(path, "{}", "Idempotency-Key", key);
+        assertThat(first.status()).as(first.text()).isEqualTo(200);
+        for (Answer again : List.of(api.post(path, "{}"), api.post(path, "{}", "Idempotency-Key", key()),
+                api.post(path, "{}", "Idempotency-Key", key))) {
+            assertThat(again.status()).isEqualTo(200);
+            assertThat(again.json()).isEqualTo(first.json());
+            assertThat(again.header("Idempotent-Replayed")).isEqualTo("true");
+        }
+        assertThat(asked()).as("placed and cancelled").hasSize(2);
+        assertThat(api.get("/api/v1/commands?limit=1").json().at("/items/0/id"))
+                .isEqualTo(first.json().get("command_id"));
+        String other = "/api/v1/orders/" + place(key(), ORDER).json().get("id").stringValue() + "/cancel";
+        assertThat(api.post(other, "{}").status()).isEqualTo(200);
+        assertThat(code(api.post(other, "{}", "Idempotency-Key", key))).isEqualTo("IDEMPOTENCY_KEY_CONFLICT");
+    }
+
+    @Test
+    void aRefusedCancelMayBeAskedForAgain() {
+        String path = "/api/v1/orders/" + place(key(), ORDER).json().get("id").stringValue() + "/cancel";
+        provider.next(Mood.REFUSES);
+        assertThat(code(api.post(path, "{}"))).isEqualTo("COMMAND_REFUSED");
+        assertThat(api.post(path, "{}").json().get("status").stringValue()).isEqualTo("cancelled");
+    }
+
+    @Test
+    void longListsAreReadAPageAtATimeAndAskedForInParts() {
+        String made = place(key(), ORDER).json().get("id").stringValue();
+        api.sql("""
+                insert into execution_commands
+                select (jsonb_populate_record(e, jsonb_build_object('id', '00000000-0000-4000-8000-' || n,
+                    'provider_key', 'copy-' || n, 'idempotency_key', 'copy-' || n))).*
+                  from execution_commands e, generate_series(100000000001, 100000000250) as n where e.id = '%s'"""
+                .formatted(made));
+        JsonNode all = api.get("/api/v1/orders?limit=500").json();
+        assertThat(all.get("items").size()).isGreaterThan(250);
+        assertThat(all.get("items").valueStream().map(order -> order.get("status"))).allMatch(JsonNode::isString);
+        assertThat(all.get("next_cursor").isNull()).isTrue();
+        assertThat(provider.mostAskedFor()).isEqualTo(100);
+        JsonNode page = api.get("/api/v1/orders?limit=200").json();
+        assertThat(page.get("items").size()).isEqualTo(200);
+        JsonNode rest = api.get("/api/v1/orders?cursor=" + page.get("next_cursor").stringValue()).json();
+        assertThat(rest.at("/items/0")).isEqualTo(all.at("/items/200"));
+    }
+
+    @Test
     void whatIsWrongIsRefusedWithItsPlace() {
         Map.of("{\"quantity\": 1.5}", "/quantity", "{\"quantity\": \"0\"}", "/quantity", "{\"side\": \"hold\"}",
                 "/side", "{\"limit_price\": null}", "/limit_price", "{\"type\": \"market\"}", "/limit_price",

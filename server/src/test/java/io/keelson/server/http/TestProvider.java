@@ -30,6 +30,7 @@ public final class TestProvider implements AutoCloseable {
     private final List<Asked> asked = new CopyOnWriteArrayList<>();
     private final Map<String, ObjectNode> byKey = new ConcurrentHashMap<>();
     private final List<Mood> moods = new CopyOnWriteArrayList<>();
+    private volatile int mostAskedFor;
     private final CountDownLatch over = new CountDownLatch(1);
 
     public TestProvider() throws IOException {
@@ -50,6 +51,11 @@ public final class TestProvider implements AutoCloseable {
     /** How many things it has made. */
     public int made() {
         return byKey.size();
+    }
+
+    /** Of how many things one call has asked at most. */
+    int mostAskedFor() {
+        return mostAskedFor;
     }
 
     void next(Mood... coming) {
@@ -95,10 +101,11 @@ public final class TestProvider implements AutoCloseable {
                 .put("status", path.endsWith("/cancel") ? "cancelled" : "open"));
     }
 
-    private ObjectNode list(String query) {
+    private synchronized ObjectNode list(String query) {
         ObjectNode page = Json.object();
         ArrayNode items = page.putArray("items");
         List<String> wanted = List.of(query.replace("ids=", "").split(","));
+        mostAskedFor = Math.max(mostAskedFor, wanted.size());
         byKey.values().stream().filter(each -> wanted.contains(each.get("id").stringValue())).forEach(items::add);
         return page;
     }

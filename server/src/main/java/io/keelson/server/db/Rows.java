@@ -1,0 +1,82 @@
+package io.keelson.server.db;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Rows read into values. */
+public final class Rows {
+
+    /** Makes a value of the row that the result stands on. */
+    @FunctionalInterface
+    public interface Reader<T> {
+
+        T read(ResultSet row) throws SQLException;
+    }
+
+    private Rows() {}
+
+    /** What the query finds, in its order. */
+    public static <T> List<T> all(PreparedStatement query, Reader<T> reader) throws SQLException {
+        List<T> found = new ArrayList<>();
+        try (ResultSet row = query.executeQuery()) {
+            while (row.next()) {
+                found.add(reader.read(row));
+            }
+        }
+        return found;
+    }
+
+    /**
+     * The one of that id, if it is the workspace's.
+     *
+     * @param sql with places for the workspace and the id
+     */
+    public static <T> Optional<T> ofWorkspace(Connection c, String sql, UUID workspace, UUID id, Reader<T> reader)
+            throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(sql)) {
+            s.setObject(1, workspace);
+            s.setObject(2, id);
+            return all(s, reader).stream().findFirst();
+        }
+    }
+
+    /**
+     * A page of what a workspace has under names.
+     *
+     * @param sql with places for the workspace, twice the name, twice the name before, and the limit
+     * @param name only that one; null for all
+     * @param after the name after which to go on; null for the first
+     */
+    public static <T> List<T> byName(Connection c, String sql, UUID workspace, @Nullable String name,
+            @Nullable String after, int limit, Reader<T> reader) throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(sql)) {
+            s.setObject(1, workspace);
+            s.setString(2, name);
+            s.setString(3, name);
+            s.setString(4, after);
+            s.setString(5, after);
+            s.setInt(6, limit);
+            return all(s, reader);
+        }
+    }
+
+    /** A time that is always there. */
+    public static Instant time(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, OffsetDateTime.class).toInstant();
+    }
+
+    /** A time that may be missing. */
+    public static @Nullable Instant optionalTime(ResultSet row, String column) throws SQLException {
+        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
+    }
+}
