@@ -181,6 +181,11 @@ public final class Runs {
         return all(id, "/agents", RunAgent.class);
     }
 
+    /** The runs that its steps have started, those of earlier attempts included, newest first; they may have some, too. */
+    public List<Run> children(String id) {
+        return Page.all(cursor -> page(Route.of("/runs").with("parent_run_id", id).with("cursor", cursor), Run.class));
+    }
+
     /** All tasks of the current attempt, in plan order. */
     public List<Task> tasks(String id) {
         return all(id, "/tasks", Task.class);

@@ -27,7 +27,7 @@ final class Story {
 
     private Story() {}
 
-    /** One line for each thing, which begins with where it was found. */
+    /** One line for each thing, which begins with where it was found; sorted, for what came in one commit has no order. */
     static List<String> of(Keelson keelson, String run) {
         List<String> story = new ArrayList<>();
         story.add("run " + without(keelson.api().get("/runs/" + run)));
@@ -43,7 +43,7 @@ final class Story {
     }
 
     private static void items(List<String> story, String part, JsonNode page) {
-        page.path("items").forEach(item -> story.add(part + " " + without(item)));
+        page.path("items").valueStream().map(item -> part + " " + without(item)).sorted().forEach(story::add);
     }
 
     private static String without(JsonNode document) {
