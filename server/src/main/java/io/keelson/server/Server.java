@@ -35,6 +35,7 @@ import io.keelson.server.http.Observed;
 import io.keelson.server.http.RetryDoor;
 import io.keelson.server.http.Rooms;
 import io.keelson.server.http.ScheduledRuns;
+import io.keelson.server.http.StartedRuns;
 import io.keelson.server.http.WorkspacePurger;
 import io.keelson.server.metrics.Metrics;
 import io.keelson.server.money.Money;
@@ -159,10 +160,11 @@ public final class Server implements AutoCloseable {
             Function<UUID, MissionReader> missionsOf = workspace -> missions
                     .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
                     .staffed(() -> agents.of(workspace));
+            Recipes recipes = new Recipes();
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
                     expressions, secrets,
                     new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of)),
-                    new Starts(missionsOf), artifacts, clock,
+                    new StartedRuns(database, recipes, missionsOf), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
                             settings.artifacts().retention(), settings.artifacts().maxBytesOfRun(),
                             observer(settings, metrics))));
@@ -171,7 +173,6 @@ public final class Server implements AutoCloseable {
             }
             metrics.executors(engine::busy, settings.executors());
             metrics.pools(database);
-            Recipes recipes = new Recipes();
             Schedules schedules = new Schedules(DbClock.DATABASE);
             Ticks ticks = new Ticks(UuidCreator::getTimeOrderedEpoch);
             Ticker ticker = closing(new Ticker(database, schedules, ticks, new ScheduledRuns(database, engine,

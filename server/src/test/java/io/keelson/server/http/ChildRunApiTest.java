@@ -213,6 +213,47 @@ class ChildRunApiTest {
     }
 
     @Test
+    void aRecipeIsStartedWithItsParameters() {
+        JsonNode recipe = api.post("/api/v1/recipes", """
+                {"name": "chapter", "goal": "Write", "inputs": {"topic": {"type": "string"}, "n": {"default": 2}},
+                 "config": {"autonomy": {"level": "full_auto"}}, "output": "${ .tasks.a.output }", "plan": %s}"""
+                .formatted(plan("{\"tool\": \"echo\", \"input\": {\"text\": \"${ .inputs.topic } ${ .inputs.n }\"}}")))
+                .json();
+        String top = api.create("""
+                {"name": "top", "start": true, "inputs": {"which": {"default": "chapter"}}, "output": "${ .tasks.a.output }",
+                 "plan": %s}""".formatted(plan("""
+                {"tool": "run.start", "input": {"recipe": "${ .inputs.which }", "name": "first",
+                  "inputs": {"topic": "storms"}, "config": {"max_attempts": 1}}}""")));
+        assertThat(api.awaitState(top, "completed").at("/output/text").stringValue()).isEqualTo("storms 2");
+        JsonNode child = childOf(top);
+        assertThat(child.get("recipe_id")).isEqualTo(recipe.get("id"));
+        assertThat(child.get("recipe_version").intValue()).isOne();
+        assertThat(child.get("name").stringValue()).isEqualTo("first");
+        assertThat(child.get("goal").stringValue()).isEqualTo("Write");
+        assertThat(child.get("max_attempts").intValue()).isOne();
+        assertThat(child.at("/config/autonomy/level").stringValue()).isEqualTo("full_auto");
+    }
+
+    @Test
+    void whatIsWrongWithARecipesRunFailsTheStepWithItsPlace() {
+        api.post("/api/v1/recipes", "{\"name\": \"strict\", \"inputs\": {\"n\": {\"type\": \"integer\"}}, \"plan\": "
+                + plan("{\"tool\": \"echo\", \"input\": {}}") + "}");
+        assertThat(brokenBy("{\"recipe\": \"strict\", \"inputs\": {\"n\": \"many\"}}")).contains("/inputs/n");
+        assertThat(brokenBy("{\"recipe\": \"strict\", \"inputs\": {\"n\": 1}, \"output\": 1}")).contains("/output");
+        assertThat(brokenBy("{\"recipe\": \"none\"}")).contains("/recipe").contains("UNKNOWN_REFERENCE");
+        assertThat(api.post(RUNS, "{\"name\": \"top\", \"plan\": "
+                + plan("{\"tool\": \"run.start\", \"input\": {\"inputs\": {}}}") + "}").status()).isEqualTo(422);
+    }
+
+    private String brokenBy(String input) {
+        String top = api.create("{\"name\": \"top\", \"start\": true, \"plan\": "
+                + plan("{\"tool\": \"run.start\", \"input\": " + input + "}") + "}");
+        JsonNode failed = api.awaitState(top, "failed");
+        assertThat(failed.get("error_code").stringValue()).isEqualTo("CHILD_RUN_INVALID");
+        return failed.get("error_message").stringValue();
+    }
+
+    @Test
     void whatIsNoMissionFailsTheStepWithEveryProblem() {
         String top = api.create("{\"name\": \"top\", \"start\": true, \"plan\": "
                 + plan(starts("{\"name\": \"s\", \"tool\": \"no.such\", \"input\": {}}", "")) + "}");

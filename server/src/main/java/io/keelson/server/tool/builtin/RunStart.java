@@ -10,16 +10,19 @@ import java.time.Duration;
 final class RunStart implements Tool {
 
     private static final ToolSpec SPEC = new ToolSpec("run.start",
-            "Starts a run and waits for its end, holding no worker; yields its output. Expressions in plan, output and"
-                    + " config are the child's own.",
+            "Starts a run, of a plan or a recipe, and waits for its end, holding no worker; yields its output. Expressions in"
+                    + " plan, output and config are the child's own.",
             Specs.json("""
-            {"type": "object", "additionalProperties": false, "required": ["plan"], "properties": {
+            {"type": "object", "additionalProperties": false, "oneOf": [{"required": ["plan"]}, {"required": ["recipe"]}],
+             "properties": {
               "name": {"type": "string", "minLength": 1, "maxLength": 200},
               "goal": {"type": "string"},
               "plan": {"type": ["object", "string"], "description": "As in a mission; a text is an expression that yields one"},
+              "recipe": {"type": "string", "minLength": 1,
+                "description": "Name or id of a recipe, in the place of plan and output"},
               "output": {"description": "As in a mission: what the child, and so the step, yields"},
               "config": {"type": "object", "description": "As in a mission"},
-              "inputs": {"type": "object", "description": "Values, which the child's expressions see as .inputs"},
+              "inputs": {"type": "object", "description": "Values, which the child's expressions see as .inputs; a recipe's parameters"},
               "budget_usd": {"type": "number", "minimum": 0, "maximum": 1000000000,
                 "description": "What it may cost at most; else whatever its parent has left"},
               "on_parent_close": {"enum": ["cancel", "abandon"], "default": "cancel",
