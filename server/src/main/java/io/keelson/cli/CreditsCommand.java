@@ -33,6 +33,11 @@ final class CreditsCommand extends CliCommand {
                 "spent      " + shown(balance.spent()));
     }
 
+    /** {@code 1 credit}, {@code 0.5 credits}. */
+    static String inWords(BigDecimal amount) {
+        return shown(amount) + (amount.compareTo(BigDecimal.ONE) == 0 ? " credit" : " credits");
+    }
+
     /** All places that there are, no exponent. */
     static String shown(BigDecimal amount) {
         return amount.stripTrailingZeros().toPlainString();

@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Cells;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
@@ -103,6 +104,6 @@ final class LedgerCommand extends CliCommand {
             return Objects.requireNonNullElse(entry.reason(), "");
         }
         return entry.tool() + (entry.model() == null ? "" : " with " + entry.model())
-                + (entry.tokens() == null || entry.tokens() == 0 ? "" : ", " + entry.tokens() + " tokens");
+                + (entry.tokens() == null || entry.tokens() == 0 ? "" : ", " + Amounts.count(entry.tokens(), "token"));
     }
 }

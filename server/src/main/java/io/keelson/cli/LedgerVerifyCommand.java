@@ -35,12 +35,8 @@ final class LedgerVerifyCommand extends CliCommand {
     private static String inWords(Verification found) {
         Discrepancy wrong = found.discrepancy();
         return wrong != null ? "wrong: " + wrong.message()
-                : "right: " + number(found.entries(), "entry", "entries") + ", "
-                        + number(found.attempts(), "attempt", "attempts") + ", "
-                        + number(found.workspaces(), "workspace", "workspaces");
-    }
-
-    private static String number(long count, String one, String many) {
-        return Amounts.count(count) + " " + (count == 1 ? one : many);
+                : "right: " + Amounts.count(found.entries(), "entry", "entries") + ", "
+                        + Amounts.count(found.attempts(), "attempt") + ", "
+                        + Amounts.count(found.workspaces(), "workspace");
     }
 }

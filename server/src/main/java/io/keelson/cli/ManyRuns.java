@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.client.BulkJob;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
@@ -42,7 +43,7 @@ final class ManyRuns {
     }
 
     static String runs(long matches) {
-        return matches >= 100_000 ? "more than 100,000 runs" : matches == 1 ? "1 run" : matches + " runs";
+        return matches >= 100_000 ? "more than 100,000 runs" : Amounts.count(matches, "run");
     }
 
     /** Has it done and says what became of it. */

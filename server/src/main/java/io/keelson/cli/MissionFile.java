@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.core.plan.Problem;
 import io.keelson.server.plan.Documents;
 import io.keelson.server.plan.Format;
@@ -136,7 +137,6 @@ final class MissionFile {
                                 each.message()
                                         + lines.of(each.pointer()).map(line -> " (line " + line + ")").orElse("")))
                 .collect(Collectors.toList());
-        return CliException.invalid("INVALID_MISSION", file + " is not a mission that can run: " + problems.size()
-                + (problems.size() == 1 ? " problem" : " problems"), placed);
+        return CliException.invalid("INVALID_MISSION", file + " is not a mission that can run: " + Amounts.count(problems.size(), "problem"), placed);
     }
 }

@@ -47,7 +47,7 @@ final class ResumeCommand extends ActionCommand {
         BigDecimal limit = run.hardLimitUsd();
         BigDecimal charged = run.creditsCharged();
         return CliException.failed("BUDGET_EXCEEDED", "the run is held up as before: it was charged "
-                + (charged == null ? "0" : CreditsCommand.shown(charged)) + " credits"
+                + CreditsCommand.inWords(charged == null ? BigDecimal.ZERO : charged)
                 + (limit == null
                         ? " and its workspace has too few; grant some with: " + Cli.command() + " credits grant AMOUNT"
                         : " of at most " + CreditsCommand.shown(limit) + "; raise that with: " + Cli.command()

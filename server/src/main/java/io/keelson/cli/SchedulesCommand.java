@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Table;
 import io.keelson.client.Keelson;
 import io.keelson.client.Schedule;
@@ -173,7 +174,7 @@ final class SchedulesCommand extends CliCommand {
 
         @Override
         List<String> act(Keelson keelson, String id) {
-            return List.of(keelson.schedules().backfill(id, Times.of(from), Times.of(to)) + " times");
+            return List.of(Amounts.count(keelson.schedules().backfill(id, Times.of(from), Times.of(to)), "time"));
         }
 
         @Override

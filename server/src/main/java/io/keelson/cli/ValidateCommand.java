@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.core.plan.Problem;
 import io.keelson.server.LocalTools;
 import io.keelson.server.plan.Mission;
@@ -49,7 +50,7 @@ final class ValidateCommand extends CliCommand {
             print(JsonNodeFactory.instance.objectNode().put("valid", true).put("name", mission.name())
                     .put("tasks", tasks));
         } else {
-            print(List.of(file + ": valid, " + tasks + (tasks == 1 ? " task" : " tasks")));
+            print(List.of(file + ": valid, " + Amounts.count(tasks, "task")));
             if (mission.planJson().path("tasks").valueStream().anyMatch(task -> task.has("suggested_model"))) {
                 note("it names models: a server takes it only when they have a price (`" + Cli.command() + " prices`)");
             }

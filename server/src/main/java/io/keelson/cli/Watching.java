@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Details;
 import io.keelson.cli.view.Summary;
 import io.keelson.cli.view.Waits;
@@ -104,7 +105,7 @@ final class Watching {
             command.print(Summary.result(waits, Cli.command(), command.style()));
         }
         if (waits.plan() || waits.result()) {
-            return asked(waits.plan() ? "Approve the plan of " + waits.run().taskCount() + " tasks?"
+            return asked(waits.plan() ? "Approve the plan of " + Amounts.count(waits.run().taskCount(), "task") + "?"
                     : "Accept the result?", yes -> {
                         var _ = yes ? keelson.runs().approve(run, null) : keelson.runs().reject(run, null);
                     });

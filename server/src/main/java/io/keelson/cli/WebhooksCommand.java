@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Table;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
@@ -49,6 +50,10 @@ final class WebhooksCommand extends CliCommand {
 
     private static String state(Webhook webhook) {
         return webhook.enabled() ? "on" : "gone".equals(webhook.disabledReason()) ? "gone" : "off";
+    }
+
+    private static String waiting(Webhook webhook) {
+        return Amounts.count(webhook.pending(), "delivery waits", "deliveries wait");
     }
 
     @Command(name = "create", description = "Has events sent to an address from now on. Its secret is shown this once.")
@@ -134,7 +139,7 @@ final class WebhooksCommand extends CliCommand {
         @Override
         List<String> act(Keelson keelson) {
             Webhook webhook = keelson.webhooks().change(id, Json.object().put("enabled", true));
-            return List.of("enabled; " + webhook.pending() + " deliveries wait");
+            return List.of("enabled; " + waiting(webhook));
         }
     }
 
@@ -220,8 +225,7 @@ final class WebhooksCommand extends CliCommand {
             Webhook webhook = what.delivery != null ? keelson.webhooks().redeliver(id, what.delivery)
                     : what.from != null ? keelson.webhooks().replay(id, Times.of(what.from))
                             : keelson.webhooks().redeliverDead(id);
-            return List.of(webhook.pending() + " deliveries wait"
-                    + (webhook.replaying() ? ", more are put in line" : ""));
+            return List.of(waiting(webhook) + (webhook.replaying() ? ", more are put in line" : ""));
         }
     }
 

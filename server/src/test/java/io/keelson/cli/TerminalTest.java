@@ -64,7 +64,7 @@ class TerminalTest {
         Result run = Cmd.start(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
                 List.of("script", "-qefc", "stty cols 60 rows 20; " + line, "/dev/null")).end();
         assertThat(run.code()).as(run.out()).isZero();
-        assertThat(run.out()).contains("✓", "A nap", "━━━", "1/1 tasks", "\u001b[?25l", "\u001b[?25h");
+        assertThat(run.out()).contains("✓", "A nap", "━━━", "1/1 task ", "\u001b[?25l", "\u001b[?25h");
     }
 
     @Test

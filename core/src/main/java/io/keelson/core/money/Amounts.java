@@ -17,6 +17,11 @@ public final class Amounts {
         return amount.stripTrailingZeros().toPlainString();
     }
 
+    /** The same with its unit: {@code 1 credit}, {@code 0.5 credits}. */
+    public static String credits(BigDecimal amount) {
+        return text(amount) + (amount.compareTo(BigDecimal.ONE) == 0 ? " credit" : " credits");
+    }
+
     /** The amount to six places, half of the last one upwards. */
     public static BigDecimal of(BigDecimal amount) {
         return amount.setScale(PLACES, RoundingMode.HALF_UP);

@@ -332,12 +332,12 @@ final class Credits {
         ParentRow parent = d.run.parent;
         if (hard != null && parent != null && parent.allotment() != null && hard.compareTo(parent.allotment()) > 0) {
             return new Reply.Rejected("BUDGET_OF_PARENT", "the run that started it allows it "
-                    + Amounts.text(parent.allotment()) + " credits", d.run.state.wire(), List.of());
+                    + Amounts.credits(parent.allotment()), d.run.state.wire(), List.of());
         }
         BigDecimal taken = d.run.chargedBefore.add(d.run.reserved).max(charged(d.run).add(childrenTake(d)));
         if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
-            return new Reply.Rejected("BUDGET_TOO_LOW", Amounts.text(taken)
-                    + " credits are charged or set aside already; the hard limit cannot be below that",
+            return new Reply.Rejected("BUDGET_TOO_LOW", Amounts.credits(taken)
+                    + " or more must be allowed: so much is charged or set aside already",
                     d.run.state.wire(), List.of());
         }
         boolean same = same(hard, d.run.hardLimit) && same(soft, d.run.softLimit);
@@ -413,13 +413,13 @@ final class Credits {
     }
 
     private static Reply.Rejected insufficient(RunRow run, BigDecimal wanted) {
-        return new Reply.Rejected(INSUFFICIENT, "the workspace has fewer than the " + Amounts.text(wanted)
-                + " credits that the run needs", run.state.wire(), List.of());
+        return new Reply.Rejected(INSUFFICIENT, "the workspace has fewer than the " + Amounts.credits(wanted)
+                + " that the run needs", run.state.wire(), List.of());
     }
 
     private static Reply.Rejected usedUp(RunRow run) {
-        return new Reply.Rejected("BUDGET_EXCEEDED", "the run has used " + Amounts.text(charged(run))
-                + " credits, and its hard limit is " + Amounts.text(Objects.requireNonNull(hardLimit(run))),
+        return new Reply.Rejected("BUDGET_EXCEEDED", "the run has used " + Amounts.credits(charged(run))
+                + ", and its hard limit is " + Amounts.text(Objects.requireNonNull(hardLimit(run))),
                 run.state.wire(), List.of("budget", "cancel"));
     }
 }

@@ -129,7 +129,7 @@ public final class Explain {
         BigDecimal children = Credits.childrenTake(view);
         BigDecimal taken = Credits.charged(run).add(children);
         boolean reached = limit != null && taken.compareTo(limit) >= 0;
-        String cost = "it has cost " + Amounts.text(Credits.charged(run)) + " credits"
+        String cost = "it has cost " + Amounts.credits(Credits.charged(run))
                 + (children.signum() == 0 ? "" : " beside " + Amounts.text(children) + " of the runs that it started");
         if (limit == null || !reached && run.uncollected.signum() > 0 && run.reserved.compareTo(run.charged) == 0) {
             return cost + " and the workspace has no more of them; grant some and resume it, or cancel it";

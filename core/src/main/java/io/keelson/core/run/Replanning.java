@@ -105,7 +105,7 @@ final class Replanning {
             if (d.view.tickets.values().stream().noneMatch(ticket -> ticket.kind() == Kind.REPLAN_APPROVAL)) {
                 Tickets.open(d, new TicketRow(d.ids.next(), Kind.REPLAN_APPROVAL, d.run.attempt, null, null,
                         Severity.WARNING, "replan_approval", null,
-                        "a new plan of " + answer.plan().tasks().size() + " tasks wants approval", d.now));
+                        "a new plan wants approval, its tasks: " + answer.plan().tasks().size(), d.now));
             }
             return;
         }

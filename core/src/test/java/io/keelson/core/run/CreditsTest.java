@@ -446,7 +446,7 @@ class CreditsTest {
             World world = run("1", budget(limited("5")), steps(2));
             step(world, "2");
             assertThat(why(world))
-                    .startsWith("it has cost 1 credits and the workspace has no more of them; grant some");
+                    .startsWith("it has cost 1 credit and the workspace has no more of them; grant some");
         }
     }
 

@@ -59,4 +59,14 @@ public final class Amounts {
     public static String count(long number) {
         return String.format(Locale.ROOT, "%,d", number);
     }
+
+    /** {@code 1 task}, {@code 2 tasks}. */
+    public static String count(long number, String one) {
+        return count(number, one, one + "s");
+    }
+
+    /** {@code 1 entry}, {@code 2 entries}. */
+    public static String count(long number, String one, String many) {
+        return count(number) + " " + (number == 1 ? one : many);
+    }
 }

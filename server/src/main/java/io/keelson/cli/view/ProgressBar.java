@@ -16,7 +16,7 @@ final class ProgressBar {
      */
     static String line(int done, int total, int failed, Duration elapsed, int columns, Style style) {
         int percent = total == 0 ? 0 : (int) (100L * done / total);
-        String numbers = "  " + Amounts.count(done) + "/" + Amounts.count(total) + " tasks  " + percent + "%  "
+        String numbers = "  " + Amounts.count(done) + "/" + Amounts.count(total, "task") + "  " + percent + "%  "
                 + Amounts.duration(elapsed);
         String failures = failed == 0 ? "" : "  " + Amounts.count(failed) + " failed";
         int bar = Math.min(WIDEST, columns - numbers.length() - failures.length());

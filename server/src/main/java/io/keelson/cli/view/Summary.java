@@ -54,7 +54,7 @@ public final class Summary {
         String time = millis == null ? "" : " in " + Amounts.duration(Duration.ofMillis(millis));
         String attempt = run.attemptNumber() > 1 ? ", attempt " + run.attemptNumber() : "";
         return style.bold(Cells.clean(run.name())) + " " + style.state(run.state()) + time + ": "
-                + Amounts.count(run.tasksCompleted()) + " of " + Amounts.count(run.taskCount()) + " tasks completed"
+                + Amounts.count(run.tasksCompleted()) + " of " + Amounts.count(run.taskCount(), "task") + " completed"
                 + (run.tasksFailed() > 0 ? ", " + run.tasksFailed() + " failed" : "") + attempt;
     }
 
@@ -67,7 +67,7 @@ public final class Summary {
         List<String> lines = new ArrayList<>(List.of(""));
         lines.addAll(text.subList(0, Math.min(LONGEST_OUTPUT, text.size())));
         if (text.size() > LONGEST_OUTPUT) {
-            lines.add(style.dim("and " + (text.size() - LONGEST_OUTPUT) + " more lines: " + command + " show " + id
+            lines.add(style.dim("and " + Amounts.count(text.size() - LONGEST_OUTPUT, "more line") + ": " + command + " show " + id
                     + " --json"));
         }
         return lines;
@@ -97,7 +97,7 @@ public final class Summary {
         lines.add(style.bold(Cells.clean(run.name())) + " " + style.yellow("waits for a human") + "  "
                 + style.dim("run " + run.id()));
         if (waits.plan()) {
-            lines.add("  its plan of " + run.taskCount() + " tasks is to be approved");
+            lines.add("  its plan of " + Amounts.count(run.taskCount(), "task") + " is to be approved");
         }
         if (waits.result()) {
             lines.add("  its result is to be accepted");

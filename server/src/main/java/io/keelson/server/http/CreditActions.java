@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.keelson.core.money.Account;
+import io.keelson.core.money.Amounts;
 import io.keelson.server.auth.Audit;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.auth.Workspaces;
@@ -124,8 +125,7 @@ final class CreditActions {
         return account == Account.AVAILABLE
                 ? Refusal
                         .of(ErrorCode.INSUFFICIENT_CREDITS,
-                                "there are " + Json.plain(balance.available()).toPlainString()
-                                        + " credits available")
+                                "the workspace has no more than " + Amounts.credits(balance.available()))
                         .with("available", Json.plain(balance.available()).toPlainString())
                 : Refusal.of(ErrorCode.BALANCE_OUT_OF_RANGE, "the account " + account.wire()
                         + " would be below 0, or above what an account holds").with("account", account.wire());

@@ -48,7 +48,7 @@ final class CreditDoor {
     }
 
     private static Refusal refused(BigDecimal needed) {
-        return Refusal.of(ErrorCode.INSUFFICIENT_CREDITS, "the workspace has fewer than the " + needed.toPlainString()
-                + " credits that the run needs");
+        return Refusal.of(ErrorCode.INSUFFICIENT_CREDITS, "the workspace has fewer than the " + Amounts.credits(needed)
+                + " that the run needs");
     }
 }

@@ -22,7 +22,8 @@ final class Door {
         this.rate = rate;
     }
 
-    Caller enter(Context context, Scope scope) {
+    /** @param scope that the key must have; null where any will do */
+    Caller enter(Context context, @Nullable Scope scope) {
         Caller caller = holder(context.header("Authorization"));
         String workspace = context.header("X-Workspace-ID");
         if (workspace != null && !workspace.equalsIgnoreCase(caller.workspaceId().toString())) {
@@ -30,7 +31,9 @@ final class Door {
                     "X-Workspace-ID names a workspace that the API key does not open");
         }
         count(context, caller);
-        require(caller, scope);
+        if (scope != null) {
+            require(caller, scope);
+        }
         return caller;
     }
 

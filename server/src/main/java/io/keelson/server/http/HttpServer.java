@@ -145,7 +145,7 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private void serve(Context context, Route route) throws IOException {
-        if (route.scope() == null) {
+        if (route.open()) {
             serve(context, route, null);
             return;
         }

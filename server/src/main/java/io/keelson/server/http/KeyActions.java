@@ -38,7 +38,7 @@ final class KeyActions {
     }
 
     void addTo(Route.Table table) {
-        table.get(Scope.RUNS_READ, "/whoami", this::whoAmI);
+        table.getByAnyKey("/whoami", this::whoAmI);
         table.get(Scope.ADMIN, "/api-keys", call -> list(call, call.workspace()));
         table.post(Scope.ADMIN, "/api-keys", call -> create(call, call.workspace(), true));
         table.post(Scope.ADMIN, "/api-keys/{id}/rotate",

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 import tools.jackson.dataformat.yaml.YAMLMapper;
 
@@ -38,14 +39,18 @@ final class OpenApi {
         });
     }
 
-    /** Says with each operation which scope its key needs, as the routes have it. */
+    /** Says with each operation which scope its key needs, if any, as the routes have it. */
     static void addScopes(ObjectNode document, List<Route> routes) {
         for (Route route : routes) {
             Scope scope = route.scope();
             JsonNode item = document.path("paths").path(route.path());
             JsonNode shared = item.has("$ref") ? document.at(item.get("$ref").stringValue().substring(1)) : item;
-            if (scope != null && shared.path(route.method().name().toLowerCase(Locale.ROOT)) instanceof ObjectNode op) {
-                op.putArray("security").addObject().putArray("apiKey").add(scope.wire());
+            if (!route.open()
+                    && shared.path(route.method().name().toLowerCase(Locale.ROOT)) instanceof ObjectNode op) {
+                ArrayNode wanted = op.putArray("security").addObject().putArray("apiKey");
+                if (scope != null) {
+                    wanted.add(scope.wire());
+                }
             }
         }
     }

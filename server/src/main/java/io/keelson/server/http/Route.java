@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  * One route that is served.
  *
  * @param path with its parameters in braces
- * @param scope what the API key must have; null when no key is asked for
+ * @param open whether no API key is asked for
+ * @param scope what the key must have; null where any will do
  */
-record Route(HandlerType method, String path, @Nullable Scope scope, Action action) {
+record Route(HandlerType method, String path, boolean open, @Nullable Scope scope, Action action) {
 
     private static final String API = "/api/v1";
     private static final Pattern COMMANDS = Pattern.compile("^" + API + "/(commands|deployments|orders)(/|$)");
@@ -48,7 +49,7 @@ record Route(HandlerType method, String path, @Nullable Scope scope, Action acti
         return same;
     }
 
-    /** The routes in the order they were added. Each says what a key must have for it. */
+    /** The routes in the order they were added. Each says whether it asks for a key, and what that must have. */
     static final class Table {
 
         private final List<Route> routes = new ArrayList<>();
@@ -87,13 +88,19 @@ record Route(HandlerType method, String path, @Nullable Scope scope, Action acti
             return delete(scope, path, action).add(HandlerType.DELETE, path, scope, action);
         }
 
+        /** Under {@code /api/v1}, for whoever has a key. */
+        Table getByAnyKey(String path, Action action) {
+            return add(HandlerType.GET, API + path, null, action);
+        }
+
         /** At the root, for everybody. */
         Table getOpen(String path, Action action) {
-            return add(HandlerType.GET, path, null, action);
+            routes.add(new Route(HandlerType.GET, path, true, null, action));
+            return this;
         }
 
         private Table add(HandlerType method, String path, @Nullable Scope scope, Action action) {
-            routes.add(new Route(method, path, scope, action));
+            routes.add(new Route(method, path, false, scope, action));
             return this;
         }
 

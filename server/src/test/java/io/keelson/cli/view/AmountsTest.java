@@ -22,4 +22,11 @@ class AmountsTest {
     void sizes(long bytes, String text) {
         assertThat(Amounts.size(bytes)).isEqualTo(text);
     }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0 entries", "1, 1 entry", "2, 2 entries", "1000, '1,000 entries'"})
+    void counts(long number, String text) {
+        assertThat(Amounts.count(number, "entry", "entries")).isEqualTo(text);
+        assertThat(Amounts.count(number, "task")).isEqualTo(text.replace("entries", "tasks").replace("entry", "task"));
+    }
 }
