@@ -137,6 +137,7 @@ final class MissionFile {
                                 each.message()
                                         + lines.of(each.pointer()).map(line -> " (line " + line + ")").orElse("")))
                 .collect(Collectors.toList());
-        return CliException.invalid("INVALID_MISSION", file + " is not a mission that can run: " + Amounts.count(problems.size(), "problem"), placed);
+        return CliException.invalid("INVALID_MISSION",
+                file + " is not a mission that can run: " + Amounts.count(problems.size(), "problem"), placed);
     }
 }

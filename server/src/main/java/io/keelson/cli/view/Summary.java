@@ -67,8 +67,9 @@ public final class Summary {
         List<String> lines = new ArrayList<>(List.of(""));
         lines.addAll(text.subList(0, Math.min(LONGEST_OUTPUT, text.size())));
         if (text.size() > LONGEST_OUTPUT) {
-            lines.add(style.dim("and " + Amounts.count(text.size() - LONGEST_OUTPUT, "more line") + ": " + command + " show " + id
-                    + " --json"));
+            lines.add(style.dim(
+                    "and " + Amounts.count(text.size() - LONGEST_OUTPUT, "more line") + ": " + command + " show " + id
+                            + " --json"));
         }
         return lines;
     }

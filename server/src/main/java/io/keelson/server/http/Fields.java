@@ -9,72 +9,38 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Base64;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Reads the members of a JSON object and collects everything that is wrong with them, each with its place. Getters
- * answer a harmless value where they note a problem; {@link #done} then refuses the whole body, unknown keys included.
- * A null counts as absent.
+ * Reads the members of a JSON object. Getters answer a harmless value where they note a problem; {@link #done} then refuses
+ * the whole body, unknown keys included.
  */
-final class Fields {
+final class Fields extends Members {
 
-    private static final int MOST_PROBLEMS = 100;
     private static final int MAX_SCALE = 400;
     private static final int MAX_TIME = 50;
     private static final int FIRST_YEAR = 1970;
     private static final int LAST_YEAR = 9999;
     private static final UUID NO_ID = new UUID(0, 0);
 
-    private final ObjectNode object;
-    private final String pointer;
-    private final Map<String, Problem> problems;
-    private final List<Fields> children = new ArrayList<>();
-    private final Set<String> known = new HashSet<>();
+    private Fields(ObjectNode body) {
+        super(body);
+    }
 
-    private Fields(ObjectNode object, String pointer, Map<String, Problem> problems) {
-        this.object = object;
-        this.pointer = pointer;
-        this.problems = problems;
+    private Fields(ObjectNode object, Fields parent, String place) {
+        super(object, parent, place);
     }
 
     static Fields of(JsonNode body) {
-        Map<String, Problem> problems = new LinkedHashMap<>();
         if (body instanceof ObjectNode object) {
-            return new Fields(object, "", problems);
+            return new Fields(object);
         }
         throw Refusal.of(List.of(new Problem("WRONG_TYPE", "", "the body must be an object, not " + kind(body))));
-    }
-
-    /** Refuses the body when anything in it, or in the objects read from it, was wrong. */
-    void done() {
-        refuseUnknown();
-        if (!problems.isEmpty()) {
-            throw Refusal.of(List.copyOf(problems.values()));
-        }
-    }
-
-    private void refuseUnknown() {
-        for (String key : object.propertyNames()) {
-            if (!known.contains(key)) {
-                problem("UNKNOWN_KEY", key.replace("~", "~0").replace("/", "~1"),
-                        "there is no '" + Shown.piece(key) + "' here; known: "
-                                + (known.isEmpty() ? "none" : String.join(", ", known.stream().sorted().toList())));
-            }
-        }
-        children.forEach(Fields::refuseUnknown);
-    }
-
-    boolean has(String key) {
-        return value(key) != null;
     }
 
     /** Required text of 1 to {@code max} characters. */
@@ -289,17 +255,6 @@ final class Fields {
         return word.isEmpty() ? null : word;
     }
 
-    /** Whether the member is there and null: a wish to take away what is. */
-    boolean clears(String key) {
-        known.add(key);
-        return object.has(key) && object.get(key).isNull();
-    }
-
-    /** The names of all members that are given. */
-    List<String> names() {
-        return List.copyOf(object.propertyNames());
-    }
-
     /** As {@link #word}, but it must be there. */
     String requiredWord(String key, List<String> words) {
         if (value(key) == null) {
@@ -399,9 +354,7 @@ final class Fields {
         List<JsonNode> items = items(key, min, max);
         for (int i = 0; i < items.size(); i++) {
             if (items.get(i) instanceof ObjectNode item) {
-                Fields child = new Fields(item, pointer + "/" + key + "/" + i, problems);
-                children.add(child);
-                objects.add(child);
+                objects.add(new Fields(item, this, key + "/" + i));
             } else {
                 wrongType(key + "/" + i, "an object", items.get(i));
             }
@@ -419,60 +372,6 @@ final class Fields {
             wrongType(key, "an object", value);
             return null;
         }
-        Fields child = new Fields(object, pointer + "/" + key, problems);
-        children.add(child);
-        return child;
-    }
-
-    private List<JsonNode> items(String key, int min, int max) {
-        JsonNode value = value(key);
-        if (value == null) {
-            missing(key);
-        } else if (!value.isArray()) {
-            wrongType(key, "a list", value);
-        } else if (value.size() < min || value.size() > max) {
-            problem(value.isEmpty() ? "EMPTY" : "TOO_MANY", key,
-                    "must have from " + min + " to " + max + " items, not " + value.size());
-        } else {
-            return value.valueStream().toList();
-        }
-        return List.of();
-    }
-
-    /**
-     * Notes a problem with a member, the first that is found there: others follow from it.
-     *
-     * @param place the member's name, or the rest of the pointer to a place within it
-     */
-    void problem(String code, String place, String message) {
-        if (problems.size() < MOST_PROBLEMS) {
-            problems.putIfAbsent(pointer + "/" + place, new Problem(code, pointer + "/" + place, message));
-        }
-    }
-
-    private @Nullable JsonNode value(String key) {
-        known.add(key);
-        JsonNode value = object.get(key);
-        return value == null || value.isNull() ? null : value;
-    }
-
-    private void missing(String key) {
-        problem("REQUIRED", key, "'" + key + "' must be given");
-    }
-
-    private void wrongType(String key, String wanted, JsonNode value) {
-        problem("WRONG_TYPE", key, "must be " + wanted + ", not " + kind(value));
-    }
-
-    private static String kind(JsonNode value) {
-        return switch (value.getNodeType()) {
-            case ARRAY -> "a list";
-            case OBJECT -> "an object";
-            case STRING -> "a string";
-            case NUMBER -> "a number";
-            case BOOLEAN -> "true or false";
-            case NULL, MISSING -> "nothing";
-            case BINARY, POJO -> "something else";
-        };
+        return new Fields(object, this, key);
     }
 }
