@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Family;
 import io.keelson.cli.view.Waits;
 import io.keelson.client.Escalation;
 import io.keelson.client.EscalationQuery;
@@ -20,6 +21,9 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Documents of the API as they are, for {@code --json}. */
 final class RunDocuments {
+
+    /** So many levels of child runs are shown. */
+    private static final int LEVELS = 3;
 
     private RunDocuments() {}
 
@@ -53,6 +57,19 @@ final class RunDocuments {
         return run.attemptNumber() > 1 ? runs.attempts(run.id()) : List.of();
     }
 
+    /** What the run's steps have started. */
+    static Family family(Runs runs, Run run) {
+        return family(runs, run, LEVELS);
+    }
+
+    private static Family family(Runs runs, Run run, int levels) {
+        if (levels == 0 || run.childCount() == 0) {
+            return Family.NONE;
+        }
+        return new Family(runs.children(run.id()).reversed().stream()
+                .map(child -> new Family.Member(child, family(runs, child, levels - 1))).toList());
+    }
+
     static JsonNode run(Keelson keelson, String id) {
         return keelson.api().get("/runs/" + id);
     }
@@ -65,16 +82,28 @@ final class RunDocuments {
         if (steps) {
             document.set("attempts", all(keelson, "/runs/" + id + "/attempts"));
             document.set("steps", all(keelson, "/runs/" + id + "/steps"));
+            document.set("children", children(keelson, document.get("run"), LEVELS));
         }
         document.set("artifacts", all(keelson, "/runs/" + id + "/artifacts"));
         return document;
+    }
+
+    /** Newest first, each with its own as {@code children}. */
+    private static ArrayNode children(Keelson keelson, JsonNode run, int levels) {
+        if (levels == 0 || run.path("child_count").asInt(0) == 0) {
+            return Json.object().putArray("items");
+        }
+        ArrayNode children = all(keelson, "/runs?parent_run_id=" + run.path("id").asString());
+        children.forEach(child -> ((ObjectNode) child).set("children", children(keelson, child, levels - 1)));
+        return children;
     }
 
     private static ArrayNode all(Keelson keelson, String path) {
         ArrayNode items = Json.object().putArray("items");
         String cursor = "";
         do {
-            JsonNode page = keelson.api().get(path + (cursor.isEmpty() ? "" : "?cursor=" + cursor));
+            JsonNode page = keelson.api()
+                    .get(path + (cursor.isEmpty() ? "" : (path.contains("?") ? "&" : "?") + "cursor=" + cursor));
             page.path("items").forEach(items::add);
             cursor = page.path("next_cursor").asString("");
         } while (!cursor.isEmpty());

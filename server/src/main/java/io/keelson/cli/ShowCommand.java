@@ -18,7 +18,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "show", description = "Shows a run with its tasks, steps, errors and artifacts.",
+@Command(name = "show", description = {"Shows a run with its tasks, steps, errors and artifacts.",
+        "The runs that its steps have started stand below them, three levels deep."},
         footerHeading = "%nExamples:%n", footer = {"  keelson show latest",
                 "  keelson show latest --out reports       # copies its artifacts there",
                 "  keelson show latest --json | jq '.tasks[] | {key, state}'"})
@@ -44,7 +45,7 @@ final class ShowCommand extends CliCommand {
             Run shown = runs.get(id);
             List<String> lines = new ArrayList<>(
                     Details.lines(shown, RunDocuments.attempts(runs, shown), runs.tasks(id), runs.steps(id),
-                            clock().instant(), style()));
+                            RunDocuments.family(runs, shown), clock().instant(), style()));
             lines.addAll(Summary.lines(shown, artifacts, copies, Cli.command(), style()));
             Waits waits = RunDocuments.waits(link.keelson(), shown);
             if (waits.any()) {

@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Details;
+import io.keelson.cli.view.Family;
 import io.keelson.cli.view.Summary;
 import io.keelson.cli.view.Waits;
 import io.keelson.client.Api;
@@ -41,7 +42,7 @@ final class Watching {
         if (!command.json && !Terminals.interactive()) {
             Runs runs = link.keelson().runs();
             command.print(
-                    Details.lines(run, RunDocuments.attempts(runs, run), runs.tasks(run.id()), List.of(),
+                    Details.lines(run, RunDocuments.attempts(runs, run), runs.tasks(run.id()), List.of(), Family.NONE,
                             command.clock().instant(), command.style()));
         }
         return watch(command, link, run, false);

@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.RunFilter;
+import io.keelson.client.RunRequest;
+import io.keelson.client.plan.Mission;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -73,8 +78,39 @@ class OutsideCommandsTest {
         Run parent = keelson.runs().awaitEnd(keelson.recipes().run(recipe, Map.of()).id(), Duration.ofSeconds(30));
 
         assertThat(parent.childCount()).isEqualTo(1);
-        assertThat(shell.lines("show", parent.id())).contains("of recipe " + recipe + " version 1, child runs: 1");
+        assertThat(shell.lines("show", parent.id()))
+                .contains("of recipe " + recipe + " version 1, child runs: 1, cost 0");
         assertThat(shell.lines("show", "latest")).contains("child of run " + parent.id());
+    }
+
+    @Test
+    void childRunsStandBelowTheStepsThatStartedThemThreeLevelsDeep() throws Exception {
+        Run top = keelson.runs().awaitEnd(keelson.runs().create(
+                RunRequest.of(starting(4).toJson()).start()).id(), Duration.ofSeconds(30));
+        List<String> ids = new ArrayList<>(List.of(top.id()));
+        for (int level = 1; level <= 4; level++) {
+            ids.add(keelson.runs().children(ids.getLast()).getFirst().id());
+        }
+
+        List<String> lines = shell.lines("show", top.id());
+
+        assertThat(lines).contains("child runs: 3, cost 0.6");
+        int step = IntStream.range(0, lines.size()).filter(i -> lines.get(i).contains("run.start")).findFirst()
+                .orElseThrow();
+        assertThat(lines.get(step + 1)).startsWith(" ".repeat(8) + "level 3  ").contains("completed")
+                .endsWith(ids.get(1) + "  cost 0.3");
+        assertThat(lines.get(step + 2)).startsWith(" ".repeat(10) + "level 2  ").endsWith(ids.get(2) + "  cost 0.2");
+        assertThat(lines.get(step + 3)).startsWith(" ".repeat(12) + "level 1  ")
+                .endsWith(ids.get(3) + "  cost 0.1, more child runs: 1");
+        JsonNode document = json(String.join("\n", shell.lines("show", top.id(), "--json")));
+        assertThat(document.at("/children/0/children/0/children/0/id").stringValue()).isEqualTo(ids.get(3));
+    }
+
+    private static Mission starting(int level) {
+        return Mission.named("level " + level).config("autonomy", Map.of("level", "full_auto")).task("a", task -> {
+            task.step("pay", "noop", Map.of("cost", level / 10.0));
+            return level == 0 ? task : task.step("child", "run.start", starting(level - 1).toJson());
+        });
     }
 
     @Test

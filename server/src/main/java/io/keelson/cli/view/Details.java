@@ -21,9 +21,12 @@ public final class Details {
 
     private Details() {}
 
-    /** @param attempts of the run, from the first on */
+    /**
+     * @param attempts of the run, from the first on
+     * @param family what its steps have started
+     */
     public static List<String> lines(Run run, List<RunAttempt> attempts, List<Task> tasks, List<Step> steps,
-            Instant now, Style style) {
+            Family family, Instant now, Style style) {
         List<String> lines = new ArrayList<>();
         lines.add(style.bold(Cells.clean(run.name())) + "  " + style.state(run.state()) + "  " + style.dim(run.id()));
         if (run.goal() != null && !run.goal().equals(run.name())) {
@@ -36,7 +39,7 @@ public final class Details {
                 + run.attemptNumber() + " of " + run.maxAttempts()
                 + plans(run)
                 + (run.forkedFrom() == null ? "" : ", forked from " + run.forkedFrom()));
-        origin(run).ifPresent(lines::add);
+        origin(run, family).ifPresent(lines::add);
         lines.add(money(run));
         if (attempts.size() > 1) {
             attempts.forEach(attempt -> lines.add(money(attempt, style)));
@@ -55,10 +58,31 @@ public final class Details {
                 table.row("", Cells.clean(step.name()), Cells.clean(String.valueOf(step.tool())),
                         style.state(step.state()), step.attempt() + "/" + step.maxAttempts(),
                         took(step.startedAt(), step.completedAt(), now), remark(step, style));
+                started(table, family.of(step.id()), "  ", now, style);
             }
+        }
+        Family before = family.without(steps.stream().map(Step::id).toList());
+        if (before.size() > 0) {
+            table.row(style.dim("(before)"), "", "", "", "", "", "");
+            started(table, before, "  ", now, style);
         }
         lines.addAll(table.lines(0, style));
         return lines;
+    }
+
+    /** Runs stand below the step that has started them, and their own below them. */
+    private static void started(Table table, Family family, String indent, Instant now, Style style) {
+        for (Family.Member member : family.members()) {
+            Run run = member.run();
+            int unseen = run.childCount() - member.started().members().size();
+            table.row("", indent + Cells.clean(run.name()), "", style.state(run.state()),
+                    run.attemptNumber() > 1 ? "" + run.attemptNumber() : "",
+                    took(run.startedAt(), run.completedAt(), now),
+                    run.id() + style.dim("  cost " + amount(run.totalCost())
+                            + (unseen > 0 ? ", more child runs: " + unseen : ""))
+                            + (run.errorCode() == null ? "" : "  " + style.red(Cells.clean(run.errorCode()))));
+            started(table, member.started(), indent + "  ", now, style);
+        }
     }
 
     /** Of the plan's version where it is not the one that came with the run. */
@@ -68,7 +92,7 @@ public final class Details {
     }
 
     /** Where it came from and what it has started; most runs have nothing to say here. */
-    private static Optional<String> origin(Run run) {
+    private static Optional<String> origin(Run run, Family family) {
         List<String> parts = new ArrayList<>();
         if (run.recipeId() != null) {
             parts.add("of recipe " + run.recipeId() + " version " + run.recipeVersion());
@@ -80,7 +104,9 @@ public final class Details {
         if (run.parentRunId() != null) {
             parts.add("child of run " + run.parentRunId());
         }
-        if (run.childCount() > 0) {
+        if (family.size() > 0) {
+            parts.add("child runs: " + family.size() + ", cost " + amount(family.cost()));
+        } else if (run.childCount() > 0) {
             parts.add("child runs: " + run.childCount());
         }
         return parts.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", parts));
