@@ -57,14 +57,14 @@ class ArchitectureTest {
             "server.document | core.lifecycle server.artifact server.run server.db",
             "server.schedule | core.run core.schedule server.db",
             "server.execution | core.policy server.auth server.db server.json server.outbound server.tool",
-            "server.webhook  | server.auth server.db server.outbound server.run server.secret",
+            "server.webhook  | core.run server.auth server.db server.outbound server.run server.secret",
             "server.engine   | core server.run server.db server.expr server.tool server.artifact server.secret server.json server.log",
             "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
                     + " server.money server.secret server.recipe server.schedule server.bulk server.webhook server.execution"
                     + " server.roster server.board server.db server.expr server.json server.log",
             "server.bulk     | core.run server.db server.engine server.run",
             "server.metrics  | core server.engine server.http server.run server.db",
-            "server.trace    | core server.engine",
+            "server.trace    | core server.engine server.http server.webhook",
             "cli             | client core.lifecycle core.plan server.plan server.tool server.db",
     })
     void aRoomKnowsOnlyTheRoomsBelowIt(String room, String known) {

@@ -25,9 +25,11 @@ import io.keelson.server.engine.EventSweeper;
 import io.keelson.server.engine.Observer;
 import io.keelson.server.engine.Observers;
 import io.keelson.server.engine.Store;
+import io.keelson.server.engine.Tracing;
 import io.keelson.server.execution.CommandHandler;
 import io.keelson.server.execution.CommandUpkeep;
 import io.keelson.server.expr.Expressions;
+import io.keelson.server.http.Exchanges;
 import io.keelson.server.http.HttpOptions;
 import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.HttpStartException;
@@ -161,13 +163,14 @@ public final class Server implements AutoCloseable {
                     .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
                     .staffed(() -> agents.of(workspace));
             Recipes recipes = new Recipes();
+            Seen seen = seen(settings, metrics);
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
                     expressions, secrets,
                     new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of)),
-                    new StartedRuns(database, recipes, missionsOf), artifacts, clock,
+                    new StartedRuns(database, recipes, missionsOf, seen.places()), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
                             settings.artifacts().retention(), settings.artifacts().maxBytesOfRun(),
-                            observer(settings, metrics))));
+                            seen.engine(), seen.places())));
             if (settings.artifacts().documents()) {
                 closing(new StatusDocuments(database, artifacts.documents()).start());
             }
@@ -200,7 +203,7 @@ public final class Server implements AutoCloseable {
                             webhooks,
                             closing(new WorkspacePurger(database, new RunReader(), engine)).start(),
                             () -> answers(database)),
-                    new Observed(metrics.http(), metrics::page, settings.metrics())));
+                    new Observed(seen.http(), metrics::page, settings.metrics())));
             http.start();
             baseUrl = http.url();
             files.writeUrl(baseUrl);
@@ -213,11 +216,17 @@ public final class Server implements AutoCloseable {
         }
     }
 
+    /** Who looks at the parts of the server. */
+    private record Seen(Observer engine, Tracing places, Exchanges http) {}
+
     /** OpenTelemetry is not even loaded where nobody wants traces. */
-    private Observer observer(Settings settings, Metrics metrics) {
-        return Traces.wanted(settings.telemetry())
-                ? new Observers(metrics.engine(), closing(new Traces(settings.telemetry())).engine())
-                : metrics.engine();
+    private Seen seen(Settings settings, Metrics metrics) {
+        if (!Traces.wanted(settings.telemetry())) {
+            return new Seen(metrics.engine(), Tracing.NONE, metrics.http());
+        }
+        Traces traces = closing(new Traces(settings.telemetry()));
+        return new Seen(new Observers(metrics.engine(), traces.engine()), traces.places(),
+                new Exchanges.Both(metrics.http(), traces.http()));
     }
 
     private static Secrets secrets(Settings settings, Database database) throws IOException {

@@ -156,6 +156,11 @@ final class Execution implements StepContext {
     }
 
     @Override
+    public @Nullable String traceparent() {
+        return assignment.traceparent();
+    }
+
+    @Override
     public JsonNode failureContext() {
         return assignment.failureContext();
     }

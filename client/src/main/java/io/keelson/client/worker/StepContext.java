@@ -44,6 +44,12 @@ public interface StepContext {
     /** The same in all executions of the step: for whatever can tell a repetition by it. */
     String effectKey();
 
+    /**
+     * The header {@code traceparent} of W3C Trace Context under which the handler's own spans and calls belong to the run's
+     * trace; null where the run has none.
+     */
+    @Nullable String traceparent();
+
     /** Why the attempt before failed; a JSON null in the first one. */
     JsonNode failureContext();
 

@@ -44,10 +44,12 @@ public record NewRun(UUID id, UUID workspaceId, String name, @Nullable String de
      * Where a run comes from.
      *
      * @param declarationsJson the inputs that its mission declares, JSON object text; null for none
-     * @param originJson the recipe or schedule that it was made of, JSON object text; null for neither
+     * @param originJson the recipe or schedule that it was made of and the text of {@code trace}, JSON object text; null
+     *     for none of it
+     * @param trace where whoever asked for it was in a trace of theirs; null where they did not say
      */
-    public record Origin(@Nullable String declarationsJson, @Nullable String originJson) {
-        public static final Origin NONE = new Origin(null, null);
+    public record Origin(@Nullable String declarationsJson, @Nullable String originJson, @Nullable TraceParent trace) {
+        public static final Origin NONE = new Origin(null, null, null);
     }
 
     /** A run that starts when it is told to. */

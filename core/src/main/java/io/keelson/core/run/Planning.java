@@ -338,7 +338,7 @@ final class Planning {
     /** A run's row as it is when accepted. */
     static RunView created(NewRun run, @Nullable ParentRow parent) {
         RunRow row = new RunRow(run.id(), run.workspaceId(), run.name(), run.priority(), run.policy(),
-                run.outputTemplate());
+                run.outputTemplate()).traced(run.origin().trace());
         row.planVersion = Math.min(run.plan().version(), row.planVersion);
         row.parent = parent;
         row.hardLimit = parent == null ? null : parent.allotment();

@@ -48,6 +48,8 @@ public final class RunRow {
     @Nullable BigDecimal softLimit;
     /** True once people were warned of what it costs. */
     boolean budgetWarned;
+    /** Where whoever asked for it was in a trace of theirs; null where they did not say. */
+    private @Nullable TraceParent trace;
     /** Where another run's step has started it; else null. */
     @Nullable ParentRow parent;
     int planVersion = 1;
@@ -115,6 +117,17 @@ public final class RunRow {
         this.priority = priority;
         this.policy = policy;
         this.outputTemplate = outputTemplate;
+    }
+
+    /** Sets where it is in somebody's trace; for whoever makes or loads it. */
+    public RunRow traced(@Nullable TraceParent parent) {
+        trace = parent;
+        return this;
+    }
+
+    /** What its spans follow from. */
+    public RunTrace trace() {
+        return new RunTrace(id, attempt, trace);
     }
 
     /** Sets what the database holds; for the loader of views only. */

@@ -13,17 +13,18 @@ import org.jspecify.annotations.Nullable;
  * @param deadline null when the holder has none
  * @param effectKey stable over reclaims and infrastructure retries of one logical step
  * @param setback what went wrong before; null for nothing
+ * @param trace of its run
  */
 public record Work(UUID runId, UUID taskId, UUID stepId, String tool, String input, int attempt, int leaseEpoch,
         Instant leaseExpiresAt, @Nullable Instant deadline, String effectKey,
-        @Nullable Setback setback) {
+        @Nullable Setback setback, RunTrace trace) {
 
     static Work of(Decision d, StepRow step, Changes.QueueItem lane) {
         Instant expires = d.now.plus(Objects.requireNonNull(lane.lease()));
         return new Work(d.run.id(), step.task().id(), step.id(), step.spec().tool(), step.spec().input(),
                 step.attempt(), step.leaseEpoch(), expires,
                 lane.timeout() == null ? null : d.now.plus(lane.timeout()), effectKey(d.run, step),
-                Setback.of(step));
+                Setback.of(step), d.run.trace());
     }
 
     public static String effectKey(RunRow run, StepRow step) {

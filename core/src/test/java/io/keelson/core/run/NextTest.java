@@ -32,7 +32,8 @@ class NextTest {
 
         StepRow second = world.step("a", "s2");
         assertThat(reply).isEqualTo(new Reply.Claimed(new Work(world.id(), second.task().id(), second.id(), "noop",
-                "{}", 1, 1, world.now.plus(LEASE), world.now.plusSeconds(30), world.id() + "/1/a/s2", null)));
+                "{}", 1, 1, world.now.plus(LEASE), world.now.plusSeconds(30), world.id() + "/1/a/s2", null,
+                new RunTrace(world.id(), 1, null))));
         assertThat(world.view.run().version()).isEqualTo(version + 1);
         assertThat(second.holder()).isEqualTo("w1");
         assertThat(world.queue.values()).singleElement().satisfies(item -> {

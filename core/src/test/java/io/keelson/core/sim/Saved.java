@@ -54,7 +54,7 @@ final class Saved {
             RunRow.Counts all = new RunRow.Counts(counts.agents(), counts.tasks(), counts.tasksCompleted(),
                     counts.tasksFailed(), counts.tasksSkipped(), counts.steps(), head.stepsCompleted);
             return new RunRow(accepted.id(), accepted.workspaceId(), accepted.name(), accepted.priority(),
-                    accepted.policy(), accepted.outputTemplate())
+                    accepted.policy(), accepted.outputTemplate()).traced(accepted.origin().trace())
                     .restore(state, attempt, effectGeneration, head.version, head.seq, failing, all, head.tokens,
                             head.cost, startedAt, completedAt, errorCode, errorMessage)
                     .restorePolicy(planVersion, replans, gate, stateSince, active, activeSince, quietSince)

@@ -32,11 +32,11 @@ public final class Engine implements Commands, AutoCloseable {
      * @param runArtifactBytes that the artifacts of a run may have together
      */
     public record Options(int maxLanes, Duration lease, String version, Duration artifactRetention,
-            long runArtifactBytes, Observer observer) {
+            long runArtifactBytes, Observer observer, Tracing tracing) {
 
         /** Artifacts are kept for 30 days, and a run has 10 GiB of them. */
         public Options(int maxLanes, Duration lease, String version) {
-            this(maxLanes, lease, version, Duration.ofDays(30), 10L << 30, Observer.NONE);
+            this(maxLanes, lease, version, Duration.ofDays(30), 10L << 30, Observer.NONE, Tracing.NONE);
         }
     }
 
@@ -68,7 +68,7 @@ public final class Engine implements Commands, AutoCloseable {
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ArtifactIntake intake = new ArtifactIntake(database, store.room(), artifacts, options.runArtifactBytes());
-        ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock);
+        ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing());
         WakeUps wakeUps = new WakeUps(runner::knows);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, expressions, replanner,
                 children, this::own);
@@ -91,7 +91,7 @@ public final class Engine implements Commands, AutoCloseable {
                 secrets,
                 node, options);
         remote = new RemoteDispatch(database, store, scopes, intake, wakeUps, claims, this::own, options.lease(),
-                runner::timeout);
+                runner::timeout, options.tracing());
         upkeep.start();
         claiming = Thread.ofPlatform().name("claimer").start(claimer);
     }

@@ -1,6 +1,7 @@
 package io.keelson.server.engine;
 
 import io.keelson.core.run.RunRow;
+import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.Work;
 import java.time.Duration;
@@ -14,11 +15,12 @@ import org.jspecify.annotations.Nullable;
  * @param effectKey stable over reclaims and infrastructure retries of one logical step
  */
 record Execution(UUID workspaceId, UUID runId, String runName, UUID taskId, int lane, UUID stepId, String tool,
-        String input, int attempt, int leaseEpoch, Duration timeout, String effectKey, @Nullable String holder) {
+        String input, int attempt, int leaseEpoch, Duration timeout, String effectKey, @Nullable String holder,
+        RunTrace trace) {
 
     static Execution of(RunRow run, StepRow step) {
         return new Execution(run.workspaceId(), run.id(), run.name(), step.task().id(), step.lane(), step.id(),
                 step.spec().tool(), step.spec().input(), step.attempt(), step.leaseEpoch(), step.spec().timeout(),
-                Work.effectKey(run, step), step.holder());
+                Work.effectKey(run, step), step.holder(), run.trace());
     }
 }

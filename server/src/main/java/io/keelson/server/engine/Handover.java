@@ -7,6 +7,7 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.Setback;
 import io.keelson.core.run.StepError;
+import io.keelson.core.run.TraceParent;
 import io.keelson.core.run.Work;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.RemoteWork.Item;
@@ -32,13 +33,15 @@ final class Handover {
     private final StepWorkReader reader;
     private final Scopes scopes;
     private final Function<Command, CompletableFuture<Reply>> commands;
+    private final Tracing tracing;
 
     Handover(Database database, StepWorkReader reader, Scopes scopes,
-            Function<Command, CompletableFuture<Reply>> commands) {
+            Function<Command, CompletableFuture<Reply>> commands, Tracing tracing) {
         this.database = database;
         this.reader = reader;
         this.scopes = scopes;
         this.commands = commands;
+        this.tracing = tracing;
     }
 
     /** The step that a reply gives to its worker; null when it gives none. */
@@ -91,9 +94,11 @@ final class Handover {
     private void add(Map<UUID, Item> items, UUID workspace, Work work, @Nullable String details) {
         try {
             JsonNode input = scopes.resolveInput(workspace, work.runId(), work.taskId(), work.input()).json();
+            TraceParent trace = tracing.ofStep(work.trace(), work.stepId(), work.leaseEpoch());
             items.put(work.stepId(), new Item(work.stepId(), work.runId(), work.taskId(), work.tool(), input,
                     work.attempt(), work.leaseEpoch(), work.leaseExpiresAt(), Objects.requireNonNull(work.deadline()),
-                    work.effectKey(), failure(work.setback()), details == null ? null : Json.read(details)));
+                    work.effectKey(), failure(work.setback()), details == null ? null : Json.read(details),
+                    trace == null ? null : trace.text()));
         } catch (ExpressionException e) {
             var _ = commands.apply(new Command.Fail(work.runId(), work.stepId(), work.leaseEpoch(), new StepError(
                     e.code(), ErrorClass.PERMANENT, "the step's input: " + e.getMessage()), Result.of("null"),
@@ -104,7 +109,7 @@ final class Handover {
     private static Work work(StepWork step) {
         return new Work(step.runId(), step.taskId(), step.stepId(), step.tool(), step.input(), step.attempt(),
                 step.leaseEpoch(), Objects.requireNonNull(step.leaseExpiresAt()), step.deadline(), step.effectKey(),
-                step.setback());
+                step.setback(), step.trace());
     }
 
     /** The last failure; in a task's further attempt its number and what ended the one before as well. */

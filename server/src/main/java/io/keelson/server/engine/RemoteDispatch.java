@@ -65,13 +65,13 @@ final class RemoteDispatch implements RemoteWork {
     RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactIntake artifacts, WakeUps wakeUps,
             Claims claims,
             Function<Command, CompletableFuture<Reply>> commands, Duration lease,
-            Function<String, Duration> toolTimeout) {
+            Function<String, Duration> toolTimeout, Tracing tracing) {
         this.toolTimeout = toolTimeout;
         this.database = database;
         this.fleet = store.fleet();
         this.heartbeats = store.heartbeats();
         this.work = store.work();
-        this.handover = new Handover(database, store.work(), scopes, commands);
+        this.handover = new Handover(database, store.work(), scopes, commands, tracing);
         this.scopes = scopes;
         this.artifacts = artifacts;
         this.uploads = new ArtifactUploads(database, store, scopes, artifacts, UuidCreator::getTimeOrderedEpoch);

@@ -36,10 +36,11 @@ public interface RemoteWork {
      * @param failureContext code, class and message of the last failure, and in a task's further attempt its number and
      *     what ended the one before; null when nothing went wrong
      * @param details what an earlier holder's heartbeat left; null when none did
+     * @param traceparent the header of W3C Trace Context for those who are called on its behalf; null for none
      */
     record Item(UUID stepId, UUID runId, UUID taskId, String tool, JsonNode input, int attempt, int leaseEpoch,
             Instant leaseExpiresAt, Instant deadline, String effectKey, @Nullable JsonNode failureContext,
-            @Nullable JsonNode details) {}
+            @Nullable JsonNode details, @Nullable String traceparent) {}
 
     record Beat(UUID stepId, int leaseEpoch, @Nullable Double progress, @Nullable String message,
             @Nullable JsonNode details, List<String> logs) {}

@@ -1,6 +1,7 @@
 package io.keelson.server.engine;
 
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.TraceParent;
 import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.engine.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
@@ -25,14 +26,16 @@ final class ToolRunner {
     private final ArtifactIntake artifacts;
     private final Function<Execution, StepLog> logs;
     private final Clock clock;
+    private final Tracing tracing;
 
     ToolRunner(ToolCatalog catalog, Scopes scopes, ArtifactIntake artifacts, Function<Execution, StepLog> logs,
-            Clock clock) {
+            Clock clock, Tracing tracing) {
         this.catalog = catalog;
         this.scopes = scopes;
         this.artifacts = artifacts;
         this.logs = logs;
         this.clock = clock;
+        this.tracing = tracing;
     }
 
     /** How long a call may take where nobody says. */
@@ -67,9 +70,11 @@ final class ToolRunner {
                 execution.attempt(), execution.leaseEpoch());
         Redaction struck = input.struck();
         StepLog log = logs.apply(execution);
+        TraceParent trace = tracing.ofStep(execution.trace(), execution.stepId(), execution.leaseEpoch());
         return new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(), execution.stepId(),
                 execution.runName(), input.json(), execution.attempt(), execution.leaseEpoch(), execution.effectKey(),
-                clock.instant().plus(execution.timeout()), text -> log.line(struck.text(text)), striking(struck),
+                clock.instant().plus(execution.timeout()), trace == null ? null : trace.text(),
+                text -> log.line(struck.text(text)), striking(struck),
                 (name, type, content) -> artifacts.take(owner, struck.text(name), struck.text(type),
                         struck.stream(content)));
     }

@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import io.javalin.http.Context;
 import io.keelson.core.run.Actor;
+import io.keelson.core.run.TraceParent;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Limits;
 import io.keelson.server.auth.Origin;
@@ -77,6 +78,16 @@ final class Call {
             throw new IllegalStateException("an open route has no caller");
         }
         return caller;
+    }
+
+    /** Where the caller is in a trace of theirs; null where the header is missing or to be ignored. */
+    @Nullable TraceParent traceparent() {
+        return traceparent(context);
+    }
+
+    static @Nullable TraceParent traceparent(Context context) {
+        List<String> given = Collections.list(context.req().getHeaders("traceparent"));
+        return given.size() == 1 ? TraceParent.parse(given.getFirst()) : null;
     }
 
     /** The id in the path under this name. */

@@ -100,6 +100,7 @@ final class DispatchActions {
         document.put("effect_key", item.effectKey());
         document.set("failure_context", orNull(item.failureContext()));
         document.set("details", orNull(item.details()));
+        document.put("traceparent", item.traceparent());
         return document;
     }
 

@@ -140,7 +140,8 @@ public final class HttpServer implements AutoCloseable {
         try {
             serve(context, route);
         } finally {
-            exchanges.answered(route.method().name(), route.path(), context.statusCode(), System.nanoTime() - begun);
+            exchanges.answered(route.method().name(), route.path(), context.statusCode(), System.nanoTime() - begun,
+                    Call.traceparent(context));
         }
     }
 
@@ -208,7 +209,8 @@ public final class HttpServer implements AutoCloseable {
             refusal.header("Allow", String.join(", ", methodsOf(context.path())));
         }
         exchanges.refused(refusal.code());
-        exchanges.answered(context.method().name(), "unmatched", refused.getStatus(), 0);
+        exchanges.answered(context.method().name(), "unmatched", refused.getStatus(), 0,
+                Call.traceparent(context));
         try {
             Sender.send(context, refusal.answer(), arriving(context));
         } catch (IOException e) {

@@ -2,11 +2,13 @@ package io.keelson.server.http;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.TraceParent;
 import io.keelson.server.auth.Audit;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.run.RunDeletion;
+import io.keelson.server.run.RunTraces;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.List;
@@ -80,7 +82,12 @@ final class RunActions {
 
     private Answer start(Call call) throws IOException, InterruptedException {
         call.fields().done();
-        credits.beginAgain(call, call.id("id", IdKind.RUN));
+        UUID id = call.id("id", IdKind.RUN);
+        credits.beginAgain(call, id);
+        TraceParent trace = call.traceparent();
+        if (trace != null) {
+            database.runInTransaction(c -> RunTraces.join(c, call.workspace(), id, trace));
+        }
         return done(call, run -> new Command.Start(run, call.actor()));
     }
 

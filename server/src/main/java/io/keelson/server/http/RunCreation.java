@@ -103,7 +103,8 @@ final class RunCreation {
     /** @return the run that is there in its place; null when it was made */
     private @Nullable UUID submit(Call call, UUID id, RecipeMissions.Drawn drawn) throws InterruptedException {
         Mission mission = drawn.mission();
-        NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()), null, drawn.origin());
+        NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()), null, drawn.origin(),
+                call.traceparent());
         Command.Create create = new Command.Create(run, mission.start(), call.actor());
         try {
             submission.submit(call, create);

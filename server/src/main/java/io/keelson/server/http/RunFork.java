@@ -69,7 +69,7 @@ final class RunFork {
         Map<String, UUID> completed = reads.read((runs, c) -> runs.completed(c, call.workspace(), source));
         UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()),
-                new NewRun.Fork(source, task, carried(mission.plan(), task, completed)), null);
+                new NewRun.Fork(source, task, carried(mission.plan(), task, completed)), null, call.traceparent());
         credits.begin(call, id, run.policy().budget());
         try (Admission.Ticket _ = admission.admit(call, id)) {
             submission.submit(call, new Command.Create(run, true, call.actor()));

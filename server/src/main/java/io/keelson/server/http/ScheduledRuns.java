@@ -87,7 +87,7 @@ public final class ScheduledRuns implements RunMaker {
         ObjectNode origin = drawn.origin() == null ? Json.object() : drawn.origin();
         origin.put("schedule_id", schedule.id().toString()).put("scheduled_for", Json.time(tick.scheduledFor()));
         return new Command.Create(drawn.mission().newRun(tick.runId(), schedule.workspaceId(), schedule.createdBy(),
-                null, origin), true, Actor.service("schedule " + schedule.spec().name()));
+                null, origin, null), true, Actor.service("schedule " + schedule.spec().name()));
     }
 
     @Override

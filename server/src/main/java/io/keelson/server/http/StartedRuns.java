@@ -7,6 +7,7 @@ import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.StepError;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.ChildMissions;
+import io.keelson.server.engine.Tracing;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.recipe.Recipe;
 import io.keelson.server.recipe.Recipes;
@@ -26,9 +27,11 @@ public final class StartedRuns implements ChildMissions {
     private static final List<String> OWN = List.of("goal", "plan", "output", "config");
 
     private final RecipeMissions missions;
+    private final Tracing tracing;
 
     /** @param missions reads missions of a workspace */
-    public StartedRuns(Database database, Recipes recipes, Function<UUID, MissionReader> missions) {
+    public StartedRuns(Database database, Recipes recipes, Function<UUID, MissionReader> missions, Tracing tracing) {
+        this.tracing = tracing;
         this.missions = new RecipeMissions(database, recipes, missions);
     }
 
@@ -39,7 +42,8 @@ public final class StartedRuns implements ChildMissions {
                     input.path("recipe").isString() ? recipe(starter, input) : plan(starter, input);
             return new Evaluation.Starts(input.toString(),
                     drawn.mission().newRun(UuidCreator.getTimeOrderedEpoch(), starter.workspaceId(),
-                            starter.createdBy(), null, drawn.origin()),
+                            starter.createdBy(), null, drawn.origin(),
+                            starter.trace().given() == null ? null : tracing.ofRun(starter.trace())),
                     budget(input.path("budget_usd")), input.path("on_parent_close").asString("").equals("abandon"),
                     timeout(input.path("timeout_seconds")));
         } catch (Refusal refusal) {

@@ -1,11 +1,13 @@
 package io.keelson.server.metrics;
 
+import io.keelson.core.run.TraceParent;
 import io.keelson.server.http.Exchanges;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Timer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Counts requests by route, never by path. */
 final class HttpMeters implements Exchanges {
@@ -24,7 +26,7 @@ final class HttpMeters implements Exchanges {
     }
 
     @Override
-    public void answered(String method, String route, int status, long nanos) {
+    public void answered(String method, String route, int status, long nanos, @Nullable TraceParent caller) {
         Operation operation = new Operation(method, route);
         times.computeIfAbsent(operation, o -> meters.timer(Metric.HTTP_TIME, o.method, o.route))
                 .record(nanos, TimeUnit.NANOSECONDS);

@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.NewRun;
+import io.keelson.core.run.TraceParent;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
@@ -49,21 +50,26 @@ public record Mission(String name, String goal, @Nullable String description, Pl
      * @param createdBy who asks
      */
     public NewRun newRun(UUID id, UUID workspaceId, String createdBy) {
-        return newRun(id, workspaceId, createdBy, null, null);
+        return newRun(id, workspaceId, createdBy, null, null, null);
     }
 
     /**
      * @param fork what it takes over from another run; null for nothing
      * @param origin the recipe or schedule that it was made of; null for neither
+     * @param trace where whoever asks is in a trace of theirs; null where they do not say
      */
     public NewRun newRun(UUID id, UUID workspaceId, String createdBy, NewRun.@Nullable Fork fork,
-            @Nullable ObjectNode origin) {
+            @Nullable ObjectNode origin, @Nullable TraceParent trace) {
+        ObjectNode from = origin == null ? JsonNodeFactory.instance.objectNode() : origin.deepCopy();
+        if (trace != null) {
+            from.put("traceparent", trace.text());
+        }
         ArrayNode tagged = JsonNodeFactory.instance.arrayNode();
         tags.forEach(tagged::add);
         return new NewRun(id, workspaceId, name, description, goal, plan, planJson.toString(), config.toString(),
                 policy, input.toString(), tagged.toString(), output, priority, trigger == null ? "api" : trigger,
                 agentSlug, externalId, externalIdPolicy == ExternalIdPolicy.AFTER_END, createdBy, fork, startAt,
                 new NewRun.Origin(declarations.isEmpty() ? null : declarations.toString(),
-                        origin == null ? null : origin.toString()));
+                        from.isEmpty() ? null : from.toString(), trace));
     }
 }

@@ -18,6 +18,7 @@ import io.keelson.core.run.Outage;
 import io.keelson.core.run.RunRow;
 import io.keelson.core.run.RunRow.Gate;
 import io.keelson.core.run.RunView;
+import io.keelson.core.run.TraceParent;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.run.RunStore.Locked;
 import java.sql.Connection;
@@ -181,8 +182,8 @@ final class RunsTable {
              where h.run_id = u.run_id and h.version_id = u.version_id - 1""", HEAD);
 
     private static final String LOAD = """
-            select r.id, workspace_id, title, priority, policy, output_template, state, attempt_number,
-                effect_generation, h.version_id, h.last_seq, failing, agent_count, task_count, tasks_completed,
+            select r.id, workspace_id, title, priority, policy, output_template, origin ->> 'traceparent' as traceparent, state,
+                attempt_number, effect_generation, h.version_id, h.last_seq, failing, agent_count, task_count, tasks_completed,
                 tasks_failed, tasks_skipped, steps_total, h.steps_completed, h.total_tokens, h.total_cost,
                 h.credits_reserved, h.credits_charged, credits_charged_before, credits_refunded, credits_uncollected,
                 hard_limit_usd, soft_limit_usd, budget_warned, started_at, completed_at, error_code, error_message, plan_version, replans, gate, state_since, active_ms,
@@ -293,7 +294,8 @@ final class RunsTable {
 
     private static RunRow restored(ResultSet row) throws SQLException {
         RunRow run = new RunRow(Loading.uuid(row, "id"), Loading.uuid(row, "workspace_id"), row.getString("title"),
-                row.getInt("priority"), Policies.run(row.getString("policy")), row.getString("output_template"));
+                row.getInt("priority"), Policies.run(row.getString("policy")), row.getString("output_template"))
+                .traced(TraceParent.parse(row.getString("traceparent")));
         RunRow.Counts counts = new RunRow.Counts(row.getInt("agent_count"), row.getInt("task_count"),
                 row.getInt("tasks_completed"), row.getInt("tasks_failed"), row.getInt("tasks_skipped"),
                 row.getInt("steps_total"), row.getInt("steps_completed"));

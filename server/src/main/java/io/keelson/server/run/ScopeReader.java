@@ -2,6 +2,8 @@ package io.keelson.server.run;
 
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.RunTrace;
+import io.keelson.core.run.TraceParent;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -31,7 +33,7 @@ public final class ScopeReader {
             boolean group) {}
 
     /** A run whose step is to start another. */
-    public record Starter(UUID workspaceId, String name, int priority, String createdBy) {}
+    public record Starter(UUID workspaceId, String name, int priority, String createdBy, RunTrace trace) {}
 
     /**
      * What is to become of a run's plan.
@@ -74,7 +76,8 @@ public final class ScopeReader {
     private static final String STEP = "select run_id, task_id, kind, input from orchestration_steps where id = ?";
 
     private static final String STARTER = """
-            select workspace_id, title, priority, created_by from orchestration_runs where id = ?""";
+            select workspace_id, title, priority, created_by, attempt_number, origin ->> 'traceparent' as traceparent
+              from orchestration_runs where id = ?""";
 
     /** The child of a step; what its own children may still cost counts as charged. */
     private static final String CHILD = """
@@ -194,7 +197,8 @@ public final class ScopeReader {
     /** The run whose step is to start another. */
     public Starter starter(Connection c, UUID runId) throws SQLException {
         return one(c, STARTER, runId, row -> new Starter(Loading.uuid(row, "workspace_id"), row.getString("title"),
-                row.getInt("priority"), row.getString("created_by")));
+                row.getInt("priority"), row.getString("created_by"), new RunTrace(runId, row.getInt("attempt_number"),
+                        TraceParent.parse(row.getString("traceparent")))));
     }
 
     /** How the run is that a step has started. */

@@ -1,6 +1,8 @@
 package io.keelson.server.run;
 
+import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.Setback;
+import io.keelson.core.run.TraceParent;
 import io.keelson.core.run.Work;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -28,11 +30,12 @@ public final class StepWorkReader {
      * @param deadline null when the holder got none
      * @param setback what went wrong before; null for nothing
      * @param details JSON text that an earlier holder's heartbeat left; null when none did
+     * @param trace of its run
      */
     public record StepWork(UUID workspaceId, UUID runId, String runName, UUID taskId, int lane, UUID stepId,
             String name, String tool, String input, int attempt, int leaseEpoch, Duration timeout, String effectKey,
             @Nullable String holder, @Nullable Instant leaseExpiresAt, @Nullable Instant deadline,
-            @Nullable Setback setback, @Nullable String details) {}
+            @Nullable Setback setback, @Nullable String details, RunTrace trace) {}
 
     /**
      * Who a step belongs to.
@@ -46,7 +49,8 @@ public final class StepWorkReader {
               from orchestration_steps where workspace_id = ? and id = any (?)""";
 
     private static final String WORK = """
-            select s.workspace_id, s.run_id, r.title, r.effect_generation, s.task_id, t.key,
+            select s.workspace_id, s.run_id, r.title, r.attempt_number, r.origin ->> 'traceparent' as traceparent,
+                r.effect_generation, s.task_id, t.key,
                 case when t.parallel_steps then s.position else 0 end as lane, s.id, s.tool, s.input, s.attempt,
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name,
                 s.lease_epoch, s.timeout_ms, q.holder, q.lease_expires_at, q.deadline_at, s.error_code,
@@ -110,6 +114,7 @@ public final class StepWorkReader {
                 row.getString("input"), row.getInt("attempt"), row.getInt("lease_epoch"),
                 Duration.ofMillis(row.getLong("timeout_ms")), effectKey, row.getString("holder"),
                 Loading.time(row, "lease_expires_at"), Loading.time(row, "deadline_at"), setback,
-                row.getString("details"));
+                row.getString("details"), new RunTrace(runId, row.getInt("attempt_number"),
+                        TraceParent.parse(row.getString("traceparent"))));
     }
 }

@@ -3,6 +3,7 @@ package io.keelson.server.tool;
 import io.keelson.server.artifact.ArtifactSink;
 import java.time.Instant;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -13,6 +14,7 @@ import tools.jackson.databind.JsonNode;
  * @param leaseEpoch the fence of this execution; grows with every acquisition of the step
  * @param effectKey the same for all attempts of one logical step; to be handed to whatever can deduplicate by it
  * @param deadline when the caller stops waiting; the thread is interrupted at that time
+ * @param traceparent the header of W3C Trace Context for those who are called on its behalf; null for none
  * @param log lines people can read beside the step
  * @param struck for what is cut before it is handed over; all that is handed over is struck in any case
  * @param artifacts where files are put; bound to this execution
@@ -28,6 +30,7 @@ public record ToolCall(
         int leaseEpoch,
         String effectKey,
         Instant deadline,
+        @Nullable String traceparent,
         StepLog log,
         Striking struck,
         ArtifactSink artifacts) {}

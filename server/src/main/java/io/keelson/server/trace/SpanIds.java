@@ -41,6 +41,15 @@ final class SpanIds implements IdGenerator {
         }
     }
 
+    /** A span's id that nobody has. */
+    String fresh() {
+        return others.generateSpanId();
+    }
+
+    String freshTrace() {
+        return others.generateTraceId();
+    }
+
     @Override
     public String generateTraceId() {
         Next given = next.get();

@@ -7,9 +7,12 @@ import io.keelson.core.run.Changes;
 import io.keelson.core.run.Changes.StepResult;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.RunRow;
+import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
+import io.keelson.core.run.TraceParent;
 import io.keelson.server.engine.Observer;
+import io.keelson.server.engine.Tracing;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanBuilder;
 import io.opentelemetry.api.trace.SpanContext;
@@ -32,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * Makes a span of each run's attempt, each task's attempt and each lease on a step, when its end is in the database: what was
  * undone has none.
  */
-final class Spans implements Observer {
+final class Spans implements Observer, Tracing {
 
     private static final Set<String> RUN_ENDS = Arrays.stream(RunState.values()).filter(RunState::terminal)
             .map(RunState::wire).collect(Collectors.toSet());
@@ -52,27 +55,32 @@ final class Spans implements Observer {
     public void committed(Changes changes, Instant now) {
         changes.started().forEach((step, run) -> begun.add(step.id(), step.leaseEpoch(),
                 new Begun.Start(now, step.attempt())));
-        Map<UUID, Integer> attempts = new HashMap<>();
+        Map<UUID, TraceParent> given = new HashMap<>();
+        changes.runs().stream().map(RunRow::trace).filter(trace -> trace.given() != null)
+                .forEach(trace -> given.put(trace.run(), trace.given()));
+        Map<UUID, RunTrace> traces = new HashMap<>();
         for (Event event : changes.events()) {
-            attempts.put(event.runId(), event.attempt());
+            traces.put(event.runId(), new RunTrace(event.runId(), event.attempt(), given.get(event.runId())));
         }
         if (!changes.results().isEmpty()) {
-            steps(changes, attempts, now);
+            steps(changes, traces, now);
         }
         for (Event event : changes.events()) {
             if (event.to() == null || event.agentId() != null && event.taskId() == null || event.stepId() != null) {
                 continue;
             }
             if (event.taskId() == null && RUN_ENDS.contains(event.to())) {
-                changes.runs().stream().filter(run -> run.id().equals(event.runId())).forEach(run -> run(run, event));
+                changes.runs().stream().filter(run -> run.id().equals(event.runId())).forEach(run -> run(run, event,
+                        new RunTrace(run.id(), event.attempt(), given.get(run.id()))));
             } else if (event.taskId() != null && TASK_ENDS.contains(event.to())) {
                 Stream.concat(changes.newTasks().stream(), changes.tasks().stream())
-                        .filter(task -> task.id().equals(event.taskId())).forEach(task -> task(task, event));
+                        .filter(task -> task.id().equals(event.taskId())).forEach(task -> task(task, event,
+                                new RunTrace(event.runId(), event.attempt(), given.get(event.runId()))));
             }
         }
     }
 
-    private void steps(Changes changes, Map<UUID, Integer> attempts, Instant now) {
+    private void steps(Changes changes, Map<UUID, RunTrace> traces, Instant now) {
         Map<UUID, StepRow> rows = new HashMap<>();
         Stream.concat(changes.newSteps().stream(), changes.steps().stream()).forEach(step -> rows.put(step.id(), step));
         Map<UUID, String> models = new HashMap<>();
@@ -85,17 +93,18 @@ final class Spans implements Observer {
             StepRow step = rows.get(result.stepId());
             Begun.Start start = begun.remove(result.stepId(), result.epoch());
             if (step != null) {
-                step(step, result, start, attempts.getOrDefault(result.runId(), 1), models.get(result.stepId()), now);
+                step(step, result, start, traces.getOrDefault(result.runId(), new RunTrace(result.runId(), 1, null)),
+                        models.get(result.stepId()), now);
             }
         }
     }
 
-    private void step(StepRow step, StepResult result, Begun.@Nullable Start start, int attempt,
+    private void step(StepRow step, StepResult result, Begun.@Nullable Start start, RunTrace trace,
             @Nullable String model, Instant now) {
         Instant first = step.startedAt() == null ? now : step.startedAt();
         SpanBuilder span =
                 tracer.spanBuilder("step " + step.name()).setStartTimestamp(start == null ? first : start.at());
-        about(span, result.runId(), attempt);
+        about(span, trace);
         task(span, step.task());
         put(span, TraceAttribute.STEP_ID, step.id());
         put(span, TraceAttribute.STEP_NAME, step.name());
@@ -110,45 +119,58 @@ final class Spans implements Observer {
             span.setAttribute(TraceAttribute.TOKENS.sent(), result.tokens());
         }
         put(span, TraceAttribute.MODEL, model);
-        String trace = SpanIds.trace(result.runId(), attempt);
-        end(span, trace, SpanIds.span(step.id(), result.epoch()),
-                SpanIds.span(step.task().id(), step.task().attempt()), result.errorCode(), now);
+        TraceParent run = ofRun(trace);
+        end(span, run.at(SpanIds.span(step.task().id(), step.task().attempt())),
+                run.at(SpanIds.span(step.id(), result.epoch())), result.errorCode(), now);
     }
 
-    private void task(TaskRow task, Event event) {
+    private void task(TaskRow task, Event event, RunTrace trace) {
         Instant start = task.startedAt();
         if (start == null) {
             return;
         }
         SpanBuilder span = tracer.spanBuilder("task " + task.key()).setStartTimestamp(start);
-        about(span, event.runId(), event.attempt());
+        about(span, trace);
         task(span, task);
         span.setAttribute(TraceAttribute.TASK_ATTEMPT.sent(), task.attempt());
         put(span, TraceAttribute.STATE, event.to());
         boolean failed = TaskState.FAILED.wire().equals(event.to());
         put(span, TraceAttribute.ERROR_CLASS, failed ? task.errorClass() : null);
-        end(span, SpanIds.trace(event.runId(), event.attempt()), SpanIds.span(task.id(), task.attempt()),
-                SpanIds.span(event.runId(), event.attempt()), failed ? String.valueOf(task.errorCode()) : null,
-                event.at());
+        TraceParent run = ofRun(trace);
+        end(span, run, run.at(SpanIds.span(task.id(), task.attempt())),
+                failed ? String.valueOf(task.errorCode()) : null, event.at());
     }
 
-    private void run(RunRow run, Event event) {
+    private void run(RunRow run, Event event, RunTrace trace) {
         Instant start = run.startedAt();
         if (start == null) {
             return;
         }
         SpanBuilder span = tracer.spanBuilder("run " + run.name()).setStartTimestamp(start);
-        about(span, run.id(), event.attempt());
+        about(span, trace);
         put(span, TraceAttribute.RUN_NAME, run.name());
         put(span, TraceAttribute.STATE, event.to());
         boolean failed = RunState.FAILED.wire().equals(event.to());
-        end(span, SpanIds.trace(run.id(), event.attempt()), SpanIds.span(run.id(), event.attempt()), null,
-                failed ? String.valueOf(event.detail().get("error_code")) : null, event.at());
+        end(span, trace.given(), ofRun(trace), failed ? String.valueOf(event.detail().get("error_code")) : null,
+                event.at());
     }
 
-    private static void about(SpanBuilder span, UUID run, int attempt) {
-        put(span, TraceAttribute.RUN_ID, run);
-        span.setAttribute(TraceAttribute.RUN_ATTEMPT.sent(), attempt);
+    @Override
+    public TraceParent ofRun(RunTrace trace) {
+        String span = SpanIds.span(trace.run(), trace.attempt());
+        TraceParent given = trace.given();
+        return given == null ? new TraceParent(SpanIds.trace(trace.run(), trace.attempt()), span, true)
+                : given.at(span);
+    }
+
+    @Override
+    public TraceParent ofStep(RunTrace trace, UUID step, int leaseEpoch) {
+        return ofRun(trace).at(SpanIds.span(step, leaseEpoch));
+    }
+
+    private static void about(SpanBuilder span, RunTrace trace) {
+        put(span, TraceAttribute.RUN_ID, trace.run());
+        span.setAttribute(TraceAttribute.RUN_ATTEMPT.sent(), trace.attempt());
     }
 
     private static void task(SpanBuilder span, TaskRow task) {
@@ -156,22 +178,28 @@ final class Spans implements Observer {
         put(span, TraceAttribute.TASK_KEY, task.key());
     }
 
-    private static void put(SpanBuilder span, TraceAttribute attribute, @Nullable Object value) {
+    /** @param parent null for the first one of its trace */
+    static void below(SpanBuilder builder, @Nullable TraceParent parent) {
+        if (parent == null) {
+            builder.setNoParent();
+        } else {
+            builder.setParent(Context.root().with(Span.wrap(SpanContext.createFromRemoteParent(parent.trace(),
+                    parent.span(), parent.sampled() ? TraceFlags.getSampled() : TraceFlags.getDefault(),
+                    TraceState.getDefault()))));
+        }
+    }
+
+    static void put(SpanBuilder span, TraceAttribute attribute, @Nullable Object value) {
         if (value != null) {
             span.setAttribute(attribute.sent(), value.toString());
         }
     }
 
-    private void end(SpanBuilder builder, String trace, String span, @Nullable String parent, @Nullable String error,
+    private void end(SpanBuilder builder, @Nullable TraceParent parent, TraceParent span, @Nullable String error,
             Instant at) {
-        if (parent == null) {
-            builder.setNoParent();
-        } else {
-            builder.setParent(Context.root().with(Span.wrap(SpanContext.createFromRemoteParent(trace, parent,
-                    TraceFlags.getSampled(), TraceState.getDefault()))));
-        }
+        below(builder, parent);
         put(builder, TraceAttribute.ERROR_CODE, error);
-        Span made = ids.under(trace, span, builder::startSpan);
+        Span made = ids.under(span.trace(), span.span(), builder::startSpan);
         if (error != null) {
             made.setStatus(StatusCode.ERROR, error);
         }

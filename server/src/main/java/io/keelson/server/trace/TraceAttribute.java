@@ -18,9 +18,14 @@ public enum TraceAttribute {
     ATTEMPT("keelson.step.attempt", "step", "which attempt of the step, where the server that tells has seen it begin"),
     EPOCH("keelson.lease.epoch", "step", "which lease on the step, from 1"),
     HOLDER("keelson.lease.holder", "step", "the node or worker that held it"),
-    OUTCOME("keelson.outcome", "step", "`completed`, `continued` or `failed`"),
+    OUTCOME("keelson.outcome", "step, deliver",
+            "of a lease: `completed`, `continued` or `failed`; of a delivery: `delivered`, `failed`, `dead` or `gone`"),
     TOKENS("keelson.tokens", "step", "model tokens used, where there were any"),
     MODEL("gen_ai.request.model", "step", "the model charged for, where one was named"),
+    HTTP_METHOD("http.request.method", "request, deliver", "of the request"),
+    HTTP_ROUTE("http.route", "request", "the route's template; `unmatched` where no route has the path"),
+    HTTP_STATUS("http.response.status_code", "request, deliver", "what was answered, where anybody did"),
+    WEBHOOK_ID("keelson.webhook.id", "deliver", "the webhook's id"),
     ERROR_CODE("error.type", "run, task, step", "the error code, where it failed"),
     ERROR_CLASS("keelson.error.class", "task", "its kind, which decides on retries");
 
@@ -39,7 +44,7 @@ public enum TraceAttribute {
         return name;
     }
 
-    /** The kinds of span that may bear it: {@code run}, {@code task}, {@code step}. */
+    /** The kinds of span that may bear it: {@code run}, {@code task}, {@code step}, {@code request}, {@code deliver}. */
     public Stream<String> spans() {
         return Arrays.stream(spans.split(", "));
     }

@@ -1,6 +1,9 @@
 package io.keelson.server.trace;
 
 import io.keelson.server.engine.Observer;
+import io.keelson.server.engine.Tracing;
+import io.keelson.server.http.Exchanges;
+import io.keelson.server.webhook.DeliveryObserver;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
 import java.time.Duration;
@@ -16,7 +19,8 @@ public final class Traces implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final OpenTelemetrySdk sdk;
-    private final Observer observer;
+    private final Spans spans;
+    private final Calls calls;
 
     /** Whether the variables ask for traces. */
     public static boolean wanted(Map<String, String> variables) {
@@ -38,12 +42,28 @@ public final class Traces implements AutoCloseable {
                 .addPropertiesCustomizer(given -> properties)
                 .addTracerProviderCustomizer((provider, given) -> provider.setIdGenerator(ids)).build()
                 .getOpenTelemetrySdk();
-        observer = new Spans(sdk.getTracer("io.keelson"), ids);
+        spans = new Spans(sdk.getTracer("io.keelson"), ids);
+        calls = new Calls(sdk.getTracer("io.keelson"), ids);
     }
 
     /** Who makes spans of what an engine commits. */
     public Observer engine() {
-        return observer;
+        return spans;
+    }
+
+    /** Where runs and steps are in the traces that this makes. */
+    public Tracing places() {
+        return spans;
+    }
+
+    /** Who makes spans of the requests that are answered. */
+    public Exchanges http() {
+        return calls;
+    }
+
+    /** Who makes spans of deliveries. */
+    public DeliveryObserver deliveries() {
+        return calls;
     }
 
     /** Sends what is left. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpServer;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.trace.TraceAttribute;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -16,14 +17,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 /** The spans that a collector gets over OTLP, read from the wire by hand. */
 class TracesTest {
@@ -33,18 +36,127 @@ class TracesTest {
 
     private final List<Sent> spans = new CopyOnWriteArrayList<>();
 
-    @Test
-    void aRunIsATrace(@TempDir Path folder) throws Exception {
-        HttpServer collector = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    private static final String CALLER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    private static final String CALLERS_TRACE = CALLER.substring(3, 35);
+    private static final String CALLERS_SPAN = CALLER.substring(36, 52);
+
+    private HttpServer collector;
+    /** What was called on behalf of runs: the header that it bore. */
+    private final List<String> called = new CopyOnWriteArrayList<>();
+
+    @BeforeEach
+    void collect() throws IOException {
+        collector = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         collector.createContext("/v1/traces", exchange -> {
             read(ByteBuffer.wrap(exchange.getRequestBody().readAllBytes()));
             exchange.getResponseHeaders().add("Content-Type", "application/x-protobuf");
             exchange.sendResponseHeaders(200, -1);
             exchange.close();
         });
+        collector.createContext("/called", exchange -> {
+            called.add(String.valueOf(exchange.getRequestHeaders().getFirst("traceparent")));
+            exchange.getRequestBody().readAllBytes();
+            exchange.sendResponseHeaders(204, -1);
+            exchange.close();
+        });
         collector.start();
-        try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(), Map.of("OTEL_EXPORTER_OTLP_ENDPOINT",
-                "http://127.0.0.1:" + collector.getAddress().getPort(), "OTEL_BSP_SCHEDULE_DELAY", "50"))) {
+    }
+
+    @AfterEach
+    void stop() {
+        collector.stop(0);
+    }
+
+    private String url() {
+        return "http://127.0.0.1:" + collector.getAddress().getPort();
+    }
+
+    private ApiServer traced(Path folder) throws Exception {
+        return new ApiServer(folder, TestDatabase.createUrl(), Map.of("OTEL_EXPORTER_OTLP_ENDPOINT", url(),
+                "OTEL_BSP_SCHEDULE_DELAY", "50", "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true"));
+    }
+
+    private List<Sent> of(String trace) {
+        return spans.stream().filter(span -> span.trace.equals(trace)).toList();
+    }
+
+    private String calls() {
+        return """
+                {"name": "calls", "plan": {"tasks": [
+                  {"id": "one", "steps": [{"name": "a", "tool": "http.request", "input": {"url": "%s/called"}}]},
+                  {"id": "two", "steps": [{"name": "b", "tool": "test.remote", "input": {}}]}]}}""".formatted(url());
+    }
+
+    private static JsonNode claimed(ApiServer api, int patience) {
+        return api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"wait_ms\": "
+                + patience + "}").json().get("items");
+    }
+
+    /** The run's spans are the caller's, and so is whatever is done on its behalf. */
+    @Test
+    void aRunBelongsToItsCallersTrace(@TempDir Path folder) throws Exception {
+        try (ApiServer api = traced(folder)) {
+            claimed(api, 0);
+            String run = api.post("/api/v1/runs", calls(), "traceparent", CALLER).json().get("id").stringValue();
+            api.post("/api/v1/runs/" + run + "/start", "{}");
+            JsonNode item = claimed(api, 20_000).get(0);
+            api.post("/api/v1/dispatch/complete", "{\"worker_id\": \"w\", \"items\": [{\"step_id\": "
+                    + item.get("step_id") + ", \"lease_epoch\": 1, \"output\": 1}]}");
+            api.awaitState(run, "completed");
+            Awaitility.await().until(() -> of(CALLERS_TRACE).size() >= 6);
+
+            Map<String, Sent> named = of(CALLERS_TRACE).stream().collect(Collectors.toMap(Sent::name, span -> span));
+            assertThat(named).containsOnlyKeys("run calls", "task one", "step a", "task two", "step b",
+                    "POST /api/v1/runs");
+            assertThat(named.get("run calls").parent).isEqualTo(CALLERS_SPAN);
+            assertThat(named.get("POST /api/v1/runs").parent).isEqualTo(CALLERS_SPAN);
+            assertThat(named.get("task one").parent).isEqualTo(named.get("run calls").id);
+            assertThat(called).containsExactly("00-" + CALLERS_TRACE + "-" + named.get("step a").id + "-01");
+            assertThat(item.get("traceparent").stringValue())
+                    .isEqualTo("00-" + CALLERS_TRACE + "-" + named.get("step b").id + "-01");
+            assertThat(spans).filteredOn(span -> span.name.equals("POST /api/v1/dispatch/claim"))
+                    .allSatisfy(span -> assertThat(span.parent).isEmpty())
+                    .first()
+                    .satisfies(span -> assertThat(span.attributes).containsEntry("http.response.status_code", "200")
+                            .containsEntry("http.route", "/api/v1/dispatch/claim"));
+            requireDocumented();
+        }
+    }
+
+    /** Who starts it counts where nobody said so before; a wrong header is none. */
+    @Test
+    void whoStartsItMayBringTheTrace(@TempDir Path folder) throws Exception {
+        try (ApiServer api = traced(folder)) {
+            String run = api.post("/api/v1/runs", "{\"name\": \"later\", \"plan\": {\"tasks\": []}}", "traceparent",
+                    CALLER.replace("00-", "ff-")).json().get("id").stringValue();
+            api.post("/api/v1/runs/" + run + "/start", "{}", "traceparent", CALLER);
+            api.awaitState(run, "completed");
+
+            Awaitility.await().until(() -> of(CALLERS_TRACE).size() >= 2);
+            assertThat(of(CALLERS_TRACE)).extracting(Sent::name).containsExactlyInAnyOrder("run later",
+                    "POST /api/v1/runs/{id}/start");
+        }
+    }
+
+    /** Where nobody makes spans, what came with the run is handed on as it is; what came with none bears none. */
+    @Test
+    void withoutSpansTheHeaderGoesThrough(@TempDir Path folder) throws Exception {
+        try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(),
+                Map.of("KEELSON_ALLOW_PRIVATE_ADDRESSES", "true"))) {
+            claimed(api, 0);
+            String started = calls().replace("\"calls\",", "\"calls\", \"start\": true,");
+            api.post("/api/v1/runs", started, "traceparent", CALLER);
+            assertThat(claimed(api, 20_000).get(0).get("traceparent").stringValue()).isEqualTo(CALLER);
+            api.post("/api/v1/runs", started);
+            assertThat(claimed(api, 20_000).get(0).get("traceparent").isNull()).isTrue();
+            Awaitility.await().until(() -> called.size() == 2);
+            assertThat(called).containsExactlyInAnyOrder(CALLER, "null");
+        }
+    }
+
+    @Test
+    void aRunIsATrace(@TempDir Path folder) throws Exception {
+        try (ApiServer api = traced(folder)) {
             String good = api.create("""
                     {"name": "good", "start": true, "plan": {"tasks": [{"id": "one", "title": "One", "steps": [
                       {"name": "a", "tool": "echo", "input": {}}, {"name": "b", "tool": "echo", "input": {}}]}]}}""");
@@ -53,9 +165,10 @@ class TracesTest {
                       {"name": "a", "tool": "fail", "input": {"message": "no"}, "retry": {"max_attempts": 1}}]}]}}""");
             api.awaitState(good, "completed");
             api.awaitState(bad, "failed");
-            Awaitility.await().until(() -> spans.size() >= 7);
+            Awaitility.await()
+                    .until(() -> of(good.replace("-", "")).size() == 4 && of(bad.replace("-", "")).size() == 3);
 
-            List<Sent> trace = spans.stream().filter(span -> span.trace.equals(good.replace("-", ""))).toList();
+            List<Sent> trace = of(good.replace("-", ""));
             Map<String, Sent> named = trace.stream().collect(Collectors.toMap(Sent::name, span -> span));
             assertThat(named).containsOnlyKeys("run good", "task one", "step a", "step b");
             assertThat(named.get("run good").parent).isEmpty();
@@ -69,22 +182,20 @@ class TracesTest {
             assertThat(spans).filteredOn(span -> span.trace.equals(bad.replace("-", "")))
                     .hasSize(3).allSatisfy(span -> assertThat(span.attributes).containsKey("error.type"));
             requireDocumented();
-        } finally {
-            collector.stop(0);
+            assertThat(spans).flatExtracting(span -> span.attributes.keySet()).contains("keelson.run.name",
+                    "keelson.state", "keelson.error.class", "keelson.lease.holder");
         }
     }
 
     private void requireDocumented() {
-        Set<String> sent = new TreeSet<>();
         for (Sent span : spans) {
-            String kind = span.name.split(" ")[0];
+            String first = span.name.split(" ")[0];
+            String kind = Character.isUpperCase(first.charAt(0)) ? "request" : first;
             Set<String> documented = Stream.of(TraceAttribute.values())
                     .filter(each -> each.spans().anyMatch(kind::equals)).map(TraceAttribute::sent)
                     .collect(Collectors.toSet());
             assertThat(documented).as(span.name).containsAll(span.attributes.keySet());
-            sent.addAll(span.attributes.keySet());
         }
-        assertThat(sent).contains("keelson.run.name", "keelson.state", "keelson.error.class", "keelson.lease.holder");
     }
 
     /** ExportTraceServiceRequest, ResourceSpans and ScopeSpans down to Span, whose fields 1 to 9 are of interest. */

@@ -105,6 +105,9 @@ final class HttpRequest implements Tool {
         if (!SAFE.contains(method) && !given.contains("idempotency-key")) {
             headers.put("Idempotency-Key", call.effectKey());
         }
+        if (call.traceparent() != null && !given.contains("traceparent")) {
+            headers.put("traceparent", call.traceparent());
+        }
         if (!given.contains("user-agent")) {
             headers.put("User-Agent", "keelson");
         }

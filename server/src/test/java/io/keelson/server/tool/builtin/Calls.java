@@ -46,7 +46,7 @@ final class Calls {
         ArtifactSink sink = (name, type, content) -> store.put(owner, name, type, content);
         return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input,
                 attempt,
-                1, "effect-key", Clock.systemUTC().instant().plus(timeout), log::add, Striking.NONE, sink);
+                1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add, Striking.NONE, sink);
     }
 
     ToolResult execute(String tool, String input) throws ToolFailure, InterruptedException {

@@ -1,0 +1,48 @@
+package io.keelson.core.run;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A place in somebody's trace, as the header {@code traceparent} of W3C Trace Context names it. Nothing is decided by it.
+ *
+ * @param trace 32 hex digits, not all zero
+ * @param span 16 hex digits, not all zero: the parent of what is done on its behalf
+ * @param sampled whether the caller may have recorded it
+ */
+public record TraceParent(String trace, String span, boolean sampled) {
+
+    private static final Pattern HEADER =
+            Pattern.compile("([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?");
+    private static final String UNUSED_VERSION = "ff";
+    private static final int LONGEST = 512;
+
+    /** Null for what the specification says is to be ignored. Of later versions only what this one has is read. */
+    public static @Nullable TraceParent parse(@Nullable String header) {
+        if (header == null || header.length() > LONGEST) {
+            return null;
+        }
+        Matcher parts = HEADER.matcher(header);
+        if (!parts.matches() || parts.group(1).equals(UNUSED_VERSION)
+                || parts.group(1).equals("00") && parts.group(5) != null || zero(parts.group(2))
+                || zero(parts.group(3))) {
+            return null;
+        }
+        return new TraceParent(parts.group(2), parts.group(3), (Integer.parseInt(parts.group(4), 16) & 1) == 1);
+    }
+
+    private static boolean zero(String hex) {
+        return hex.chars().allMatch(digit -> digit == '0');
+    }
+
+    /** Another place in the same trace. */
+    public TraceParent at(String otherSpan) {
+        return new TraceParent(trace, otherSpan, sampled);
+    }
+
+    /** As the header has it. */
+    public String text() {
+        return "00-" + trace + "-" + span + (sampled ? "-01" : "-00");
+    }
+}
