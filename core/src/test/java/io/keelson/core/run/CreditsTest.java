@@ -5,21 +5,14 @@ import static io.keelson.core.run.Plans.task;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.lifecycle.RunState;
-import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Amounts;
-import io.keelson.core.money.Bank;
 import io.keelson.core.money.Budget;
 import io.keelson.core.money.Prices;
 import io.keelson.core.money.Prices.Price;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
-import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
-import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
-import io.keelson.core.policy.RetryPolicy;
-import java.math.BigDecimal;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Nested;
@@ -27,71 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Credits as the specification has them (money §1), rule by rule. */
-class CreditsTest {
-    private static final RetryPolicy TWICE = new RetryPolicy(2, 2, Duration.ofSeconds(1), Duration.ofSeconds(1), 1, 0);
-    private static final Prices FLAT = new Prices(Map.of("noop", new Price(usd("0.4"), 7)), Map.of());
-
-    private final Bank bank = new Bank();
-    private int runs;
-
-    private static BigDecimal usd(String amount) {
-        return Amounts.of(new BigDecimal(amount));
-    }
-
-    private static RunPolicy budget(Budget budget) {
-        return RunPolicy.DEFAULT.with(budget);
-    }
-
-    private static Budget estimated(String credits) {
-        return new Budget(usd(credits), Map.of(), null, null, null, Amounts.ZERO);
-    }
-
-    private static Budget limited(String credits) {
-        return Budget.upTo(usd(credits));
-    }
-
-    private static Plan steps(int count) {
-        return plan(task("a").steps(count));
-    }
-
-    /** A run of a workspace that has so much. */
-    private World run(String has, RunPolicy policy, Plan plan) {
-        bank.grant(World.WORKSPACE, usd(has));
-        return another(policy, plan);
-    }
-
-    private World another(RunPolicy policy, Plan plan) {
-        return World.start(bank, ++runs, policy, plan);
-    }
-
-    private BigDecimal available() {
-        return bank.available(World.WORKSPACE);
-    }
-
-    private static Reply complete(World world, StepRow step, String cost) {
-        return world.send(new Command.Complete(world.id(), step.id(), step.leaseEpoch(),
-                new Result("1", 10, cost == null ? null : new BigDecimal(cost), List.of()), Actor.agent("w1")));
-    }
-
-    private static void step(World world, String cost) {
-        assertThat(complete(world, world.claimAll().getFirst(), cost)).isEqualTo(Reply.CHANGED);
-    }
-
-    private static void fail(World world, String cost) {
-        StepRow step = world.claimAll().getFirst();
-        world.done(new Command.Fail(world.id(), step.id(), step.leaseEpoch(),
-                new StepError("BROKEN", ErrorClass.INFRASTRUCTURE, "broken"),
-                Result.spent(10, new BigDecimal(cost), null), Actor.agent("w1")));
-    }
-
-    private static void raise(World world, String hard) {
-        world.done(new Command.RaiseBudget(world.id(), new BigDecimal(hard), null, World.WHO));
-    }
-
-    private List<String> booked(Kind kind) {
-        return bank.ledger().stream().filter(t -> t.kind() == kind).map(t -> t.amount().toPlainString()).toList();
-    }
+/** Credits as the specification has them (money §1), rule by rule: what is set aside, charged and given back. */
+class CreditsTest extends OneWorkspace {
 
     @Nested
     class Reserving {
@@ -270,208 +200,6 @@ class CreditsTest {
             assertThat(world.state()).isEqualTo(RunState.PAUSED);
             world.done(new Command.Resume(world.id(), World.WHO));
             assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-        }
-    }
-
-    @Nested
-    class HardLimit {
-
-        @Test
-        void atTheLimitTheRunStopsWhereWorkIsLeft() {
-            World world = run("10", budget(limited("0.5")), steps(2));
-            step(world, "0.5");
-            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-            assertThat(world.view.run().uncollected()).isEqualTo(Amounts.ZERO);
-        }
-
-        @Test
-        void andCompletesWhereNoneIs() {
-            World world = run("10", budget(limited("0.5")), steps(1));
-            step(world, "0.5");
-            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-        }
-
-        @Test
-        void parallelStepsThatAreOutMayFinishButNothingMoreBegins() {
-            World world = run("10", budget(limited("1")), plan(task("a").parallel().steps(6)));
-            List<StepRow> out = world.claimAll();
-            assertThat(out).hasSize(3);
-            out.forEach(step -> complete(world, step, "0.6"));
-            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-            assertThat(world.task("a").steps()).filteredOn(s -> s.state() == StepState.COMPLETED)
-                    .as("the first one's cost fitted, so another was begun").hasSize(3);
-            assertThat(world.view.run().charged()).isEqualTo(usd("1"));
-            assertThat(world.view.run().uncollected()).isEqualTo(usd("0.8"));
-        }
-
-        @Test
-        void whatIsQueuedIsCalledBackWhenNothingIsLeftForIt() {
-            World world = run("10", budget(limited("0.5")), plan(task("a"), task("b")));
-            complete(world, world.claim("a"), "0.5");
-            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-            assertThat(world.queue).isEmpty();
-        }
-
-        @Test
-        void aStepWhoseKnownPriceWouldCrossItIsNotBegun() {
-            World world = run("10", RunPolicy.DEFAULT.withApprovePlan(true).with(limited("1")),
-                    plan(task("a").parallel().steps(6)));
-            world.prices = FLAT;
-            world.holder = "node";
-            world.done(new Command.Approve(world.id(), null, World.WHO));
-
-            assertThat(world.running()).as("two of them fit").isEqualTo(2);
-            assertThat(world.state()).isEqualTo(RunState.RUNNING);
-            world.task("a").steps().stream().filter(StepRow::held).toList()
-                    .forEach(step -> complete(world, step, "0.4"));
-            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-            raise(world, "2");
-            assertThat(world.queue).as("three more of them fit").hasSize(3);
-            assertThat(world.state()).isEqualTo(RunState.RUNNING);
-        }
-
-        @Test
-        void tasksThatItHoldsBackBeginWhenWhatIsOutLeavesEnough() {
-            World world = run("10", RunPolicy.DEFAULT.withApprovePlan(true).with(limited("1")),
-                    plan(task("a"), task("b"), task("c"), task("d"), task("e")));
-            world.prices = FLAT;
-            world.done(new Command.Approve(world.id(), null, World.WHO));
-            assertThat(world.queue).hasSize(2);
-            world.claimAll().forEach(step -> complete(world, step, "0.1"));
-            assertThat(world.queue).as("0.8 is left").hasSize(2);
-            world.claimAll().forEach(step -> complete(world, step, "0.3"));
-            assertThat(world.queue).as("0.2 is left").isEmpty();
-            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-            assertThat(world.view.run().charged()).isEqualTo(usd("0.8"));
-        }
-
-        @Test
-        void itCoversAllAttemptsTogether() {
-            World world = run("10", budget(limited("1")), plan(task("a").retry(Plans.ONCE).steps(1)));
-            fail(world, "0.6");
-            world.done(new Command.Retry(world.id(), true, World.WHO));
-            assertThat(world.view.run().reserved()).isEqualTo(usd("0.4"));
-            fail(world, "0.4");
-            assertThat(world.refused(new Command.Retry(world.id(), true, World.WHO)).code())
-                    .isEqualTo("BUDGET_EXCEEDED");
-            raise(world, "1.5");
-            world.done(new Command.Retry(world.id(), true, World.WHO));
-            assertThat(world.view.run().reserved()).isEqualTo(usd("0.5"));
-        }
-
-        @Test
-        void ofNothingLetsWhatCostsNothingRun() {
-            World world = run("10", budget(limited("0")), steps(2));
-            step(world, null);
-            step(world, null);
-            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-            assertThat(bank.ledger()).isEmpty();
-        }
-    }
-
-    @Nested
-    class Raising {
-
-        @Test
-        void aHigherLimitSetsMoreAsideAndResumes() {
-            World world = run("10", budget(limited("0.5")), steps(2));
-            step(world, "0.5");
-            raise(world, "0.8");
-            assertThat(world.state()).isEqualTo(RunState.RUNNING);
-            assertThat(world.view.run().reserved()).isEqualTo(usd("0.8"));
-            step(world, "0.3");
-            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-        }
-
-        @Test
-        void aLimitBelowWhatIsChargedOrSetAsideIsRefused() {
-            World world = run("10", budget(limited("0.5")), steps(2));
-            step(world, "0.5");
-            assertThat(world.refused(new Command.RaiseBudget(world.id(), usd("0.4"), null, World.WHO)).code())
-                    .isEqualTo("BUDGET_TOO_LOW");
-            assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code()).isEqualTo("BUDGET_EXCEEDED");
-            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-        }
-
-        @Test
-        void withoutCreditsTheLimitIsKeptAndTheRunStaysUntilSomeAreGranted() {
-            World world = run("0.5", RunPolicy.DEFAULT.with(limited("0.5")), steps(2));
-            step(world, "0.5");
-            raise(world, "2");
-            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
-            assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code())
-                    .isEqualTo("INSUFFICIENT_CREDITS");
-            bank.grant(World.WORKSPACE, usd("1"));
-            world.done(new Command.Resume(world.id(), World.WHO));
-            step(world, "0.1");
-            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-        }
-
-        @Test
-        void theSameLimitAgainChangesNothing() {
-            World world = run("10", RunPolicy.DEFAULT, steps(2));
-            raise(world, "3");
-            assertThat(world.send(new Command.RaiseBudget(world.id(), usd("3"), null, World.WHO)))
-                    .isEqualTo(Reply.UNCHANGED);
-            assertThat(world.events("run_budget_changed")).hasSize(1);
-        }
-    }
-
-    @Nested
-    class Explained {
-
-        private String why(World world) {
-            return Explain.run(world.view, new ExplainTest().around).getFirst().text();
-        }
-
-        @Test
-        void aLimitThatIsReached() {
-            World world = run("10", budget(limited("0.5")), steps(2));
-            step(world, "0.5");
-            assertThat(why(world))
-                    .isEqualTo("it has cost 0.5 credits of the 0.5 that it may; raise its budget, or cancel it");
-        }
-
-        @Test
-        void aStepThatCostsMoreThanTheLimitLeaves() {
-            World world = run("10", budget(limited("0.5")), steps(2));
-            world.prices = FLAT;
-            step(world, null);
-            assertThat(why(world)).startsWith("it has cost 0.4 credits of the 0.5 that it may, and the next step costs "
-                    + "more than is left; raise its budget");
-        }
-
-        @Test
-        void aWorkspaceThatHasNoMoreWhateverTheLimit() {
-            World world = run("1", budget(limited("5")), steps(2));
-            step(world, "2");
-            assertThat(why(world))
-                    .startsWith("it has cost 1 credit and the workspace has no more of them; grant some");
-        }
-    }
-
-    @Nested
-    class Gate {
-
-        private World stopped() {
-            World world = run("10", budget(limited("0.5")), steps(2));
-            step(world, "0.5");
-            return world;
-        }
-
-        private Command approve(World world, String limit) {
-            return new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true,
-                    limit == null ? null : usd(limit), null, World.WHO);
-        }
-
-        @Test
-        void aLimitForARunThatNoLongerWaitsIsRefusedAndTheSameDecisionAgainIsNot() {
-            World world = stopped();
-            world.done(approve(world, "0.8"));
-            assertThat(world.send(approve(world, "0.8"))).isEqualTo(Reply.UNCHANGED);
-            assertThat(world.send(approve(world, null))).isEqualTo(Reply.UNCHANGED);
-            assertThat(world.refused(approve(world, "0.9")).code()).isEqualTo("INVALID_STATE_TRANSITION");
-            assertThat(world.view.run().hardLimit()).isEqualByComparingTo("0.8");
         }
     }
 

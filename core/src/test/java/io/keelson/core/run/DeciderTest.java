@@ -8,7 +8,6 @@ import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
-import io.keelson.core.money.Funds;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TriggerRule;
@@ -19,18 +18,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class DeciderTest {
-    private World world;
-
-    @AfterEach
-    void everyEventWasLegal() {
-        if (world != null) {
-            Invariants.legal(world);
-        }
-    }
+/** How a run goes: the order of its tasks, how many at a time, failures, leases and turns, another attempt. */
+class DeciderTest extends OneRun {
 
     @Test
     void aPlanOfNoTasksCompletesAtOnce() {
@@ -190,113 +181,6 @@ class DeciderTest {
     }
 
     @Test
-    void whenFalseSkipsATaskAndWhatNeedsIt() {
-        world = World.start(plan(task("a").when("${ false }"), task("b").on("a"), task("c").on("b"),
-                task("d").on("a").rule(TriggerRule.NONE_FAILED), task("e").on("c").rule(TriggerRule.ALL_DONE)));
-        world.answer(world.evaluations.getFirst(), new Evaluation.Skip());
-        assertThat(world.taskStates()).containsEntry("a", TaskState.SKIPPED).containsEntry("b", TaskState.SKIPPED)
-                .containsEntry("c", TaskState.SKIPPED).containsEntry("d", TaskState.QUEUED)
-                .containsEntry("e", TaskState.QUEUED);
-        world.work();
-        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-    }
-
-    @Test
-    void aRunWhoseEveryTaskIsSkippedIsSkipped() {
-        world = World.start(plan(task("a").when("${ false }"), task("b").on("a")));
-        world.answer(world.evaluations.getFirst(), new Evaluation.Skip());
-        assertThat(world.state()).isEqualTo(RunState.SKIPPED);
-    }
-
-    @Test
-    void aBrokenConditionFailsItsTask() {
-        world = World.start(plan(task("a").when("${ . }")));
-        world.answer(world.evaluations.getFirst(), new Evaluation.Broken(
-                new StepError("EXPRESSION_FAILED", ErrorClass.PERMANENT, "no")));
-        assertThat(world.state()).isEqualTo(RunState.FAILED);
-        assertThat(world.view.run().errorCode()).isEqualTo("EXPRESSION_FAILED");
-    }
-
-    @Test
-    void aLostEvaluationIsAskedForAgain() {
-        world = World.start(plan(task("a").when("${ true }")));
-        assertThat(world.evaluations).hasSize(1);
-        world.nextTimer();
-        assertThat(world.evaluations).hasSize(2);
-        world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(null));
-        world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(null));
-        world.work();
-        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-    }
-
-    @Test
-    void forEachFansOutAndJoins() {
-        world = World.start(plan(task("a").forEach("${ [1,2,3] }").steps(2), task("b").on("a")));
-        world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(List.of("1", "2", "3")));
-        assertThat(world.claimAll()).extracting(s -> s.task().key()).containsExactly("a[0]", "a[1]", "a[2]");
-        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
-                .forEach(world::complete);
-        world.work();
-        world.answer(world.evaluations.getFirst(), new Evaluation.Output("[1,1,1]"));
-        assertThat(world.task("a").state()).isEqualTo(TaskState.COMPLETED);
-        world.work();
-        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-    }
-
-    @Test
-    void oneFailedChildFailsTheGroup() {
-        world = World.start(plan(task("a").forEach("${ [1,2] }"), task("b").on("a")));
-        world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(List.of("1", "2")));
-        world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
-        assertThat(world.taskStates()).containsEntry("a", TaskState.FAILED).containsEntry("a[0]", TaskState.FAILED)
-                .containsEntry("a[1]", TaskState.CANCELLED).containsEntry("b", TaskState.CANCELLED);
-        assertThat(world.state()).isEqualTo(RunState.FAILED);
-    }
-
-    @Test
-    void aFanOutOverNothingCompletes() {
-        world = World.start(plan(task("a").forEach("${ [] }"), task("b").on("a")));
-        world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(List.of()));
-        world.answer(world.evaluations.getFirst(), new Evaluation.Output("[]"));
-        world.work();
-        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-    }
-
-    @Test
-    void anApprovalIsMovedByAHumanOnly() {
-        world = World.start(plan(task("a").step("ok", StepKind.APPROVAL).steps(1)));
-        assertThat(world.queue).isEmpty();
-        world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", null, null));
-        StepRow gate = world.step("a", "ok");
-        assertThat(gate.state()).isEqualTo(StepState.WAITING_APPROVAL);
-        world.done(new Command.Approve(world.id(), "fine", World.WHO));
-        assertThat(world.send(new Command.DecideStep(world.id(), gate.id(), true, null, World.WHO)))
-                .isEqualTo(Reply.UNCHANGED);
-        assertThat(world.refused(new Command.DecideStep(world.id(), gate.id(), false, null, World.WHO)).code())
-                .isEqualTo("APPROVAL_ALREADY_DECIDED");
-        world.work();
-        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-    }
-
-    @Test
-    void aRejectedApprovalFailsTheRun() {
-        world = World.start(plan(task("a").step("ok", StepKind.APPROVAL)));
-        world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", null, null));
-        world.done(new Command.Reject(world.id(), "no", World.WHO));
-        assertThat(world.state()).isEqualTo(RunState.FAILED);
-        assertThat(world.view.run().errorCode()).isEqualTo("APPROVAL_REJECTED");
-    }
-
-    @Test
-    void severalWaitingApprovalsAreAmbiguous() {
-        world = World.start(plan(task("a").step("x", StepKind.APPROVAL), task("b").step("y", StepKind.APPROVAL)));
-        List.copyOf(world.evaluations).forEach(e -> world.answer(e, new Evaluation.Opened("{}", null, null)));
-        Reply.Rejected refused = world.refused(new Command.Approve(world.id(), null, World.WHO));
-        assertThat(refused.code()).isEqualTo("APPROVAL_AMBIGUOUS");
-        assertThat(refused.allowed()).hasSize(2);
-    }
-
-    @Test
     void aWaitHoldsNoWorker() {
         world = World.start(plan(task("a").step("nap", StepKind.WAIT).steps(1)));
         world.answer(world.evaluations.getFirst(), new Evaluation.Opened("{}", Duration.ofHours(5), null));
@@ -307,56 +191,6 @@ class DeciderTest {
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(Duration.between(world.view.run().startedAt(), world.view.run().completedAt()))
                 .isEqualTo(Duration.ofHours(5));
-    }
-
-    @Test
-    void aPauseKeepsResultsAndStartsNothing() {
-        world = World.start(plan(task("a").steps(2), task("b"), task("c").on("b")));
-        List<StepRow> claimed = world.claimAll();
-        world.done(new Command.Pause(world.id(), null, World.WHO));
-        claimed.forEach(world::complete);
-        assertThat(world.queue).isEmpty();
-        assertThat(world.taskStates()).containsEntry("a", TaskState.RUNNING).containsEntry("b", TaskState.COMPLETED)
-                .containsEntry("c", TaskState.PENDING);
-        assertThat(world.send(new Command.Pause(world.id(), null, World.WHO))).isEqualTo(Reply.UNCHANGED);
-        world.done(new Command.Resume(world.id(), World.WHO));
-        assertThat(world.claimAll()).extracting(s -> s.task().key() + "/" + s.name()).containsExactly("a/s2", "c/s1");
-        world.view.tasks().stream().flatMap(t -> t.steps().stream()).filter(StepRow::held).toList()
-                .forEach(world::complete);
-        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-    }
-
-    @Test
-    void theLastResultOfAPausedRunEndsItOnlyAtTheResume() {
-        world = World.start(plan(task("a")));
-        StepRow step = world.claimAll().getFirst();
-        world.done(new Command.Pause(world.id(), null, World.WHO));
-        world.complete(step);
-        assertThat(world.state()).isEqualTo(RunState.PAUSED);
-        world.done(new Command.Resume(world.id(), World.WHO));
-        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-    }
-
-    @Test
-    void aFailureInAPausedRunFailsItAtTheResume() {
-        world = World.start(plan(task("a"), task("b")));
-        StepRow step = world.claimAll().getFirst();
-        world.done(new Command.Pause(world.id(), null, World.WHO));
-        world.fail(step, ErrorClass.PERMANENT);
-        assertThat(world.state()).isEqualTo(RunState.PAUSED);
-        world.done(new Command.Resume(world.id(), World.WHO));
-        assertThat(world.state()).isEqualTo(RunState.FAILED);
-    }
-
-    @Test
-    void cancelLeavesNothingOpen() {
-        world = World.start(plan(task("a").steps(2), task("b").on("a"), task("c").step("ok", StepKind.APPROVAL)));
-        world.claimAll();
-        world.done(new Command.Cancel(world.id(), "enough", World.WHO));
-        assertThat(world.state()).isEqualTo(RunState.CANCELLED);
-        assertThat(world.send(new Command.Cancel(world.id(), null, World.WHO))).isEqualTo(Reply.UNCHANGED);
-        assertThat(world.refused(new Command.Approve(world.id(), null, World.WHO)).code())
-                .isEqualTo("INVALID_STATE_TRANSITION");
     }
 
     @Test
@@ -467,48 +301,5 @@ class DeciderTest {
         }
         assertThat(world.refused(new Command.Retry(world.id(), true, World.WHO)).code())
                 .isEqualTo("ATTEMPTS_EXHAUSTED");
-    }
-
-    @Test
-    void aPlanThatNeedsApprovalWaitsForIt() {
-        world = World.start(RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
-        assertThat(world.state()).isEqualTo(RunState.AWAITING_APPROVAL);
-        assertThat(world.view.tasks()).hasSize(1);
-        assertThat(world.queue).isEmpty();
-        world.done(new Command.Approve(world.id(), null, World.WHO));
-        assertThat(world.send(new Command.Approve(world.id(), null, World.WHO))).isEqualTo(Reply.UNCHANGED);
-        world.work();
-        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-    }
-
-    @Test
-    void aRejectedPlanFailsTheRun() {
-        world = World.start(RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
-        world.done(new Command.Reject(world.id(), "too dear", World.WHO));
-        assertThat(world.state()).isEqualTo(RunState.FAILED);
-        assertThat(world.view.run().errorCode()).isEqualTo("PLAN_REJECTED");
-    }
-
-    @Test
-    void aChainOfTenThousandSkipsDoesNotOverflow() {
-        List<Plans.T> tasks = new ArrayList<>();
-        tasks.add(task("t0").when("${ false }"));
-        IntStream.range(1, 10_000).forEach(i -> tasks.add(task("t" + i).on("t" + (i - 1))));
-        RunView view = big(tasks);
-        assertThat(view.run().state()).isEqualTo(RunState.SKIPPED);
-    }
-
-    private static RunView big(List<Plans.T> tasks) {
-        NewRun run = new NewRun(new java.util.UUID(0, 0), new java.util.UUID(9, 9), "r", null, "g", plan(tasks), "{}",
-                "{}", RunPolicy.DEFAULT, "{}", "[]", null, 1, "manual", null, null, "x");
-        long[] last = {0};
-        Ids ids = () -> new java.util.UUID(1, ++last[0]);
-        Changes changes = new Changes();
-        RunView view = Decider.create(new Command.Create(run, true, World.WHO), changes,
-                java.time.Instant.EPOCH, ids, Offer.none(), Funds.UNLIMITED).view();
-        Changes.Evaluate asked = changes.evaluations().getFirst();
-        Decider.decide(view, new Command.Evaluated(run.id(), asked.kind(), asked.subject(), new Evaluation.Skip(),
-                World.WHO), new Changes(), java.time.Instant.EPOCH, ids, Offer.none(), Funds.UNLIMITED);
-        return view;
     }
 }
