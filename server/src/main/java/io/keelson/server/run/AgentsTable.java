@@ -39,13 +39,12 @@ final class AgentsTable {
             time("started_at", n -> n.row.startedAt()), time("completed_at", n -> n.row.completedAt())),
             KEPT.stream().map(column -> column.of(New::row)).toList()));
 
-    static final SetStatement<AgentRow> UPDATE = SetStatement.ofAll("keelson_agent_change_v2", """
-            update run_agents a
+    static final SetStatement<AgentRow> UPDATE = SetStatement.ofEach("keelson_agent_change_v2", "id", """
+            merge into run_agents a using {rows} on a.id = u.id
+             when matched then update
                set state = u.state, state_type = u.state_type, started_at = u.started_at, completed_at = u.completed_at,
                    attempt_number = u.attempt_number, failing = u.failing, passed_over = u.passed_over,
-                   next_run_at = u.next_run_at, begun_at = u.begun_at
-              from {rows}
-             where a.id = u.id""", Column.joined(List.of(
+                   next_run_at = u.next_run_at, begun_at = u.begun_at""", Column.joined(List.of(
             uuid("id", AgentRow::id), word("state", a -> a.state().wire()),
             word("state_type", a -> a.state().type().wire()), time("started_at", AgentRow::startedAt),
             time("completed_at", AgentRow::completedAt)), KEPT));

@@ -19,14 +19,13 @@ final class BalancesTable {
     static final String TOO_LOW = "KE002";
 
     static final SetStatement<Balance> CHANGE = new SetStatement<>("keelson_balance", """
-            with touched as (
-                update credit_balances b
-                   set available = b.available + u.available, reserved = b.reserved + u.reserved,
-                       spent = b.spent + u.spent
-                  from {rows}
-                 where b.workspace_id = u.workspace_id and b.available + u.available >= 0
-                 returning 1)
-            select keelson_balance_too_low({count}, count(*)) from touched having count(*) <> {count}""",
+            merge into credit_balances b using {rows} on b.workspace_id = u.workspace_id
+             when matched and b.available + u.available >= 0 then update
+               set available = b.available + u.available, reserved = b.reserved + u.reserved, spent = b.spent + u.spent
+             when matched then update
+               set workspace_id = keelson_refuse('KE002', 'a balance would be below zero')::uuid
+             when not matched then insert (workspace_id)
+                values (keelson_refuse('KE002', 'a workspace has no balance')::uuid)""",
             uuid("workspace_id", Balance::workspaceId), money("available", Balance::available),
             money("reserved", Balance::reserved), money("spent", Balance::spent));
 

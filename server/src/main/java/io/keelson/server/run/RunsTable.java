@@ -109,8 +109,9 @@ final class RunsTable {
                and (r.state_type = 'terminal') is true""",
             uuid("workspace_id", NewRun::workspaceId), text("external_id", NewRun::externalId));
 
-    static final SetStatement<RunRow> UPDATE = SetStatement.ofAll("keelson_run_change_v3", """
-            update orchestration_runs r
+    static final SetStatement<RunRow> UPDATE = SetStatement.ofEach("keelson_run_change_v3", "id", """
+            merge into orchestration_runs r using {rows} on r.id = u.id
+             when matched then update
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    effect_generation = u.effect_generation, failing = u.failing, agent_count = u.agent_count,
                    task_count = u.task_count, tasks_completed = u.tasks_completed, tasks_failed = u.tasks_failed,
@@ -127,9 +128,7 @@ final class RunsTable {
                    soft_limit_usd = u.soft_limit_usd, budget_warned = u.budget_warned,
                    last_heartbeat_at = case when 'running' in (r.state, u.state) then {now}
                        else r.last_heartbeat_at end,
-                   updated_at = {now}
-              from {rows}
-             where r.id = u.id""", Column.joined(List.of(
+                   updated_at = {now}""", Column.joined(List.of(
             uuid("id", RunRow::id), word("state", r -> r.state().wire()),
             word("state_type", r -> r.state().type().wire()), integer("attempt_number", RunRow::attempt),
             integer("effect_generation", RunRow::effectGeneration), flag("failing", RunRow::failing),
@@ -171,15 +170,16 @@ final class RunsTable {
             insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost,
                 credits_reserved, credits_charged, updated_at)
             select run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, credits_reserved,
-                credits_charged, keelson_in_time({now}, {clock}) from {rows}""", HEAD);
+                credits_charged, (select keelson_in_time({now}, {clock})) from {rows}""", HEAD);
 
-    static final SetStatement<RunRow> UPDATE_HEAD = SetStatement.ofAll("keelson_run_head_v2", """
-            update run_heads h
-               set version_id = u.version_id, last_seq = u.last_seq, steps_completed = u.steps_completed,
+    static final SetStatement<RunRow> UPDATE_HEAD = SetStatement.ofEach("keelson_run_head_v2", "run_id", """
+            merge into run_heads h using {rows} on h.run_id = u.run_id
+             when matched then update
+               set version_id = case h.version_id when u.version_id - 1 then u.version_id
+                       else keelson_refuse('KE001', 'another version of a run')::integer end,
+                   last_seq = u.last_seq, steps_completed = u.steps_completed,
                    total_tokens = u.total_tokens, total_cost = u.total_cost, credits_reserved = u.credits_reserved,
-                   credits_charged = u.credits_charged, updated_at = keelson_in_time({now}, {clock})
-              from {rows}
-             where h.run_id = u.run_id and h.version_id = u.version_id - 1""", HEAD);
+                   credits_charged = u.credits_charged, updated_at = (select keelson_in_time({now}, {clock}))""", HEAD);
 
     private static final String LOAD = """
             select r.id, workspace_id, title, priority, policy, output_template, origin ->> 'traceparent' as traceparent, state,

@@ -51,7 +51,28 @@ final class SetStatement<T> {
     }
 
     /**
-     * An UPDATE that must touch as many rows as it is given. It fails as {@link #OVERTAKEN} otherwise, so that nothing
+     * An UPDATE in the form of a MERGE, of rows that must all be there. It fails as {@link #OVERTAKEN} where one is not, as
+     * {@link #ofAll} does; counting rows costs as much as changing one.
+     *
+     * @param key the column that the rows are found by
+     * @param template the MERGE as far as its {@code when matched}
+     */
+    static <T> SetStatement<T> ofEach(String rowType, String key, String template, List<Column<T>> columns) {
+        return new SetStatement<>(rowType, template + """
+
+                 when not matched then insert (%s)
+                    values (keelson_refuse('%s', 'a row of %s to change is gone')::uuid)"""
+                .formatted(key, OVERTAKEN, rowType), columns);
+    }
+
+    /** The same. */
+    @SafeVarargs
+    static <T> SetStatement<T> ofEach(String rowType, String key, String template, Column<T>... columns) {
+        return ofEach(rowType, key, template, List.of(columns));
+    }
+
+    /**
+     * A statement that must touch as many rows as it is given. It fails as {@link #OVERTAKEN} otherwise, so that nothing
      * that comes after it in its message is done.
      */
     @SafeVarargs

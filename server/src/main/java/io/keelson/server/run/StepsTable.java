@@ -70,17 +70,16 @@ final class StepsTable {
             json("resolved_input", n -> n.step.resolvedInput), integer("forgiven", n -> n.row().forgiven()),
             flag("passed_over", n -> n.row().passedOver()));
 
-    static final SetStatement<Changed> UPDATE = SetStatement.ofAll("keelson_step_change_v2", """
-            update orchestration_steps s
+    static final SetStatement<Changed> UPDATE = SetStatement.ofEach("keelson_step_change_v2", "id", """
+            merge into orchestration_steps s using {rows} on s.id = u.id
+             when matched then update
                set state = u.state, state_type = u.state_type, attempt = u.attempt, failures = u.failures,
                    deliveries = u.deliveries, lease_epoch = u.lease_epoch, result_epoch = u.result_epoch,
                    error_code = u.error_code, error_message = u.error_message, error_class = u.error_class,
                    tokens = u.tokens, cost = u.cost, next_run_at = u.next_run_at, started_at = u.started_at,
                    completed_at = u.completed_at, output = coalesce(u.output, s.output),
                    resolved_input = coalesce(u.resolved_input, s.resolved_input), forgiven = u.forgiven,
-                   passed_over = u.passed_over
-              from {rows}
-             where s.id = u.id""",
+                   passed_over = u.passed_over""",
             uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
             word("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
             integer("failures", s -> s.row.failures()), integer("deliveries", s -> s.row.deliveries()),

@@ -113,8 +113,9 @@ final class TasksTable {
         return terms == null ? null : what.apply(terms);
     }
 
-    static final SetStatement<Changed> UPDATE = SetStatement.ofAll("keelson_task_change_v2", """
-            update orchestration_tasks t
+    static final SetStatement<Changed> UPDATE = SetStatement.ofEach("keelson_task_change_v2", "id", """
+            merge into orchestration_tasks t using {rows} on t.id = u.id
+             when matched then update
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    continuation_count = u.continuation_count, tokens_used = u.tokens_used, cost = u.cost,
                    queued_at = u.queued_at, started_at = u.started_at, completed_at = u.completed_at,
@@ -124,18 +125,18 @@ final class TasksTable {
                    forgiven = u.forgiven, effect_generation = u.effect_generation, passed_over = u.passed_over,
                    superseded = u.superseded, next_run_at = u.next_run_at, state_since = u.state_since,
                    begun_at = u.begun_at, error_class = u.error_class, verifier_score = u.verifier_score,
-                   verified_by = u.verified_by, version_id = t.version_id + 1, updated_at = {now}
-              from {rows}
-             where t.id = u.id""", Column.joined(List.of(
-            uuid("id", t -> t.row.id()), word("state", t -> t.row.state().wire()),
-            word("state_type", t -> t.row.state().type().wire()), integer("attempt_number", t -> t.row.attempt()),
-            integer("continuation_count", t -> t.row.continuations()),
-            integer("tokens_used", t -> Texts.clamp(t.row.tokens())), money("cost", t -> t.row.cost()),
-            time("queued_at", t -> t.row.queuedAt()), time("started_at", t -> t.row.startedAt()),
-            time("completed_at", t -> t.row.completedAt()), text("error_code", 100, t -> t.row.errorCode()),
-            text("error_message", t -> t.row.errorMessage()), json("output", Changed::output),
-            text("output_summary", SUMMARY, Changed::summary)),
-            KEPT.stream().map(column -> column.of(Changed::row)).toList()));
+                   verified_by = u.verified_by, version_id = t.version_id + 1, updated_at = {now}""",
+            Column.joined(List.of(
+                    uuid("id", t -> t.row.id()), word("state", t -> t.row.state().wire()),
+                    word("state_type", t -> t.row.state().type().wire()),
+                    integer("attempt_number", t -> t.row.attempt()),
+                    integer("continuation_count", t -> t.row.continuations()),
+                    integer("tokens_used", t -> Texts.clamp(t.row.tokens())), money("cost", t -> t.row.cost()),
+                    time("queued_at", t -> t.row.queuedAt()), time("started_at", t -> t.row.startedAt()),
+                    time("completed_at", t -> t.row.completedAt()), text("error_code", 100, t -> t.row.errorCode()),
+                    text("error_message", t -> t.row.errorMessage()), json("output", Changed::output),
+                    text("output_summary", SUMMARY, Changed::summary)),
+                    KEPT.stream().map(column -> column.of(Changed::row)).toList()));
 
     /**
      * What has been superseded is none of the run's present. Texts that no decision reads are left out, but for groups,
