@@ -10,7 +10,9 @@ import io.keelson.server.run.FeedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
@@ -22,7 +24,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Follows the events of all runs and keeps their documents in the artifact store (specification: lifecycle §6). What was
  * followed is noted after the documents are durable, so that a crash has some of them written twice and none forgotten;
- * nothing is added to what a commit does.
+ * nothing is added to what a commit does. A run whose documents cannot be written keeps no other one waiting: it is tried again
+ * beside them, and until then nothing is noted.
  */
 public final class StatusDocuments implements AutoCloseable {
 
@@ -31,12 +34,19 @@ public final class StatusDocuments implements AutoCloseable {
     private static final Duration SWEEP = Duration.ofHours(1);
     /** In ids: so many events are followed before that is noted. */
     private static final int STRETCH = 1_024;
+    /** Where more runs than that fail it is no folder but the store, and all wait. */
+    private static final int MOST_LATER = 1_000;
+    private static final Duration AGAIN = Duration.ofSeconds(5);
 
     private final Database database;
     private final DocumentStore store;
     private final RunDocuments documents;
     private final FeedMarks marks = new FeedMarks();
     private final Baton baton = new Baton(UUID.randomUUID());
+    /** Runs whose documents could not be written, each with its workspace. */
+    private final Map<UUID, UUID> later = new LinkedHashMap<>();
+    /** Up to which event all but those are written; less than what is noted while they are none. */
+    private long reached = -1;
     private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1,
             Thread.ofPlatform().daemon().name("documents").factory());
 
@@ -55,6 +65,7 @@ public final class StatusDocuments implements AutoCloseable {
     public StatusDocuments start() {
         database.runInTransaction(c -> baton.begin(c, FeedReader.lastId(c)));
         every(LOOK, this::look);
+        every(AGAIN, this::again);
         every(SWEEP, this::sweep);
         return this;
     }
@@ -66,28 +77,54 @@ public final class StatusDocuments implements AutoCloseable {
             return;
         }
         OptionalLong written = database.inTransaction(baton::take);
-        long at = written.orElse(settled);
+        long at = Math.max(written.orElse(settled), later.isEmpty() ? -1 : reached);
         while (at < settled && !thread.isShutdown()) {
             long from = at;
             long to = Math.min(settled, from + STRETCH);
             List<Changed> changed = database.withConnection(c -> DocumentReader.changed(c, from, to));
-            if (!writeAll(changed) || !database.inTransaction(c -> baton.advance(c, to))) {
+            if (!writeAll(changed) || !database.inTransaction(c -> baton.advance(c, later.isEmpty() ? to : -1))) {
                 return;
             }
+            reached = to;
             at = to;
         }
     }
 
     private boolean writeAll(List<Changed> changed) {
-        try {
-            for (Changed each : changed) {
-                if (thread.isShutdown() || !documents.write(each.workspace(), each.run())) {
+        for (Changed each : changed) {
+            if (thread.isShutdown()) {
+                return false;
+            }
+            try {
+                if (!later.containsKey(each.run()) && !documents.write(each.workspace(), each.run())) {
                     return false;
                 }
+            } catch (IOException | UncheckedIOException e) {
+                if (later.size() >= MOST_LATER) {
+                    throw new IllegalStateException("the documents of " + later.size() + " runs cannot be written", e);
+                }
+                later.put(each.run(), each.workspace());
+                LOG.warn("the status documents of run {} cannot be written and are tried again", each.run(), e);
             }
-            return true;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        }
+        return true;
+    }
+
+    /** Tries once more what could not be written; once it is, what was followed meanwhile can be noted. */
+    void again() {
+        if (later.isEmpty()) {
+            return;
+        }
+        later.entrySet().removeIf(run -> {
+            try {
+                return documents.write(run.getValue(), run.getKey());
+            } catch (IOException | UncheckedIOException e) {
+                LOG.debug("the status documents of run {} still cannot be written", run.getKey(), e);
+                return false;
+            }
+        });
+        if (later.isEmpty() && reached >= 0) {
+            database.inTransaction(c -> baton.advance(c, reached));
         }
     }
 

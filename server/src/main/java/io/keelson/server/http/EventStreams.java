@@ -85,7 +85,7 @@ final class EventStreams {
             throws IOException, InterruptedException {
         Progress known = before;
         Duration quiet = Duration.ZERO;
-        while (!stopping.hasBegun() && patient.patiently(() -> door.stillOpenTo(reader.call))) {
+        while (!stopping.hasBegun() && reader.open()) {
             if (known.lastSeq() > reader.seen) {
                 reader.sendUpTo(known.lastSeq());
                 quiet = Duration.ZERO;
@@ -122,8 +122,13 @@ final class EventStreams {
             out.flush();
         }
 
+        /** Asked for every stretch: who catches up may be at it for hours, and the key be revoked meanwhile. */
+        private boolean open() throws InterruptedException {
+            return patient.patiently(() -> door.stillOpenTo(call));
+        }
+
         private void sendUpTo(long last) throws IOException, InterruptedException {
-            while (seen < last && !stopping.hasBegun()) {
+            while (seen < last && !stopping.hasBegun() && open()) {
                 long to = EventTexts.end(seen, last);
                 write(texts.of(run, seen, to, (id, after, limit) -> patient.patiently(() -> reads.read(
                         (reader, c) -> reader.eventsWithSteps(c, call.workspace(), id, after, limit)))));

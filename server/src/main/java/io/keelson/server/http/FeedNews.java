@@ -91,6 +91,8 @@ final class FeedNews {
             }
         } catch (SqlFailure e) {
             LOG.debug("no news of the feed", e);
+        } catch (RuntimeException e) {
+            LOG.warn("no news of the feed; it is looked for again", e);
         }
     }
 }

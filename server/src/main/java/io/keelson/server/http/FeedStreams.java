@@ -111,7 +111,7 @@ final class FeedStreams {
             write(EventStreams.RETRY);
             long settled = watch.await(head, BEAT);
             long last = System.nanoTime();
-            while (!stopping.hasBegun() && patient.patiently(() -> door.stillOpenTo(call))) {
+            while (!stopping.hasBegun() && open()) {
                 if (settled > seen && sendUpTo(settled)) {
                     last = System.nanoTime();
                 }
@@ -134,7 +134,7 @@ final class FeedStreams {
 
         private boolean sendUpTo(long settled) throws IOException, InterruptedException {
             boolean any = false;
-            while (seen < settled && !stopping.hasBegun()) {
+            while (seen < settled && !stopping.hasBegun() && open()) {
                 long from = seen;
                 long to = FeedTexts.end(from, settled);
                 ByteArrayOutputStream text = new ByteArrayOutputStream();
@@ -152,6 +152,11 @@ final class FeedStreams {
                 seen = to;
             }
             return any;
+        }
+
+        /** Asked for every stretch: who catches up may be at it for hours, and the key be revoked meanwhile. */
+        private boolean open() throws InterruptedException {
+            return patient.patiently(() -> door.stillOpenTo(call));
         }
 
         private boolean wanted(FeedTexts.Piece piece) {

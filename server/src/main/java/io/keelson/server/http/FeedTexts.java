@@ -1,5 +1,6 @@
 package io.keelson.server.http;
 
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -8,12 +9,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Stretches of workspaces' feeds as they were read: all who follow one workspace are sent the same text, read once. */
+/**
+ * Stretches of workspaces' feeds as they were read: all who follow one workspace are sent the same text, read once. Those that
+ * were used last are kept, as far as they have room.
+ */
 final class FeedTexts {
 
     /** In ids, those of other workspaces and of nobody included. */
     static final int STRETCH = 2_048;
     private static final int MOST_KEPT = 32;
+    private static final long MOST_BYTES = 32L << 20;
+    /** What an event takes beside its text. */
+    private static final int BESIDE = 200;
 
     /** Events with ids after one up to and with another. */
     private record Key(UUID workspace, long after, long to) {}
@@ -29,6 +36,8 @@ final class FeedTexts {
     private static final class Stretch {
         private final ReentrantLock reading = new ReentrantLock();
         private @Nullable List<Piece> pieces;
+        /** That count as kept; guarded by those that are kept. */
+        private long bytes;
     }
 
     /** Reads events in order. */
@@ -36,14 +45,18 @@ final class FeedTexts {
         List<ObjectNode> read() throws InterruptedException;
     }
 
-    private final Map<Key, Stretch> kept = new LinkedHashMap<>(MOST_KEPT, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
+    private final Map<Key, Stretch> kept = new LinkedHashMap<>(MOST_KEPT, 0.75f, true);
+    private final long most;
+    private long bytes;
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Key, Stretch> eldest) {
-            return size() > MOST_KEPT;
-        }
-    };
+    FeedTexts() {
+        this(MOST_BYTES);
+    }
+
+    /** @param most bytes that are kept; what is being read comes on top of it */
+    FeedTexts(long most) {
+        this.most = most;
+    }
 
     /** Where the stretch ends that begins after that id: all end at the same ids but for the last. */
     static long end(long after, long settled) {
@@ -62,10 +75,33 @@ final class FeedTexts {
             if (pieces == null) {
                 pieces = source.read().stream().map(FeedTexts::piece).toList();
                 stretch.pieces = pieces;
+                keep(key, stretch, pieces);
             }
             return pieces;
         } finally {
             stretch.reading.unlock();
+        }
+    }
+
+    /** What does not fit is left to those who have it in hand. */
+    private void keep(Key key, Stretch stretch, List<Piece> pieces) {
+        synchronized (kept) {
+            if (kept.get(key) == stretch) {
+                stretch.bytes = pieces.stream().mapToLong(piece -> piece.text().length + BESIDE).sum();
+                bytes += stretch.bytes;
+            }
+            for (Iterator<Stretch> eldest = kept.values().iterator(); (bytes > most || kept.size() > MOST_KEPT)
+                    && eldest.hasNext();) {
+                bytes -= eldest.next().bytes;
+                eldest.remove();
+            }
+        }
+    }
+
+    /** That are kept. */
+    long bytes() {
+        synchronized (kept) {
+            return bytes;
         }
     }
 

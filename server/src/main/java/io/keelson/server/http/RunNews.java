@@ -127,6 +127,8 @@ final class RunNews {
             }
         } catch (SqlFailure e) {
             LOG.debug("no news of {} runs", watched.size(), e);
+        } catch (RuntimeException e) {
+            LOG.warn("no news of {} runs; they are looked for again", watched.size(), e);
         }
     }
 }

@@ -59,23 +59,34 @@ public final class Dispatch implements AutoCloseable {
         }
     }
 
+    /** What cannot be made now keeps nothing waiting that is made already. */
     private void look() {
-        try {
+        quietly("making deliveries", () -> {
             if (fanOut.next()) {
                 nudge();
             }
+        });
+        quietly("sending them", () -> {
             int most = room.availablePermits();
             List<Sender.Turn> claimed = most == 0 ? List.of() : sender.claim(most);
             for (Sender.Turn turn : claimed) {
                 room.acquireUninterruptibly();
                 turns.execute(() -> serve(turn));
             }
+        });
+        quietly("forgetting old ones", () -> {
             if (clock.instant().isAfter(forgetAt)) {
                 forgetAt = clock.instant().plus(FORGET_EVERY);
                 deliveries.forget();
             }
+        });
+    }
+
+    private static void quietly(String what, Runnable duty) {
+        try {
+            duty.run();
         } catch (RuntimeException e) {
-            LOG.warn("deliveries to receivers of events wait a moment longer, as looking for them failed", e);
+            LOG.warn("deliveries to receivers of events wait a moment longer, as {} failed", what, e);
         }
     }
 

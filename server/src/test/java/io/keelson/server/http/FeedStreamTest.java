@@ -6,12 +6,14 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.HttpURLConnection;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,6 +24,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -81,6 +84,36 @@ class FeedStreamTest {
             for (Future<List<Long>> reader : readers) {
                 assertThat(reader.get()).isEqualTo(table);
             }
+        }
+    }
+
+    /** Who has got behind and is sent what was does not get the rest of it once the key is revoked. */
+    @Test
+    void aRevokedKeyGetsNoMoreOfWhatWas() throws Exception {
+        String run = api.create(ApiServer.WAITS);
+        JsonNode key = api.post("/api/v1/api-keys", "{\"name\": \"slow\", \"scopes\": [\"runs:read\"]}").json();
+        String bearer = "Bearer " + key.get("key").stringValue();
+        int many = 20_000;
+        api.sql("""
+                insert into orchestration_events (run_id, seq, attempt, event_type, payload, actor_type, created_at)
+                select '%s', 1000 + n, 1, 'run_progress', jsonb_build_object('text', repeat('x', 3000)), 'system', now()
+                  from generate_series(1, %d) n""".formatted(run, many));
+        api.sql("update run_heads set last_seq = " + (1000 + many) + " where run_id = '" + run + "'");
+        HttpURLConnection feed = (HttpURLConnection) URI
+                .create(api.url() + "/api/v1/events/stream?after=0&wait_ms=1000").toURL().openConnection();
+        feed.setRequestProperty("Authorization", bearer);
+        HttpURLConnection ofRun = (HttpURLConnection) URI
+                .create(api.url() + "/api/v1/runs/" + run + "/events/stream?wait_ms=1000").toURL().openConnection();
+        ofRun.setRequestProperty("Authorization", bearer);
+        try (BufferedReader feedLines = lines(feed); BufferedReader runLines = lines(ofRun)) {
+            next(feedLines);
+            next(runLines);
+            api.post("/api/v1/api-keys/" + key.get("id").stringValue() + "/revoke", "{}");
+            Awaitility.await().atMost(Duration.ofSeconds(20)).until(
+                    () -> api.get("/api/v1/runs", "Authorization", bearer).status() == 401);
+
+            assertThat(feedLines.lines().filter(line -> line.startsWith("data:")).count()).isLessThan(many / 2);
+            assertThat(runLines.lines().filter(line -> line.startsWith("data:")).count()).isLessThan(many / 2);
         }
     }
 

@@ -62,6 +62,28 @@ class StatusDocumentsTest {
         });
     }
 
+    /** A folder that nobody can write to is one run's trouble, and over once it can be written to again. */
+    @Test
+    void oneRunsFolderHoldsUpNobodyElse() throws Exception {
+        try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(), WANTED)) {
+            String broken = api.create(ApiServer.WAITS);
+            awaitSame(api, broken);
+            Path aside = folder.resolve("aside");
+            Files.move(of(broken), aside);
+            Files.writeString(of(broken), "no folder");
+            api.post("/api/v1/runs/" + broken + "/cancel", "{}");
+
+            String other = api.create(ApiServer.WAITS);
+            awaitSame(api, other);
+            api.post("/api/v1/runs/" + other + "/cancel", "{}");
+            awaitSame(api, other);
+
+            Files.delete(of(broken));
+            Files.move(aside, of(broken));
+            awaitSame(api, broken);
+        }
+    }
+
     @Test
     void aRunsDocumentsFollowItToItsEndAndThenStay() throws Exception {
         DatabaseUrl url = TestDatabase.createUrl();

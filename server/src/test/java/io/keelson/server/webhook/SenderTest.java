@@ -152,6 +152,18 @@ class SenderTest {
                 "1");
     }
 
+    /** What cannot be made any more keeps nothing waiting that is made. */
+    @Test
+    void whatIsMadeIsSentWhileNothingCanBeMade() throws Exception {
+        queue(endpoint("in").endpoint().id(), 2);
+        sql("alter table webhook_feed rename to webhook_feed_gone");
+        try (Dispatch dispatch = new Dispatch(database, new WebhookRoom(endpoints, deliveries), client,
+                Clock.systemUTC())) {
+            dispatch.nudge();
+            Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> bodies().size() == 2);
+        }
+    }
+
     @Test
     void aConnectionThatBrokeOffIsMadeAgainOnce() throws Exception {
         queue(endpoint("in").endpoint().id(), 2);

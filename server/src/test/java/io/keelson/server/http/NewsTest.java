@@ -1,0 +1,49 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.run.RunReader.Progress;
+import java.time.Duration;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Whoever follows goes on being told, whatever the look at the database has thrown once. */
+class NewsTest {
+
+    private static final Duration LONG = Duration.ofSeconds(20);
+
+    private final AtomicInteger looks = new AtomicInteger();
+
+    private void failFirst() {
+        if (looks.getAndIncrement() == 0) {
+            throw new IllegalStateException("as a test has it");
+        }
+    }
+
+    @Test
+    void ofTheFeed() throws Exception {
+        FeedNews news = new FeedNews(() -> {
+            failFirst();
+            return 7;
+        }, new Stopping());
+
+        try (FeedNews.Watch watch = news.watch()) {
+            assertThat(watch.await(7, LONG)).isEqualTo(7);
+        }
+    }
+
+    @Test
+    void ofRuns() throws Exception {
+        UUID run = UUID.randomUUID();
+        RunNews news = new RunNews(watched -> {
+            failFirst();
+            return Map.of(run, new Progress(3, false));
+        }, new Stopping());
+
+        try (RunNews.Watch watch = news.watch(run, new Progress(1, false))) {
+            assertThat(watch.await(1, LONG).lastSeq()).isEqualTo(3);
+        }
+    }
+}
