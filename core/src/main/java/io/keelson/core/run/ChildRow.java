@@ -19,6 +19,10 @@ public record ChildRow(UUID stepId, UUID runId, @Nullable BigDecimal allotment, 
         return new ChildRow(stepId, runId, allotment, Amounts.of(cost), used, true);
     }
 
+    ChildRow allotted(BigDecimal amount) {
+        return new ChildRow(stepId, runId, amount, charged, tokens, ended);
+    }
+
     /** What it takes of its parent's limit. */
     BigDecimal taken() {
         return ended || allotment == null ? charged : allotment;

@@ -48,8 +48,7 @@ final class Children {
                     + MOST_DEPTH + " levels deep");
             return;
         }
-        BigDecimal budget = starts.budget() == null ? null : Amounts.of(starts.budget());
-        BigDecimal allotment = room == null ? budget : Amounts.of(budget == null ? room : budget.min(room));
+        BigDecimal allotment = Allotments.of(room, starts);
         NewRun run = starts.run();
         ChildRow child = new ChildRow(step.id(), run.id(), allotment, Amounts.ZERO, 0, false);
         Decider.Created created = Decider.create(new Command.Create(run, true, d.actor),
@@ -71,7 +70,7 @@ final class Children {
         }
     }
 
-    private static void put(Decision d, ChildRow child) {
+    static void put(Decision d, ChildRow child) {
         d.view.children.put(child.stepId(), child);
         d.changes.put(d.run, child);
     }
@@ -216,7 +215,7 @@ final class Children {
         return rest(d) ? Reply.CHANGED : Reply.UNCHANGED;
     }
 
-    private static void heard(Decision d, ParentRow parent) {
+    static void heard(Decision d, ParentRow parent) {
         d.run.parent = parent;
         d.changes.touchParent(d.run);
     }

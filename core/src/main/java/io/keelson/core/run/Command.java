@@ -128,6 +128,21 @@ public sealed interface Command {
     record RaiseBudget(UUID runId, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit, Actor actor)
             implements Command {}
 
+    /**
+     * A run that this one has started is to cost more than it was allotted.
+     *
+     * @param childId the run that was started
+     * @param amount credits that it is to be allotted in all
+     */
+    record Allot(UUID runId, UUID childId, BigDecimal amount, Actor actor) implements Command {}
+
+    /**
+     * What the run that started this one has allotted it, and has written down.
+     *
+     * @param amount credits in all
+     */
+    record Allotted(UUID runId, BigDecimal amount, Actor actor) implements Command {}
+
     record Cancel(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
     /**

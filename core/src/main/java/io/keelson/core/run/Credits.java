@@ -334,6 +334,12 @@ final class Credits {
             return new Reply.Rejected("BUDGET_OF_PARENT", "the run that started it allows it "
                     + Amounts.credits(parent.allotment()), d.run.state.wire(), List.of());
         }
+        if (command.hardLimit() != null && hardLimit(d.run) == null && Allotments.unbounded(d)) {
+            return new Reply.Rejected("CHILDREN_UNBOUNDED",
+                    "runs that it started without a limit are at work, and a limit"
+                            + " of its own would not bind them",
+                    d.run.state.wire(), List.of("cancel"));
+        }
         BigDecimal taken = d.run.chargedBefore.add(d.run.reserved).max(charged(d.run).add(childrenTake(d)));
         if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
             return new Reply.Rejected("BUDGET_TOO_LOW", Amounts.credits(taken)

@@ -111,6 +111,8 @@ public final class Decider {
             case Command.Pause c -> pause(d, c);
             case Command.Resume c -> resume(d);
             case Command.RaiseBudget c -> Credits.raise(d, c);
+            case Command.Allot c -> Allotments.allot(d, c);
+            case Command.Allotted c -> Allotments.heard(d, c);
             case Command.Cancel c -> cancel(d, c);
             case Command.SendSignal c -> Signals.received(d, c);
             case Command.Retry c -> retry(d, c);

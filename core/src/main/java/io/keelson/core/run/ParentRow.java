@@ -17,6 +17,10 @@ import org.jspecify.annotations.Nullable;
 public record ParentRow(UUID runId, UUID stepId, int depth, boolean abandon, @Nullable BigDecimal allotment, int seen,
         boolean held) {
 
+    ParentRow allotted(BigDecimal amount) {
+        return new ParentRow(runId, stepId, depth, abandon, amount, seen, held);
+    }
+
     ParentRow heard(int version, boolean holds) {
         return new ParentRow(runId, stepId, depth, abandon, allotment, version, holds);
     }

@@ -4,11 +4,13 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Changes.TimerKey;
+import io.keelson.core.run.ChildRow;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideGate;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.core.run.NewRun;
+import io.keelson.core.run.ParentRow;
 import io.keelson.core.run.RunRow.Gate;
 import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
@@ -103,7 +105,11 @@ final class Humans {
             return new Command.FailRun(rows.id(), "its parent allows no more", ANN);
         }
         if (sim.weather.calm()) {
-            return new Command.RaiseBudget(rows.id(), BigDecimal.valueOf(1_000), null, ANN);
+            return unlimited(rows) ? new Command.Resume(rows.id(), ANN)
+                    : new Command.RaiseBudget(rows.id(), BigDecimal.valueOf(1_000), null, ANN);
+        }
+        if (rows.parent != null && rows.parent.allotment() != null && sim.chance(60)) {
+            return share(rows, rows.parent);
         }
         return switch (sim.random.nextInt(6)) {
             case 0 -> new DecideGate(rows.id(), DecideGate.Gate.BUDGET, false, null, "too dear", ANN);
@@ -111,6 +117,19 @@ final class Humans {
             case 2 -> new Command.Resume(rows.id(), ANN);
             default -> raise(rows);
         };
+    }
+
+    private static boolean unlimited(RunRows rows) {
+        return rows.run.hardLimit() == null && rows.accepted.policy().budget().hardLimit() == null;
+    }
+
+    /** More of the parent's limit is asked for, or what the parent has written down is passed on. */
+    private Command share(RunRows rows, ParentRow parent) {
+        ChildRow known = sim.store.run(parent.runId()).children.get(parent.stepId());
+        return sim.chance(50)
+                ? new Command.Allot(parent.runId(), rows.id(),
+                        known.allotment().add(BigDecimal.valueOf(1 + sim.random.nextInt(60), 2)), ANN)
+                : new Command.Allotted(rows.id(), known.allotment(), ANN);
     }
 
     private Command raise(RunRows rows) {

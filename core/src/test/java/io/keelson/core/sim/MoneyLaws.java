@@ -38,8 +38,10 @@ final class MoneyLaws {
         BigDecimal limit = limit(after);
         unless(limit == null || total(after.run.chargedBefore(), after.head.reserved()).compareTo(limit) <= 0,
                 "more is set aside than the limit %s allows: %s %s", limit, after.run, after.head);
-        BigDecimal kin = after.children.values().stream().filter(child -> child.allotment() != null)
-                .map(child -> child.ended() ? child.charged() : child.allotment())
+        unless(limit == null || after.children.values().stream().allMatch(each -> each.ended()
+                || each.allotment() != null), "the limit %s does not bind a child: %s", limit, after.children);
+        BigDecimal kin = after.children.values().stream()
+                .map(child -> child.ended() || child.allotment() == null ? child.charged() : child.allotment())
                 .reduce(BigDecimal.ZERO, BigDecimal::add);
         unless(limit == null || kin.signum() == 0
                 || total(after.run.chargedBefore(), after.head.charged(), kin).compareTo(limit) <= 0,

@@ -57,6 +57,10 @@ final class Promises {
             case Command.CancelAgent c -> true;
             case Command.Pause c -> true;
             case Command.Resume c -> true;
+            case Command.Allot c -> !done || rows.children.values().stream()
+                    .filter(child -> child.runId().equals(c.childId()))
+                    .allMatch(child -> child.allotment() == null || child.allotment().compareTo(c.amount()) >= 0);
+            case Command.Allotted c -> true;
             case Command.RaiseBudget c -> !done || rows.run.hardLimit() != null;
             case Command.Cancel c -> !done || rows.run.state() == RunState.CANCELLED;
             case Command.SendSignal c -> !done || rows.signals.containsKey(c.id());

@@ -4,6 +4,7 @@ import io.keelson.core.money.Bank;
 import io.keelson.core.money.Prices;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.run.ChildRow;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
@@ -141,8 +142,10 @@ public final class Simulation {
             Violation.unless(child != null && child.parent.stepId().equals(step), "no such child: %s", known);
         });
         if (rows.parent != null) {
-            Violation.unless(store.run(rows.parent.runId()).children.get(rows.parent.stepId()).runId()
-                    .equals(rows.id()), "its parent knows nothing of it: %s", rows.run);
+            ChildRow known = store.run(rows.parent.runId()).children.get(rows.parent.stepId());
+            Violation.unless(known.runId().equals(rows.id()), "its parent knows nothing of it: %s", rows.run);
+            Violation.unless(known.allotment() == null || rows.parent.allotment().compareTo(known.allotment()) <= 0,
+                    "it counts on more than its parent gave it: %s %s", rows.parent, known);
         }
     }
 

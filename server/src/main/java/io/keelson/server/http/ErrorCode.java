@@ -58,6 +58,7 @@ enum ErrorCode {
     REPLANS_EXHAUSTED(409, "The run has no re-plannings left"),
     BUDGET_EXCEEDED(409, "The run's hard limit is used up"),
     BUDGET_TOO_LOW(409, "So much is charged or set aside already"),
+    CHILDREN_UNBOUNDED(409, "Runs that it started have no limit"),
     BUDGET_OF_PARENT(409, "The run that started it allows it less"),
     CHILD_RUN(409, "Another run has started it"),
     TOO_MANY_SIGNALS(409, "The run keeps as many signals as it may"),

@@ -24,6 +24,7 @@ final class InboxDecisions {
 
     private final Reads reads;
     private final Submission submission;
+    private final ParentShare share;
     private final EscalationActions escalations;
     private final ProposalActions proposals;
 
@@ -31,6 +32,7 @@ final class InboxDecisions {
         this.proposals = proposals;
         this.reads = reads;
         this.submission = submission;
+        this.share = new ParentShare(reads, submission);
         this.escalations = escalations;
     }
 
@@ -70,7 +72,10 @@ final class InboxDecisions {
         switch (id.kind()) {
             case PLAN_APPROVAL -> gate(call, run, Gate.PLAN, said);
             case RESULT_ACCEPTANCE -> gate(call, run, Gate.RESULT, said);
-            case BUDGET -> gate(call, run, Gate.BUDGET, said);
+            case BUDGET -> {
+                share.askForStopped(call, run, said.limit());
+                gate(call, run, Gate.BUDGET, said);
+            }
             case APPROVAL_STEP -> submission.submit(call,
                     new Command.DecideStep(run, id.subject(), said.accept(), said.comment(), call.actor()));
             case TASK_REVIEW -> submission.submit(call, new Command.DecideTask(run, id.subject(),

@@ -28,6 +28,7 @@ final class RunActions {
     private final Admission admission;
     private final CreditDoor credits;
     private final Submission submission;
+    private final ParentShare share;
     private final Database database;
     private final RunDeletion deletion = new RunDeletion(DbClock.DATABASE);
 
@@ -36,6 +37,7 @@ final class RunActions {
         this.admission = admission;
         this.credits = credits;
         this.submission = submission;
+        this.share = new ParentShare(reads, submission);
         this.database = database;
     }
 
@@ -99,6 +101,8 @@ final class RunActions {
             fields.problem("REQUIRED", "hard_limit_usd", "one of the limits must be given");
         }
         fields.done();
+        call.query().done();
+        share.ask(call, call.id("id", IdKind.RUN), hard);
         return done(call, run -> new Command.RaiseBudget(run, hard, soft, call.actor()));
     }
 

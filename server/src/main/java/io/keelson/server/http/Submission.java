@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /** Submits commands and makes problem documents of refusals. */
 final class Submission {
@@ -32,7 +33,18 @@ final class Submission {
         if (keyed != null && keyed.repeated()) {
             return false;
         }
-        KeyUse use = keyed == null ? null : keyed.use().of(command.runId());
+        return submit(command, keyed == null ? null : keyed.use().of(command.runId()));
+    }
+
+    /** As {@link #submit(Call, Command)} of what goes before the command that is asked for, and does no harm twice. */
+    void prepare(Call call, Command command) throws InterruptedException {
+        Idempotency.Keyed keyed = call.keyed();
+        if (keyed == null || !keyed.repeated()) {
+            submit(command, null);
+        }
+    }
+
+    private boolean submit(Command command, @Nullable KeyUse use) throws InterruptedException {
         try {
             Reply reply = commands.submit(command, use).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             if (reply instanceof Reply.Rejected rejected) {

@@ -10,35 +10,42 @@ import io.keelson.core.run.Changes.Child;
 import io.keelson.core.run.ChildRow;
 import io.keelson.core.run.ParentRow;
 import io.keelson.core.run.RunRow;
+import io.keelson.server.run.RunReader.Allotment;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
 
 /** {@code run_parents}, what a child knows of its parent, and {@code run_children}, what a parent knows of its children. */
 final class KinTables {
+    private static final List<Column<RunRow>> PARENT = List.of(uuid("run_id", RunRow::id),
+            uuid("workspace_id", RunRow::workspaceId), uuid("parent_run_id", run -> parent(run).runId()),
+            uuid("parent_step_id", run -> parent(run).stepId()), integer("depth", run -> parent(run).depth()),
+            flag("abandon", run -> parent(run).abandon()), money("allotment", run -> parent(run).allotment()),
+            integer("seen", run -> parent(run).seen()), flag("held", run -> parent(run).held()));
+
     static final SetStatement<RunRow> INSERT_PARENT = new SetStatement<>("keelson_run_parent", """
             insert into run_parents (run_id, workspace_id, parent_run_id, parent_step_id, depth, abandon, allotment,
                 seen, held)
             select run_id, workspace_id, parent_run_id, parent_step_id, depth, abandon, allotment, seen, held
               from {rows}""",
-            uuid("run_id", RunRow::id), uuid("workspace_id", RunRow::workspaceId),
-            uuid("parent_run_id", run -> parent(run).runId()), uuid("parent_step_id", run -> parent(run).stepId()),
-            integer("depth", run -> parent(run).depth()), flag("abandon", run -> parent(run).abandon()),
-            money("allotment", run -> parent(run).allotment()), integer("seen", run -> parent(run).seen()),
-            flag("held", run -> parent(run).held()));
+            PARENT);
 
-    static final SetStatement<RunRow> UPDATE_PARENT = SetStatement.ofAll("keelson_run_parent_news", """
-            update run_parents p set seen = u.seen, held = u.held
+    static final SetStatement<RunRow> UPDATE_PARENT = SetStatement.ofAll("keelson_run_parent", """
+            update run_parents p set allotment = u.allotment, seen = u.seen, held = u.held
               from {rows}
-             where p.run_id = u.run_id""",
-            uuid("run_id", RunRow::id), integer("seen", run -> parent(run).seen()),
-            flag("held", run -> parent(run).held()));
+             where p.run_id = u.run_id""", PARENT);
 
-    static final SetStatement<Child> PUT_CHILD = new SetStatement<>("keelson_run_child", """
+    static final SetStatement<Child> PUT_CHILD = new SetStatement<>("keelson_run_child",
+            """
             insert into run_children (step_id, workspace_id, run_id, child_run_id, allotment, charged, tokens, ended)
             select step_id, workspace_id, run_id, child_run_id, allotment, charged, tokens, ended from {rows}
             on conflict (step_id) do update
-               set charged = excluded.charged, tokens = excluded.tokens, ended = excluded.ended""",
+               set allotment = excluded.allotment, charged = excluded.charged, tokens = excluded.tokens, ended = excluded.ended""",
             uuid("step_id", c -> c.row().stepId()), uuid("workspace_id", c -> c.run().workspaceId()),
             uuid("run_id", c -> c.run().id()), uuid("child_run_id", c -> c.row().runId()),
             money("allotment", c -> c.row().allotment()), money("charged", c -> c.row().charged()),
@@ -52,7 +59,25 @@ final class KinTables {
             select run_id, step_id, child_run_id, allotment, charged, tokens, ended
               from run_children where run_id = any (?)""";
 
+    private static final String ALLOTMENT = """
+            select p.parent_run_id, p.allotment, r.state = 'budget_exceeded' as stopped
+              from run_parents p
+              join orchestration_runs r on r.id = p.run_id
+              join orchestration_runs of on of.id = p.parent_run_id
+             where p.workspace_id = ? and p.run_id = ? and p.allotment is not null and of.deleted_at is null""";
+
     private KinTables() {}
+
+    static Optional<Allotment> allotment(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(ALLOTMENT)) {
+            statement.setObject(1, workspaceId);
+            statement.setObject(2, runId);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? Optional.of(new Allotment(Loading.uuid(row, "parent_run_id"),
+                        row.getBigDecimal("allotment"), row.getBoolean("stopped"))) : Optional.empty();
+            }
+        }
+    }
 
     private static ParentRow parent(RunRow run) {
         return Objects.requireNonNull(run.parent());

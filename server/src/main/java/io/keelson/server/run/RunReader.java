@@ -1,6 +1,7 @@
 package io.keelson.server.run;
 
 import io.keelson.core.lifecycle.RunState;
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -191,6 +192,17 @@ public final class RunReader {
 
     public Optional<ObjectNode> step(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
         return first(c, ReadSql.STEP, ids(workspaceId, stepId));
+    }
+
+    /**
+     * What a run that another one has started may cost; empty where it has no parent any more, or no limit by it.
+     *
+     * @param stopped whether it is held up because that, or its own limit, is used up
+     */
+    public record Allotment(UUID parentId, BigDecimal amount, boolean stopped) {}
+
+    public Optional<Allotment> allotment(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return KinTables.allotment(c, workspaceId, runId);
     }
 
     /** Events of the run with a greater {@code seq}, in order. */

@@ -8,12 +8,15 @@ import io.keelson.server.db.TestDatabase;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** Runs that steps start, three levels deep: what is yielded, and how cancel, pause, failures and budgets cross levels. */
@@ -152,6 +155,39 @@ class ChildRunApiTest {
                 .stringValue()).isEqualTo("BUDGET_OF_PARENT");
         api.post(RUNS + "/" + top + "/cancel", "{}");
         api.awaitState(id(child), "cancelled");
+    }
+
+    /** By the route, and as an answer to what the inbox asks. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aChildIsGivenMoreOnceItsParentMayCostMore(boolean inbox) {
+        String costs = "{\"name\": \"c\", \"tool\": \"noop\", \"input\": {\"cost\": 0.4}}";
+        String top = api.create("{\"name\": \"top\", \"start\": true, \"plan\": "
+                + plan(starts(costs + ", " + costs.replace("\"c\"", "\"d\"") + ", " + costs.replace("\"c\"", "\"e\""),
+                        ""))
+                + ", \"config\": {\"autonomy\": {\"level\": \"full_auto\"}, \"budget\": {\"hard_limit_usd\": 0.5}}}");
+        String child = id(childOf(top));
+        api.awaitState(child, "budget_exceeded");
+        assertThat(allow(child, inbox, "1.5").json().get("code").stringValue()).isEqualTo("BUDGET_OF_PARENT");
+        assertThat(allow(top, false, "2").status()).isEqualTo(200);
+        assertThat(allow(child, inbox, "1.5").status()).isEqualTo(200);
+        api.awaitState(top, "completed");
+        assertThat(api.run(child).get("hard_limit_usd").decimalValue()).isEqualByComparingTo("1.5");
+        assertThat(api.get(RUNS + "/" + top + "/events?limit=500").text()).contains("child_run_allotted", "1.500000");
+    }
+
+    private ApiServer.Answer allow(String run, boolean inbox, String limit) {
+        String path = inbox ? "/api/v1/inbox/" + api.get("/api/v1/inbox?run_id=" + run).json().at("/items/0/id")
+                .stringValue() + "/accept" : RUNS + "/" + run + "/budget";
+        return api.post(path, "{\"hard_limit_usd\": " + limit + "}", "Idempotency-Key", UUID.randomUUID().toString());
+    }
+
+    @Test
+    void aLimitThatWouldNotBindWhatIsAtWorkIsRefused() {
+        String top = three("{\"name\": \"s\", \"tool\": \"signal.wait\", \"input\": {\"name\": \"go\"}}", "");
+        childOf(top);
+        assertThat(allow(top, false, "5").json().get("code").stringValue()).isEqualTo("CHILDREN_UNBOUNDED");
+        api.post(RUNS + "/" + top + "/cancel", "{}");
     }
 
     @Test
