@@ -63,7 +63,7 @@ class ArchitectureTest {
                     + " server.money server.secret server.recipe server.schedule server.bulk server.webhook server.execution"
                     + " server.roster server.board server.db server.expr server.json server.log",
             "server.bulk     | core.run server.db server.engine server.run",
-            "server.metrics  | core server.engine server.http server.run server.db",
+            "server.metrics  | core server.engine server.http server.run server.webhook server.db",
             "server.trace    | core server.engine server.http server.webhook",
             "cli             | client core.lifecycle core.plan server.plan server.tool server.db",
     })

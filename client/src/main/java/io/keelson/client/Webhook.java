@@ -9,14 +9,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param events names of topics, types of events, or {@code *}
  * @param channel only runs that name it in {@code config.notifications.channel}; null for all runs
- * @param disabledReason {@code asked} or {@code gone} (it answered 410); null while it is enabled
+ * @param disabledReason {@code asked}, {@code gone} (it answered 410) or {@code failing} (it took nothing for too long); null
+ *     while it is enabled
+ * @param failingSince when the first attempt failed since the last one that was taken; null where none has
+ * @param lastError why the last attempt failed; null where none has since
  * @param pending how many deliveries wait
  * @param replaying whether earlier events are still being put in line
  * @param previousSecretUntil until when deliveries bear two signatures; null where they bear one
  * @param secret what deliveries are signed with; null but where it has just been made
  */
 public record Webhook(String id, String workspaceId, String url, @Nullable String description, List<String> events,
-        @Nullable String channel, boolean enabled, @Nullable String disabledReason, long pending, boolean replaying,
+        @Nullable String channel, boolean enabled, @Nullable String disabledReason,
+        @Nullable Instant failingSince, @Nullable String lastError, long pending, boolean replaying,
         @Nullable Instant previousSecretUntil, Instant createdAt, Instant updatedAt, @Nullable String secret) {
 
     /** Without the secret. */

@@ -49,7 +49,11 @@ final class WebhooksCommand extends CliCommand {
     }
 
     private static String state(Webhook webhook) {
-        return webhook.enabled() ? "on" : "gone".equals(webhook.disabledReason()) ? "gone" : "off";
+        if (webhook.enabled()) {
+            return webhook.failingSince() == null ? "on" : "failing";
+        }
+        return "gone".equals(webhook.disabledReason()) ? "gone"
+                : "failing".equals(webhook.disabledReason()) ? "given up" : "off";
     }
 
     private static String waiting(Webhook webhook) {

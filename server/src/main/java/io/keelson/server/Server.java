@@ -39,6 +39,7 @@ import io.keelson.server.http.Rooms;
 import io.keelson.server.http.ScheduledRuns;
 import io.keelson.server.http.StartedRuns;
 import io.keelson.server.http.WorkspacePurger;
+import io.keelson.server.metrics.Figures;
 import io.keelson.server.metrics.Metrics;
 import io.keelson.server.money.Money;
 import io.keelson.server.money.PriceKind;
@@ -70,6 +71,7 @@ import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.builtin.BuiltinTools;
 import io.keelson.server.trace.Traces;
 import io.keelson.server.webhook.Deliveries;
+import io.keelson.server.webhook.DeliveryObserver;
 import io.keelson.server.webhook.Dispatch;
 import io.keelson.server.webhook.Endpoints;
 import io.keelson.server.webhook.WebhookRoom;
@@ -136,7 +138,8 @@ public final class Server implements AutoCloseable {
             }
             Clock clock = Clock.systemUTC();
             Metrics metrics = new Metrics(
-                    () -> Tenancy.everywhere(() -> database.withConnection(c -> Backlog.read(c, DbClock.DATABASE))),
+                    () -> Tenancy.everywhere(() -> database.withConnection(c -> new Figures(
+                            Backlog.read(c, DbClock.DATABASE), Deliveries.waiting(c)))),
                     System::nanoTime, KeelsonVersion.current().toString());
             Expressions expressions = new Expressions();
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));
@@ -188,7 +191,8 @@ public final class Server implements AutoCloseable {
             BulkDriver driver = closing(new BulkDriver(database, bulk, engine,
                     new RetryDoor(database, access.workspaces(), new RunReader())).start());
             WebhookRoom webhooks = webhooks(database, secrets);
-            engine.onWebhooks(closing(new Dispatch(database, webhooks, outbound, clock))::nudge);
+            engine.onWebhooks(closing(new Dispatch(database, webhooks, outbound, clock, seen.places()::ofRun,
+                    seen.deliveries()))::nudge);
             engine.onCommands(closing(new CommandUpkeep(commands))::nudge);
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
@@ -217,16 +221,17 @@ public final class Server implements AutoCloseable {
     }
 
     /** Who looks at the parts of the server. */
-    private record Seen(Observer engine, Tracing places, Exchanges http) {}
+    private record Seen(Observer engine, Tracing places, Exchanges http, DeliveryObserver deliveries) {}
 
     /** OpenTelemetry is not even loaded where nobody wants traces. */
     private Seen seen(Settings settings, Metrics metrics) {
         if (!Traces.wanted(settings.telemetry())) {
-            return new Seen(metrics.engine(), Tracing.NONE, metrics.http());
+            return new Seen(metrics.engine(), Tracing.NONE, metrics.http(), metrics.deliveries());
         }
         Traces traces = closing(new Traces(settings.telemetry()));
         return new Seen(new Observers(metrics.engine(), traces.engine()), traces.places(),
-                new Exchanges.Both(metrics.http(), traces.http()));
+                new Exchanges.Both(metrics.http(), traces.http()),
+                new DeliveryObserver.Both(metrics.deliveries(), traces.deliveries()));
     }
 
     private static Secrets secrets(Settings settings, Database database) throws IOException {

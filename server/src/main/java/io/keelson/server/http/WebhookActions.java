@@ -215,7 +215,9 @@ final class WebhookActions {
                 .put("description", endpoint.description());
         document.set("events", Json.strings(endpoint.events()));
         return document.put("channel", endpoint.channel()).put("enabled", endpoint.enabled())
-                .put("disabled_reason", endpoint.disabledReason()).put("pending", endpoint.pending())
+                .put("disabled_reason", endpoint.disabledReason())
+                .put("failing_since", time(endpoint.failingSince())).put("last_error", endpoint.lastError())
+                .put("pending", endpoint.pending())
                 .put("replaying", endpoint.replaying())
                 .put("previous_secret_until", time(endpoint.previousUntil()))
                 .put("created_at", time(endpoint.createdAt())).put("updated_at", time(endpoint.updatedAt()));

@@ -16,10 +16,10 @@ final class BacklogMeters {
     private static final Logger LOG = LoggerFactory.getLogger(BacklogMeters.class);
     private static final long KEPT_NANOS = Duration.ofSeconds(5).toNanos();
 
-    private final Supplier<Backlog> database;
+    private final Supplier<Figures> database;
     private final LongSupplier nanos;
     private final Duration patience;
-    private volatile @Nullable Backlog last;
+    private volatile @Nullable Figures last;
     private long askedAt;
     private boolean asked;
     private @Nullable Thread reading;
@@ -28,32 +28,41 @@ final class BacklogMeters {
      * @param nanos a clock that only goes forward
      * @param patience how long a page waits for the database
      */
-    BacklogMeters(Meters meters, Supplier<Backlog> database, LongSupplier nanos, Duration patience) {
+    BacklogMeters(Meters meters, Supplier<Figures> database, LongSupplier nanos, Duration patience) {
         this.database = database;
         this.nanos = nanos;
         this.patience = patience;
         for (RunState state : RunState.values()) {
             if (!state.terminal()) {
-                gauge(meters, Metric.RUNS_OPEN, backlog -> backlog.runs().getOrDefault(state.wire(), 0L), state.wire());
-                gauge(meters, Metric.RUNS_OLDEST, backlog -> backlog.oldestRuns().getOrDefault(state.wire(), 0.0),
+                gauge(meters, Metric.RUNS_OPEN, figures -> figures.open().runs().getOrDefault(state.wire(), 0L),
+                        state.wire());
+                gauge(meters, Metric.RUNS_OLDEST,
+                        figures -> figures.open().oldestRuns().getOrDefault(state.wire(), 0.0),
                         state.wire());
             }
         }
-        gauge(meters, Metric.QUEUE_WAITING, Backlog::waiting);
-        gauge(meters, Metric.QUEUE_LEASED, Backlog::leased);
-        gauge(meters, Metric.QUEUE_AGE, Backlog::oldestSeconds);
-        gauge(meters, Metric.ESCALATIONS, Backlog::tickets);
-        gauge(meters, Metric.WORKERS, Backlog::workers);
-        gauge(meters, Metric.NODES, Backlog::nodes);
-        gauge(meters, Metric.RESERVED, Backlog::reserved);
-        gauge(meters, Metric.OUTAGES, Backlog::outages);
+        gauge(meters, Metric.QUEUE_WAITING, figures -> figures.open().waiting());
+        gauge(meters, Metric.QUEUE_LEASED, figures -> figures.open().leased());
+        gauge(meters, Metric.QUEUE_AGE, figures -> figures.open().oldestSeconds());
+        gauge(meters, Metric.ESCALATIONS, figures -> figures.open().tickets());
+        gauge(meters, Metric.WORKERS, figures -> figures.open().workers());
+        gauge(meters, Metric.NODES, figures -> figures.open().nodes());
+        gauge(meters, Metric.RESERVED, figures -> figures.open().reserved());
+        gauge(meters, Metric.OUTAGES, figures -> figures.open().outages());
+        for (String kind : Backlog.INBOX_KINDS) {
+            gauge(meters, Metric.INBOX, figures -> figures.open().inbox().getOrDefault(kind, 0L), kind);
+            gauge(meters, Metric.INBOX_AGE, figures -> figures.open().oldestInbox().getOrDefault(kind, 0.0), kind);
+        }
+        gauge(meters, Metric.WEBHOOK_PENDING, figures -> figures.deliveries().pending());
+        gauge(meters, Metric.WEBHOOK_AGE, figures -> figures.deliveries().oldestSeconds());
+        gauge(meters, Metric.WEBHOOKS_FAILING, figures -> figures.deliveries().failing());
         meters.gauge(Metric.BACKLOG_UP, () -> last == null ? 0 : 1);
     }
 
     /** Without an answer there is no figure: an old one would look like news. */
-    private void gauge(Meters meters, Metric metric, ToDoubleFunction<Backlog> value, String... labels) {
+    private void gauge(Meters meters, Metric metric, ToDoubleFunction<Figures> value, String... labels) {
         meters.gauge(metric, () -> {
-            Backlog known = last;
+            Figures known = last;
             return known == null ? Double.NaN : value.applyAsDouble(known);
         }, labels);
     }

@@ -5,7 +5,7 @@ import io.keelson.server.db.Database.PoolUse;
 import io.keelson.server.engine.Observer;
 import io.keelson.server.http.Exchanges;
 import io.keelson.server.http.Observed;
-import io.keelson.server.run.Backlog;
+import io.keelson.server.webhook.DeliveryObserver;
 import java.time.Duration;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -23,13 +23,14 @@ public final class Metrics {
     private final Meters meters = new Meters();
     private final EngineMeters engine = new EngineMeters(meters);
     private final HttpMeters http = new HttpMeters(meters);
+    private final WebhookMeters webhooks = new WebhookMeters(meters);
     private final BacklogMeters backlog;
 
     /**
      * @param backlog asks the database
      * @param nanos a clock that only goes forward
      */
-    public Metrics(Supplier<Backlog> backlog, LongSupplier nanos, String version) {
+    public Metrics(Supplier<Figures> backlog, LongSupplier nanos, String version) {
         this.backlog = new BacklogMeters(meters, backlog, nanos, BACKLOG_PATIENCE);
         JvmMeters.register(meters);
         meters.gauge(Metric.BUILD, () -> 1, version);
@@ -43,6 +44,11 @@ public final class Metrics {
     /** Who counts requests. */
     public Exchanges http() {
         return http;
+    }
+
+    /** Who counts deliveries. */
+    public DeliveryObserver deliveries() {
+        return webhooks;
     }
 
     /** Shows how much of this server's executors is used. */

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -16,6 +17,8 @@ import java.util.TreeMap;
  * @param oldestSeconds how long the one that waits longest has waited; 0 when none does
  * @param runs runs that have not ended, by state
  * @param oldestRuns seconds for which the run of a state that came into it first has been in it
+ * @param inbox what waits for a person, by kind
+ * @param oldestInbox seconds for which the oldest of a kind has waited
  * @param tickets escalation tickets that nobody has answered
  * @param workers remote workers heard of within a minute
  * @param nodes servers heard of within a minute
@@ -23,8 +26,7 @@ import java.util.TreeMap;
  * @param reserved credits set aside for runs
  */
 public record Backlog(long waiting, long leased, double oldestSeconds, Map<String, Long> runs,
-        Map<String, Double> oldestRuns,
-        long tickets,
+        Map<String, Double> oldestRuns, Map<String, Long> inbox, Map<String, Double> oldestInbox, long tickets,
         long workers, long nodes, long outages, double reserved) {
 
     /** No count goes further: whoever has more open needs no exact number, and the question stays cheap. */
@@ -60,32 +62,77 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
                  where state_type <> 'terminal' limit {most}) open
              group by state""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MOST_COUNTED));
 
+    /** As {@link Inbox} has them. */
+    public static final List<String> INBOX_KINDS = List.of("plan_approval", "result_acceptance", "approval_step",
+            "task_review", "escalation", "budget", "proposal");
+
+    /** Of each of three tables: rows that their partial indexes have, and for each the row that it is about. */
+    private static final int MOST_IN_INBOX = 10_000;
+
+    private static final String INBOX = """
+            select kind, count(*), greatest(0, extract(epoch from {now} - min(since))) from (
+                select case when s.id is not null then 'approval_step' when t.id is not null then 'task_review'
+                        when e.id is not null then 'escalation' when r.state = 'awaiting_approval' then 'plan_approval'
+                        when r.state = 'running' and r.gate = 'acceptance' then 'result_acceptance' end as kind,
+                    case when s.id is not null then s.started_at when t.id is not null then t.state_since
+                        when e.id is not null then e.opened_at when r.state = 'awaiting_approval' then r.state_since
+                        else (select max(g.completed_at) from run_agents g
+                               where g.run_id = r.id and g.attempt = r.attempt_number) end as since
+                  from (select subject, run_id from timers where kind = 'human' limit {most}) w
+                  join orchestration_runs r on r.id = w.run_id
+                  left join orchestration_steps s on s.id = w.subject
+                  left join orchestration_tasks t on t.id = w.subject
+                  left join escalation_tickets e on e.id = w.subject
+                union all
+                (select 'budget', state_since from orchestration_runs
+                  where state_type = 'paused' and state = 'budget_exceeded' limit {most})
+                union all
+                (select 'proposal', p.created_at from proposals p
+                  where p.state = 'pending' and (p.expires_at is null or p.expires_at > (select {now}))
+                    and (select r.deleted_at from orchestration_runs r where r.id = p.run_id) is null limit {most})) waiting
+             where kind is not null
+             group by kind""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MOST_IN_INBOX));
+
     public Backlog {
+        inbox = Map.copyOf(inbox);
+        oldestInbox = Map.copyOf(oldestInbox);
         runs = Map.copyOf(runs);
         oldestRuns = Map.copyOf(oldestRuns);
     }
 
-    /** Asks the database: two statements. */
+    /** Asks the database: three statements. */
     public static Backlog read(Connection connection, DbClock clock) throws SQLException {
         Map<String, Long> runs = new TreeMap<>();
         Map<String, Double> oldestRuns = new TreeMap<>();
-        try (PreparedStatement statement = connection.prepareStatement(RUNS)) {
-            clock.bind(statement, 1);
-            try (ResultSet row = statement.executeQuery()) {
-                while (row.next()) {
-                    runs.put(row.getString(1), row.getLong(2));
-                    oldestRuns.put(row.getString(1), row.getDouble(3));
-                }
-            }
-        }
+        count(connection, clock, RUNS, 1, runs, oldestRuns);
+        Map<String, Long> inbox = new TreeMap<>();
+        Map<String, Double> oldestInbox = new TreeMap<>();
+        count(connection, clock, INBOX, 2, inbox, oldestInbox);
         try (PreparedStatement statement = connection.prepareStatement(READ)) {
             clock.bind(statement, 1);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 return new Backlog(row.getLong("waiting"), row.getLong("leased"), row.getDouble("oldest"), runs,
-                        oldestRuns, row.getLong("tickets"), row.getLong("workers"), row.getLong("nodes"),
+                        oldestRuns, inbox, oldestInbox, row.getLong("tickets"), row.getLong("workers"),
+                        row.getLong("nodes"),
                         row.getLong("outages"),
                         row.getDouble("reserved"));
+            }
+        }
+    }
+
+    /** @param times how often the statement asks for the time */
+    private static void count(Connection connection, DbClock clock, String sql, int times, Map<String, Long> counts,
+            Map<String, Double> ages) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 1; i <= times; i++) {
+                clock.bind(statement, i);
+            }
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    counts.put(row.getString(1), row.getLong(2));
+                    ages.put(row.getString(1), row.getDouble(3));
+                }
             }
         }
     }

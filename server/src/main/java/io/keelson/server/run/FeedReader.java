@@ -46,7 +46,7 @@ public final class FeedReader {
     private static final String OF = """
             select e.id, e.seq, e.run_id, r.workspace_id, r.title as run_name, r.external_id, e.attempt, e.agent_id,
                 e.task_id, e.step_id, e.event_type, e.payload, e.actor_type, e.actor_id, e.created_at,
-                r.config -> 'notifications' as notifications
+                r.config -> 'notifications' as notifications, r.origin ->> 'traceparent' as traceparent
               from orchestration_events_kept e join orchestration_runs r on r.id = e.run_id
              where e.id > ? and e.id <= ? and (r.workspace_id = any (?::uuid[])) is true
                and (e.event_type = any (?::text[])) is not false
@@ -107,7 +107,8 @@ public final class FeedReader {
 
     /**
      * Events of several workspaces after one id up to and with another, which is settled. They name their workspace, their
-     * run's name and external id, and bear {@code notifications}, what the run's configuration says of them.
+     * run's name and external id, and bear {@code notifications}, what the run's configuration says of them, and {@code traceparent}, where
+     * the run is in a trace.
      *
      * @param types only events of these; null for all
      */

@@ -64,6 +64,29 @@ public final class Deliveries {
             delete from webhook_deliveries where id in (select id from webhook_deliveries
                 where completed_at < clock_timestamp() - interval '30 days' order by completed_at limit ?)""";
 
+    /** Of endpoints that are enabled, by what waits there: as many rows as wait. */
+    private static final String WAITING = """
+            select (select count(*) from (select from webhook_endpoints e
+                      join webhook_deliveries d on d.endpoint_id = e.id and d.state = 'pending'
+                     where e.enabled limit ?) w) as pending,
+                (select greatest(0, extract(epoch from clock_timestamp() - min(first.created_at)))
+                   from webhook_endpoints e cross join lateral (
+                     select d.created_at from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending'
+                      order by d.position, d.id limit 1) first
+                  where e.enabled and e.due_at is not null) as oldest,
+                (select count(*) from webhook_endpoints where enabled and failing_since is not null) as failing""";
+
+    /** No count goes further. */
+    public static final int MOST_COUNTED = 100_000;
+
+    /**
+     * What waits in the whole installation at webhooks that are enabled.
+     *
+     * @param oldestSeconds how long what is next at one of them has waited; 0 where nothing waits
+     * @param failing webhooks at which the last attempt failed
+     */
+    public record Waiting(long pending, double oldestSeconds, long failing) {}
+
     /** Where a page of the list ended. */
     public record Place(Instant createdAt, UUID id) {}
 
@@ -175,6 +198,17 @@ public final class Deliveries {
             Audit.write(c, origin, "webhook_replayed", workspace, endpoint.toString(),
                     JsonNodeFactory.instance.objectNode().put("from", since.toString()));
         });
+    }
+
+    /** Whoever it belongs to. */
+    public static Waiting waiting(Connection c) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(WAITING)) {
+            statement.setInt(1, MOST_COUNTED);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return new Waiting(row.getLong("pending"), row.getDouble("oldest"), row.getLong("failing"));
+            }
+        }
     }
 
     /** Removes what came to an end 30 days ago. */

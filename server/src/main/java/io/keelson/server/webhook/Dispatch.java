@@ -1,5 +1,7 @@
 package io.keelson.server.webhook;
 
+import io.keelson.core.run.RunTrace;
+import io.keelson.core.run.TraceParent;
 import io.keelson.server.db.Database;
 import io.keelson.server.outbound.OutboundClient;
 import java.time.Clock;
@@ -9,6 +11,8 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,9 +37,14 @@ public final class Dispatch implements AutoCloseable {
     private Instant forgetAt;
     private volatile boolean closed;
 
-    public Dispatch(Database database, WebhookRoom webhooks, OutboundClient client, Clock clock) {
-        this.fanOut = new FanOut(database);
-        this.sender = new Sender(database, client, webhooks.endpoints().seals(), clock, Pace.USUAL);
+    /**
+     * @param places where runs are in traces; null for nowhere
+     * @param observer who looks at what is sent
+     */
+    public Dispatch(Database database, WebhookRoom webhooks, OutboundClient client, Clock clock,
+            Function<RunTrace, @Nullable TraceParent> places, DeliveryObserver observer) {
+        this.fanOut = new FanOut(database, places);
+        this.sender = new Sender(database, client, webhooks.endpoints().seals(), clock, Pace.USUAL, observer);
         this.deliveries = webhooks.deliveries();
         this.clock = clock;
         this.forgetAt = clock.instant().plus(FORGET_EVERY);

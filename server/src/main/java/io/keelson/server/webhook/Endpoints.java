@@ -28,8 +28,8 @@ public final class Endpoints {
 
     private static final String COLUMNS =
             """
-            id, workspace_id, url, description, events, channel, enabled, disabled_reason,
-                replay_after is not null as replaying,
+            id, workspace_id, url, description, events, channel, enabled, disabled_reason, failing_since,
+                last_error, replay_after is not null as replaying,
                 case when previous_until > clock_timestamp() then previous_until end as previous_until,
                 created_at, updated_at,
                 (select count(*) from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending') as pending""";
@@ -59,6 +59,8 @@ public final class Endpoints {
                 from_id = case when wish.enabled and not e.enabled then ? else from_id end,
                 due_at = case when wish.enabled and not e.enabled then clock_timestamp()
                     when not wish.enabled then null else due_at end,
+                failing_since = case when wish.enabled and not e.enabled then null else failing_since end,
+                last_error = case when wish.enabled and not e.enabled then null else last_error end,
                 enabled = coalesce(wish.enabled, e.enabled),
                 disabled_reason = case when not coalesce(wish.enabled, e.enabled)
                     then coalesce(disabled_reason, 'asked') end,
@@ -270,7 +272,8 @@ public final class Endpoints {
                 found.add(new Endpoint(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class),
                         row.getString("url"), row.getString("description"),
                         List.of((String[]) row.getArray("events").getArray()), row.getString("channel"),
-                        row.getBoolean("enabled"), row.getString("disabled_reason"), row.getLong("pending"),
+                        row.getBoolean("enabled"), row.getString("disabled_reason"),
+                        optionalTime(row, "failing_since"), row.getString("last_error"), row.getLong("pending"),
                         row.getBoolean("replaying"), optionalTime(row, "previous_until"), time(row, "created_at"),
                         time(row, "updated_at")));
             }

@@ -1,5 +1,7 @@
 package io.keelson.server.webhook;
 
+import io.keelson.core.run.RunTrace;
+import io.keelson.core.run.TraceParent;
 import io.keelson.server.db.Database;
 import io.keelson.server.run.FeedMarks;
 import io.keelson.server.run.FeedReader;
@@ -15,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -26,8 +29,12 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class FanOut {
 
-    /** Of ids. */
+    /** Of ids, in a transaction. */
     private static final int STRETCH = 5_000;
+    /** Of ids that are read at a time. */
+    private static final int PIECE = 250;
+    /** Characters of bodies that are held before they are written. */
+    private static final long MOST_HELD = 4 << 20;
 
     private static final String FROM = "select last_id from webhook_feed for update skip locked";
 
@@ -36,10 +43,12 @@ final class FanOut {
               from webhook_endpoints where enabled order by id""";
 
     private static final String MADE = """
-            insert into webhook_deliveries as d (id, workspace_id, endpoint_id, event_id, position, type, body)
-            select made.id, made.workspace_id, made.endpoint_id, made.event_id, made.event_id, made.type, made.body
-              from unnest(?::uuid[], ?::uuid[], ?::uuid[], ?::bigint[], ?::text[], ?::text[])
-                as made (id, workspace_id, endpoint_id, event_id, type, body)
+            insert into webhook_deliveries as d (id, workspace_id, endpoint_id, event_id, position, type, body,
+                traceparent)
+            select made.id, made.workspace_id, made.endpoint_id, made.event_id, made.event_id, made.type, made.body,
+                made.traceparent
+              from unnest(?::uuid[], ?::uuid[], ?::uuid[], ?::bigint[], ?::text[], ?::text[], ?::text[])
+                as made (id, workspace_id, endpoint_id, event_id, type, body, traceparent)
             on conflict (id) do
             """;
 
@@ -76,19 +85,21 @@ final class FanOut {
         }
     }
 
-    private record Made(Receiver receiver, long event, String type, String body) {
+    private record Made(Receiver receiver, long event, String type, String body, @Nullable String traceparent) {}
 
-        static Made of(Receiver receiver, ObjectNode event) {
-            String type = Topics.of(event);
-            return new Made(receiver, event.get("id").longValue(), type, text(type, event));
-        }
+    /** Who is told of an event. */
+    private interface Told {
+        boolean of(Receiver receiver, ObjectNode event);
     }
 
     private final Database database;
+    private final Function<RunTrace, @Nullable TraceParent> places;
     private final FeedMarks marks = new FeedMarks();
 
-    FanOut(Database database) {
+    /** @param places where runs are in traces; null for nowhere */
+    FanOut(Database database, Function<RunTrace, @Nullable TraceParent> places) {
         this.database = database;
+        this.places = places;
     }
 
     /** Goes on as far as events are settled, and at most a stretch; true when there is more. */
@@ -97,7 +108,7 @@ final class FanOut {
         return settled >= 0 && database.inTransaction(c -> next(c, settled));
     }
 
-    private static boolean next(Connection c, long settled) throws SQLException {
+    private boolean next(Connection c, long settled) throws SQLException {
         Long from = from(c);
         if (from == null) {
             return false;
@@ -113,21 +124,14 @@ final class FanOut {
         return more;
     }
 
-    private static boolean onwards(Connection c, List<Receiver> receivers, long from, long settled)
+    private boolean onwards(Connection c, List<Receiver> receivers, long from, long settled)
             throws SQLException {
         // while there was nobody to be told nothing was made: what was before the first one is nobody's
         long first = receivers.stream().mapToLong(Receiver::from).min().orElse(settled);
         long after = Math.max(from, Math.min(first, settled));
         long to = Math.min(settled, after + STRETCH);
-        if (after < to) {
-            List<Made> made = new ArrayList<>();
-            for (ObjectNode event : events(c, receivers, after, to)) {
-                receivers.stream()
-                        .filter(receiver -> event.get("id").longValue() > receiver.from && receiver.told(event))
-                        .forEach(receiver -> made.add(Made.of(receiver, event)));
-            }
-            insert(c, MADE_ONCE, made);
-        }
+        make(c, MADE_ONCE, receivers, after, to,
+                (receiver, event) -> event.get("id").longValue() > receiver.from && receiver.told(event));
         try (PreparedStatement statement = c.prepareStatement(TO)) {
             statement.setLong(1, to);
             statement.executeUpdate();
@@ -136,18 +140,13 @@ final class FanOut {
     }
 
     /** What is not settled yet is left for the next time. */
-    private static boolean replayed(Connection c, Receiver receiver, Replay replay, long settled) throws SQLException {
+    private boolean replayed(Connection c, Receiver receiver, Replay replay, long settled) throws SQLException {
         long to = Math.min(Math.min(replay.to, settled), replay.after + STRETCH);
         if (to < replay.after) {
             return false;
         }
-        List<Made> made = new ArrayList<>();
-        for (ObjectNode event : events(c, List.of(receiver), replay.after, to)) {
-            if (!Instant.parse(event.get("created_at").stringValue()).isBefore(replay.since) && receiver.told(event)) {
-                made.add(Made.of(receiver, event));
-            }
-        }
-        insert(c, MADE_AGAIN, made);
+        make(c, MADE_AGAIN, List.of(receiver), replay.after, to, (only, event) -> only.told(event)
+                && !Instant.parse(event.get("created_at").stringValue()).isBefore(replay.since));
         try (PreparedStatement statement = c.prepareStatement(REPLAYED)) {
             statement.setLong(1, to);
             statement.setBoolean(2, to >= replay.to);
@@ -157,6 +156,38 @@ final class FanOut {
             statement.executeUpdate();
         }
         return to < settled;
+    }
+
+    /** However many and large they are, few are held at a time. */
+    private void make(Connection c, String sql, List<Receiver> receivers, long after, long to, Told told)
+            throws SQLException {
+        List<Made> made = new ArrayList<>();
+        long held = 0;
+        for (long from = after; from < to; from += PIECE) {
+            for (ObjectNode event : events(c, receivers, from, Math.min(to, from + PIECE))) {
+                List<Receiver> its = receivers.stream().filter(receiver -> told.of(receiver, event)).toList();
+                if (its.isEmpty()) {
+                    continue;
+                }
+                String type = Topics.of(event);
+                String body = text(type, event);
+                String trace = trace(event);
+                its.forEach(receiver -> made.add(new Made(receiver, event.get("id").longValue(), type, body, trace)));
+                held += (long) body.length() * its.size();
+                if (held >= MOST_HELD) {
+                    insert(c, sql, made);
+                    made.clear();
+                    held = 0;
+                }
+            }
+        }
+        insert(c, sql, made);
+    }
+
+    private @Nullable String trace(ObjectNode event) {
+        TraceParent place = places.apply(new RunTrace(UUID.fromString(event.get("run_id").stringValue()),
+                event.path("attempt").asInt(1), TraceParent.parse(event.path("traceparent").stringValue(null))));
+        return place == null ? null : place.text();
     }
 
     private static List<ObjectNode> events(Connection c, List<Receiver> receivers, long after, long to)
@@ -175,7 +206,7 @@ final class FanOut {
         ObjectNode body = JsonNodeFactory.instance.objectNode().put("type", type);
         body.set("timestamp", event.get("created_at"));
         ObjectNode data = event.deepCopy();
-        data.remove("notifications");
+        data.remove(List.of("notifications", "traceparent"));
         body.set("data", data);
         return JsonMapper.shared().writeValueAsString(body);
     }
@@ -216,6 +247,7 @@ final class FanOut {
             statement.setArray(4, array(c, "bigint", made.stream().map(Made::event).toArray()));
             statement.setArray(5, array(c, "text", made.stream().map(Made::type).toArray()));
             statement.setArray(6, array(c, "text", made.stream().map(Made::body).toArray()));
+            statement.setArray(7, array(c, "text", made.stream().map(Made::traceparent).toArray()));
             statement.executeUpdate();
         }
     }

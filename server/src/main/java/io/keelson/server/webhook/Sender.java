@@ -1,5 +1,8 @@
 package io.keelson.server.webhook;
 
+import io.keelson.core.run.TraceParent;
+import io.keelson.server.auth.Audit;
+import io.keelson.server.auth.Origin;
 import io.keelson.server.db.Database;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.outbound.OutboundRefusedException;
@@ -18,11 +21,15 @@ import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
  * Delivers, for each endpoint one after the other in the order of events. What is under way is leased: an endpoint that is
@@ -30,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sender {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Sender.class);
     private static final int MOST_ANSWER_BYTES = 1 << 20;
     private static final int MOST_ERROR = 500;
     private static final int GONE = 410;
@@ -43,10 +51,11 @@ final class Sender {
 
     /** Only for whoever has the lease; secrets and address as they are by now. */
     private static final String HEAD = """
-            select d.id, d.body, d.attempts, e.url, e.key_id, e.sealed, e.previous_key_id,
+            select d.id, d.type, d.body, d.attempts, d.traceparent, e.workspace_id, e.url,
+                e.failing_since is not null as failing, e.key_id, e.sealed, e.previous_key_id,
                 case when e.previous_until > clock_timestamp() then e.previous end as previous
               from webhook_endpoints e cross join lateral (
-                select id, body, attempts from webhook_deliveries
+                select id, type, body, attempts, traceparent from webhook_deliveries
                  where endpoint_id = e.id and state = 'pending' order by position, id limit 1) d
              where e.id = ? and e.lease_epoch = ? and e.enabled""";
 
@@ -68,8 +77,21 @@ final class Sender {
              where id = ?""";
 
     private static final String DISABLE = """
-            update webhook_endpoints set enabled = false, disabled_reason = 'gone', due_at = null, held_until = null,
+            update webhook_endpoints set enabled = false, disabled_reason = ?, due_at = null, held_until = null,
                 updated_at = clock_timestamp() where id = ? and enabled""";
+
+    private static final String WELL = """
+            update webhook_endpoints set failing_since = null, last_error = null where id = ?""";
+
+    /** Whether it is to be given up. */
+    private static final String FAILING = """
+            update webhook_endpoints e
+               set failing_since = case when failing_since is null then clock_timestamp() else failing_since end,
+                   last_error = ?
+             where id = ?
+            returning failing_since <= clock_timestamp() - ? * interval '1 millisecond' or (
+                select count(*) from (select from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'pending'
+                    limit ?) waiting) >= ?""";
 
     /** Its row is locked by then: who makes a delivery changes it, before this or after. */
     private static final String REST = """
@@ -78,7 +100,13 @@ final class Sender {
                 then clock_timestamp() end
              where id = ? returning due_at is not null""";
 
-    private record Head(UUID id, String body, int attempts, String url, List<SigningSecret> secrets) {}
+    /**
+     * @param run where its run is in a trace; null for nowhere
+     * @param failing whether the last attempt at the endpoint failed
+     * @param lost why there is no secret to sign with; null where there is one
+     */
+    private record Head(UUID id, String type, String body, int attempts, @Nullable TraceParent run, UUID workspace,
+            String url, boolean failing, List<SigningSecret> secrets, @Nullable String lost) {}
 
     /** What became of an attempt; null for the status where nobody answered, for the error where it was taken. */
     private record Outcome(@Nullable Integer status, @Nullable String error) {
@@ -92,13 +120,15 @@ final class Sender {
     private final Seals seals;
     private final Clock clock;
     private final Pace pace;
+    private final DeliveryObserver observer;
 
-    Sender(Database database, OutboundClient client, Seals seals, Clock clock, Pace pace) {
+    Sender(Database database, OutboundClient client, Seals seals, Clock clock, Pace pace, DeliveryObserver observer) {
         this.database = database;
         this.client = client;
         this.seals = seals;
         this.clock = clock;
         this.pace = pace;
+        this.observer = observer;
     }
 
     /** Takes endpoints that are due, at most so many; each is to be served by {@link Turn#serve}, on any thread. */
@@ -138,8 +168,10 @@ final class Sender {
             Head next = head();
             for (int i = 0; i < pace.turn() && next != null; i++) {
                 Outcome outcome;
+                long begun = System.nanoTime();
+                @Nullable TraceParent place = observer.place(next.run);
                 try {
-                    outcome = attempt(next);
+                    outcome = attempt(next, place);
                 } catch (InterruptedException e) {
                     database.runInTransaction(c -> {
                         if (held(c)) {
@@ -148,7 +180,13 @@ final class Sender {
                     });
                     throw e;
                 }
-                if (!record(next, outcome)) {
+                DeliveryObserver.Outcome noted = record(next, outcome);
+                if (noted == null) {
+                    return false;
+                }
+                observer.attempted(new DeliveryObserver.Attempt(endpoint, next.type, noted, outcome.status,
+                        System.nanoTime() - begun, next.run, place));
+                if (noted == DeliveryObserver.Outcome.FAILED || noted == DeliveryObserver.Outcome.GONE) {
                     return false;
                 }
                 next = head();
@@ -170,19 +208,32 @@ final class Sender {
 
         private Head head(ResultSet row) throws SQLException {
             List<SigningSecret> secrets = new ArrayList<>();
-            secrets.add(seals.open(endpoint, Endpoints.sealed(row, "key_id", "sealed")));
+            @Nullable String lost = null;
+            Secrets.Sealed present = Endpoints.sealed(row, "key_id", "sealed");
+            if (seals.secrets().knows(present.keyId())) {
+                secrets.add(seals.open(endpoint, present));
+            } else {
+                lost = "its secret is sealed under the key " + present.keyId()
+                        + ", which this server does not have; name that key in KEELSON_SECRET_KEYS_OLD or rotate the secret";
+            }
             Secrets.Sealed previous =
                     row.getBytes("previous") == null ? null : Endpoints.sealed(row, "previous_key_id", "previous");
             if (previous != null && seals.secrets().knows(previous.keyId())) {
                 secrets.add(seals.open(endpoint, previous));
             }
-            return new Head(row.getObject("id", UUID.class), row.getString("body"), row.getInt("attempts"),
-                    row.getString("url"), secrets);
+            return new Head(row.getObject("id", UUID.class), row.getString("type"), row.getString("body"),
+                    row.getInt("attempts"), TraceParent.parse(row.getString("traceparent")),
+                    row.getObject("workspace_id", UUID.class), row.getString("url"), row.getBoolean("failing"), secrets,
+                    lost);
         }
 
-        private Outcome attempt(Head delivery) throws InterruptedException {
+        private Outcome attempt(Head delivery, @Nullable TraceParent place) throws InterruptedException {
+            if (delivery.lost != null) {
+                LOG.warn("deliveries to webhook {} fail: {}", endpoint, delivery.lost);
+                return new Outcome(null, delivery.lost);
+            }
             try {
-                int status = sent(delivery).status();
+                int status = sent(delivery, place).status();
                 boolean good = status >= 200 && status < 300;
                 return new Outcome(status, good ? null : "answered " + status);
             } catch (IOException e) {
@@ -193,8 +244,9 @@ final class Sender {
         }
 
         /** Once more where a connection broke off: it may be one that was kept, and the receiver has closed it meanwhile. */
-        private OutboundResponse sent(Head delivery) throws IOException, InterruptedException {
-            OutboundRequest request = request(delivery);
+        private OutboundResponse sent(Head delivery, @Nullable TraceParent place)
+                throws IOException, InterruptedException {
+            OutboundRequest request = request(delivery, place);
             try {
                 return client.send(request);
             } catch (OutboundRefusedException | InterruptedIOException | ConnectException | UnknownHostException e) {
@@ -204,36 +256,82 @@ final class Sender {
             }
         }
 
-        private OutboundRequest request(Head delivery) {
+        private OutboundRequest request(Head delivery, @Nullable TraceParent place) {
             String id = Delivery.wire(delivery.id);
             long now = clock.instant().getEpochSecond();
             String signatures = delivery.secrets.stream().map(secret -> secret.sign(id, now, delivery.body))
                     .collect(Collectors.joining(" "));
-            return new OutboundRequest("POST", delivery.url,
-                    Map.of("content-type", "application/json", "user-agent", "Keelson", "webhook-id", id,
-                            "webhook-timestamp", Long.toString(now), "webhook-signature", signatures),
-                    delivery.body.getBytes(StandardCharsets.UTF_8), pace.timeout(), MOST_ANSWER_BYTES);
+            Map<String, String> headers = new LinkedHashMap<>(Map.of("content-type", "application/json", "user-agent",
+                    "Keelson", "webhook-id", id, "webhook-timestamp", Long.toString(now), "webhook-signature",
+                    signatures));
+            if (place != null) {
+                headers.put("traceparent", place.text());
+            }
+            return new OutboundRequest("POST", delivery.url, headers, delivery.body.getBytes(StandardCharsets.UTF_8),
+                    pace.timeout(), MOST_ANSWER_BYTES);
         }
 
-        /** False when the endpoint is to be left alone for now, or somebody else serves it. */
-        private boolean record(Head delivery, Outcome outcome) {
-            return database.inTransaction(c -> {
+        /** Null when somebody else serves the endpoint. */
+        private DeliveryObserver.@Nullable Outcome record(Head delivery, Outcome outcome) {
+            return database.<DeliveryObserver.@Nullable Outcome>inTransaction(c -> {
                 if (!held(c)) {
-                    return false;
+                    return null;
                 }
                 boolean delivered = outcome.error == null;
                 boolean dead = !delivered && !outcome.gone() && delivery.attempts >= pace.delays().size();
                 result(c, delivery, outcome, delivered ? "delivered" : dead ? "dead" : "pending");
                 if (outcome.gone()) {
-                    disable(c);
-                } else if (delivered || dead) {
+                    disable(c, "gone");
+                    return DeliveryObserver.Outcome.GONE;
+                }
+                if (delivered) {
+                    if (delivery.failing) {
+                        well(c);
+                    }
                     due(c, GO_ON, pace.lease());
-                    return true;
+                    return DeliveryObserver.Outcome.DELIVERED;
+                }
+                boolean hopeless = failing(c, String.valueOf(outcome.error));
+                if (dead) {
+                    due(c, GO_ON, pace.lease());
                 } else {
                     due(c, LET_GO, pace.delays().get(delivery.attempts));
                 }
-                return false;
+                if (hopeless) {
+                    giveUp(c, delivery);
+                }
+                return dead ? DeliveryObserver.Outcome.DEAD : DeliveryObserver.Outcome.FAILED;
             });
+        }
+
+        private void giveUp(Connection c, Head delivery) throws SQLException {
+            disable(c, "failing");
+            Audit.write(c, Origin.SERVER, "webhook_disabled", delivery.workspace, endpoint.toString(),
+                    JsonNodeFactory.instance.objectNode().put("reason", "failing"));
+            LOG.warn("webhook {} has taken nothing for {} days, or more waits there than may, and is disabled",
+                    endpoint,
+                    pace.patience().toDays());
+        }
+
+        private void well(Connection c) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(WELL)) {
+                statement.setObject(1, endpoint);
+                statement.executeUpdate();
+            }
+        }
+
+        /** Notes it; whether the endpoint is to be given up. */
+        private boolean failing(Connection c, String error) throws SQLException {
+            try (PreparedStatement statement = c.prepareStatement(FAILING)) {
+                statement.setString(1, error.substring(0, Math.min(MOST_ERROR, error.length())));
+                statement.setObject(2, endpoint);
+                statement.setLong(3, pace.patience().toMillis());
+                statement.setInt(4, pace.most());
+                statement.setInt(5, pace.most());
+                try (ResultSet row = statement.executeQuery()) {
+                    return row.next() && row.getBoolean(1);
+                }
+            }
         }
 
         private boolean held(Connection c) throws SQLException {
@@ -265,9 +363,10 @@ final class Sender {
             }
         }
 
-        private void disable(Connection c) throws SQLException {
+        private void disable(Connection c, String reason) throws SQLException {
             try (PreparedStatement statement = c.prepareStatement(DISABLE)) {
-                statement.setObject(1, endpoint);
+                statement.setString(1, reason);
+                statement.setObject(2, endpoint);
                 statement.executeUpdate();
             }
         }

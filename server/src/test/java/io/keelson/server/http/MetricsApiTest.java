@@ -132,4 +132,31 @@ class MetricsApiTest {
             assertThat(server.get("/metrics").status()).isEqualTo(200);
         }
     }
+
+    /** Nobody's workspace is named; what each inbox shows is counted. */
+    @Test
+    void whatWaitsForPeopleIsCountedByKind(@TempDir Path folder) throws Exception {
+        try (ApiServer api = new ApiServer(folder)) {
+            String waits = api.create(ApiServer.WAITS.replace("\"waits\",", "\"waits\", \"start\": true,"));
+            api.awaitStep(waits, "waiting_approval");
+            String proposes = api.create("""
+                    {"name": "proposes", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
+                      {"id": "a", "steps": [{"tool": "proposal.create", "input": {"title": "x"}},
+                        {"tool": "fail", "input": {"times": 9}, "retry": {"max_attempts": 1}}]}]}}""");
+            api.awaitState(proposes, "escalated");
+            String plan = api.create("""
+                    {"name": "plan", "start": true, "config": {"autonomy": {"level": "approve"}},
+                     "plan": {"tasks": [{"id": "a", "steps": [{"tool": "noop"}]}]}}""");
+            api.awaitState(plan, "awaiting_approval");
+
+            String page = api.get("/metrics").text();
+
+            api.get("/api/v1/inbox/stats").json().get("by_kind").properties().forEach(kind -> assertThat(page)
+                    .contains("keelson_inbox_items{kind=\"" + kind.getKey() + "\"} " + kind.getValue() + ".0"));
+            assertThat(page).contains("keelson_inbox_items{kind=\"approval_step\"} 1.0",
+                    "keelson_inbox_items{kind=\"escalation\"} 1.0", "keelson_inbox_items{kind=\"proposal\"} 1.0",
+                    "keelson_inbox_items{kind=\"plan_approval\"} 1.0", "keelson_inbox_items{kind=\"budget\"} 0.0",
+                    "keelson_webhook_pending 0.0", "keelson_webhook_attempts_total{outcome=\"delivered\"} 0.0");
+        }
+    }
 }

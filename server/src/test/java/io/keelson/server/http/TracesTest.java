@@ -123,6 +123,24 @@ class TracesTest {
         }
     }
 
+    /** What receivers are told of a run is below it. */
+    @Test
+    void deliveriesBelongToTheRun(@TempDir Path folder) throws Exception {
+        try (ApiServer api = traced(folder)) {
+            api.post("/api/v1/webhooks", "{\"url\": \"" + url() + "/called\", \"events\": [\"run.completed\"]}");
+            api.post("/api/v1/runs", "{\"name\": \"told\", \"start\": true, \"plan\": {\"tasks\": []}}", "traceparent",
+                    CALLER);
+            Awaitility.await().until(() -> of(CALLERS_TRACE).size() >= 3);
+
+            Map<String, Sent> named = of(CALLERS_TRACE).stream().collect(Collectors.toMap(Sent::name, span -> span));
+            Sent delivery = named.get("deliver run.completed");
+            assertThat(delivery.parent).isEqualTo(named.get("run told").id);
+            assertThat(delivery.attributes).containsEntry("keelson.outcome", "delivered");
+            assertThat(called).containsExactly("00-" + CALLERS_TRACE + "-" + delivery.id + "-01");
+            requireDocumented();
+        }
+    }
+
     /** Who starts it counts where nobody said so before; a wrong header is none. */
     @Test
     void whoStartsItMayBringTheTrace(@TempDir Path folder) throws Exception {

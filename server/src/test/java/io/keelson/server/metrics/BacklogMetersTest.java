@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.run.Backlog;
+import io.keelson.server.webhook.Deliveries;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,8 +21,10 @@ import org.junit.jupiter.api.Test;
 
 class BacklogMetersTest {
 
-    private static final Backlog SOME =
-            new Backlog(7, 2, 12.5, Map.of("running", 3L), Map.of("running", 60.0), 1, 4, 2, 0, 10);
+    private static final Figures SOME = new Figures(
+            new Backlog(7, 2, 12.5, Map.of("running", 3L), Map.of("running", 60.0), Map.of("escalation", 1L),
+                    Map.of("escalation", 90.0), 1, 4, 2, 0, 10),
+            new Deliveries.Waiting(5, 30.5, 1));
 
     private static final Duration LONG = Duration.ofMinutes(1);
 
@@ -44,7 +47,10 @@ class BacklogMetersTest {
 
         assertThat(asked).hasValue(2);
         assertThat(meters.page("text/plain")).contains("keelson_queue_waiting 7.0", "keelson_queue_oldest_seconds 12.5",
-                "keelson_runs_open{state=\"running\"} 3.0", "keelson_runs_open{state=\"paused\"} 0.0");
+                "keelson_runs_open{state=\"running\"} 3.0", "keelson_runs_open{state=\"paused\"} 0.0",
+                "keelson_inbox_items{kind=\"escalation\"} 1.0",
+                "keelson_inbox_oldest_seconds{kind=\"escalation\"} 90.0", "keelson_inbox_items{kind=\"budget\"} 0.0",
+                "keelson_webhook_pending 5.0", "keelson_webhook_oldest_seconds 30.5", "keelson_webhooks_failing 1.0");
     }
 
     @Test
@@ -74,7 +80,7 @@ class BacklogMetersTest {
     @Test
     void aFigureThatIsNotKnownIsNotShownAsAnOldOne() {
         AtomicLong nanos = new AtomicLong();
-        Deque<Backlog> answers = new ArrayDeque<>(List.of(SOME));
+        Deque<Figures> answers = new ArrayDeque<>(List.of(SOME));
         Meters meters = new Meters();
         BacklogMeters backlog = new BacklogMeters(meters, answers::pop, nanos::get, LONG);
         backlog.look();

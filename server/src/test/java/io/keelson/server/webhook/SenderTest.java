@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
@@ -41,13 +42,14 @@ class SenderTest {
 
     private static final UUID WORKSPACE = Bootstrap.DEFAULT_WORKSPACE;
     private static final Pace PACE = new Pace(Duration.ofMillis(400), Duration.ofSeconds(30),
-            List.of(Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(1)), 100);
+            List.of(Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(1)), 100, Duration.ofDays(5), 100_000);
 
     private Database database;
     private Endpoints endpoints;
     private Deliveries deliveries;
     private OutboundClient client;
     private Receiver receiver;
+    private final List<DeliveryObserver.Outcome> attempts = new CopyOnWriteArrayList<>();
 
     @BeforeEach
     void start() throws IOException {
@@ -67,7 +69,12 @@ class SenderTest {
     }
 
     private Sender sender(Pace pace) {
-        return new Sender(database, client, endpoints.seals(), Clock.systemUTC(), pace);
+        return new Sender(database, client, endpoints.seals(), Clock.systemUTC(), pace, new DeliveryObserver() {
+            @Override
+            public void attempted(Attempt attempt) {
+                attempts.add(attempt.outcome());
+            }
+        });
     }
 
     private Endpoint.WithSecret endpoint(String path) {
@@ -152,13 +159,90 @@ class SenderTest {
                 "1");
     }
 
+    private Endpoint found(UUID endpoint) {
+        return endpoints.find(WORKSPACE, endpoint).orElseThrow();
+    }
+
+    private static Pace giving(Duration patience, int most) {
+        return new Pace(PACE.timeout(), PACE.lease(), PACE.delays(), PACE.turn(), patience, most);
+    }
+
+    /** Nobody mends it: it collects nothing any more, people see why, and it can begin again. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatTakesNothingForTooLongIsDisabled(boolean forTime) throws Exception {
+        UUID to = endpoint("in").endpoint().id();
+        queue(to, 4);
+        receiver.then(200, 500, 500);
+        for (Sender.Turn turn : sender(giving(Duration.ofDays(5), 4)).claim(1)) {
+            turn.serve();
+        }
+        assertThat(found(to).enabled()).as("three wait, and it was never in time").isTrue();
+        assertThat(found(to).failingSince()).isNotNull();
+        assertThat(found(to).lastError()).isEqualTo("answered 500");
+        due();
+
+        for (Sender.Turn turn : sender(forTime ? giving(Duration.ZERO, 4) : giving(Duration.ofDays(5), 3)).claim(1)) {
+            turn.serve();
+        }
+
+        assertThat(found(to).enabled()).isFalse();
+        assertThat(found(to).disabledReason()).isEqualTo("failing");
+        assertThat(all("select action from operator_audit")).contains("webhook_disabled");
+        assertThat(attempts).containsExactly(DeliveryObserver.Outcome.DELIVERED, DeliveryObserver.Outcome.FAILED,
+                DeliveryObserver.Outcome.FAILED);
+        endpoints.change(WORKSPACE, to, new Endpoint.Wish(null, null, false, null, null, false, true), Origin.SERVER);
+        assertThat(found(to).failingSince()).isNull();
+        serveAll(sender(PACE));
+        assertThat(all("select distinct state from webhook_deliveries")).containsExactly("delivered");
+        assertThat(found(to).lastError()).isNull();
+    }
+
+    /** One who takes something again is well. */
+    @Test
+    void whatIsTakenAgainIsForgottenOfFailures() throws Exception {
+        UUID to = endpoint("in").endpoint().id();
+        queue(to, 1);
+        receiver.then(503);
+        serveAll(sender(PACE));
+
+        assertThat(found(to).failingSince()).isNull();
+        assertThat(found(to).lastError()).isNull();
+        assertThat(database.withConnection(Deliveries::waiting)).isEqualTo(new Deliveries.Waiting(0, 0, 0));
+    }
+
+    /** What cannot be signed fails before everybody's eyes, and is signed once the key is there. */
+    @Test
+    void aSecretUnderAnUnknownKeyIsSeen() throws Exception {
+        Endpoint.WithSecret to = endpoint("in");
+        queue(to.endpoint().id(), 1);
+        Endpoints others = new Endpoints(database, new Secrets(database, SealingKey.fresh(), List.of()));
+        Sender strange = new Sender(database, client, others.seals(), Clock.systemUTC(), PACE, DeliveryObserver.NONE);
+
+        for (Sender.Turn turn : strange.claim(1)) {
+            turn.serve();
+        }
+
+        assertThat(receiver.got()).isEmpty();
+        assertThat(found(to.endpoint().id()).lastError()).contains("sealed under the key", "KEELSON_SECRET_KEYS_OLD");
+        assertThat(all("select last_error from webhook_deliveries").getFirst()).contains("sealed under the key");
+        assertThat(database.withConnection(Deliveries::waiting)).satisfies(waiting -> {
+            assertThat(waiting.pending()).isEqualTo(1);
+            assertThat(waiting.failing()).isEqualTo(1);
+            assertThat(waiting.oldestSeconds()).isPositive();
+        });
+        due();
+        serveAll(sender(PACE));
+        assertThat(receiver.got()).singleElement().satisfies(got -> assertThat(got.signedBy(to.secret())).isEqualTo(1));
+    }
+
     /** What cannot be made any more keeps nothing waiting that is made. */
     @Test
     void whatIsMadeIsSentWhileNothingCanBeMade() throws Exception {
         queue(endpoint("in").endpoint().id(), 2);
         sql("alter table webhook_feed rename to webhook_feed_gone");
         try (Dispatch dispatch = new Dispatch(database, new WebhookRoom(endpoints, deliveries), client,
-                Clock.systemUTC())) {
+                Clock.systemUTC(), run -> null, DeliveryObserver.NONE)) {
             dispatch.nudge();
             Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> bodies().size() == 2);
         }
@@ -301,7 +385,8 @@ class SenderTest {
     void whoeverLostTheLeaseSaysNothing(boolean overtaken) throws Exception {
         queue(endpoint("in").endpoint().id(), 2);
         receiver.then(Receiver.HANG, 500);
-        Sender one = sender(new Pace(Duration.ofSeconds(20), PACE.lease(), PACE.delays(), 100));
+        Sender one = sender(new Pace(Duration.ofSeconds(20), PACE.lease(), PACE.delays(), 100, PACE.patience(),
+                PACE.most()));
         Sender other = sender(PACE);
         FutureTask<Boolean> suspended = new FutureTask<>(() -> one.claim(1).getFirst().serve());
         Thread.startVirtualThread(suspended);
@@ -324,7 +409,8 @@ class SenderTest {
     void whatIsGivenUpIsTakenOverAtOnce() throws Exception {
         queue(endpoint("in").endpoint().id(), 1);
         receiver.then(Receiver.HANG);
-        Sender one = sender(new Pace(Duration.ofSeconds(20), PACE.lease(), PACE.delays(), 100));
+        Sender one = sender(new Pace(Duration.ofSeconds(20), PACE.lease(), PACE.delays(), 100, PACE.patience(),
+                PACE.most()));
         FutureTask<Boolean> ended = new FutureTask<>(() -> one.claim(1).getFirst().serve());
         Thread thread = Thread.startVirtualThread(ended);
         Awaitility.await().until(() -> receiver.got().size() == 1);
@@ -379,7 +465,7 @@ class SenderTest {
         int each = 20;
         List<UUID> to = IntStream.range(0, 6).mapToObj(i -> endpoint(String.valueOf(i)).endpoint().id()).toList();
         to.forEach(id -> queue(id, each));
-        Pace shortTurns = new Pace(PACE.timeout(), PACE.lease(), PACE.delays(), 3);
+        Pace shortTurns = new Pace(PACE.timeout(), PACE.lease(), PACE.delays(), 3, PACE.patience(), PACE.most());
         try (var nodes = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < 3; i++) {
                 Sender node = sender(shortTurns);
