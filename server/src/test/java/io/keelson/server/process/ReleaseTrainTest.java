@@ -39,11 +39,11 @@ class ReleaseTrainTest {
     private static final Path MISSION = Path.of("../examples/release-train/release-train.yaml");
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-    /** The planner's first answer, which is not recorded yet; the planner dies, too. */
+    /** The planner's first answer is there and not recorded. */
     private static final Write PLANNED = new Write("insert into work_results", "");
     /** The agent has asked for a tool, and nobody has called it. */
     private static final Write TURNED = new Write("insert into orchestration_steps", "echo");
-    /** The verifier has rejected the notes. */
+    /** The verifier has rejected the notes; the agent dies, too. */
     private static final Write REJECTED = told("task_verification_failed");
     /** The order is placed; neither its command nor its step knows. */
     private static final Write PLACED = new Write("insert into paper_effects", "");
@@ -83,7 +83,6 @@ class ReleaseTrainTest {
         node.doom(Point.BEFORE_COMMIT, PLANNED, 0);
         tell(() -> node.client().runs().start(run));
         node.awaitDeath();
-        worker.killAndStartAnew();
         node.restart();
         node.awaitReady();
         awaitPlan(node.client(), run);
@@ -94,6 +93,7 @@ class ReleaseTrainTest {
         node.restart();
         node.awaitReady();
         node.awaitDeath();
+        worker.killAndStartAnew();
         node.restart();
         node.awaitReady();
         awaitSignal(node.client(), run);
