@@ -36,7 +36,7 @@ final class Children {
     /** A step begins to wait for a run that it starts. */
     static void start(Decision d, StepRow step, Starts starts) {
         int depth = d.run.parent == null ? 1 : d.run.parent.depth() + 1;
-        BigDecimal room = Credits.roomForChild(d);
+        BigDecimal room = HardLimit.roomForChild(d);
         if (room != null && room.signum() <= 0) {
             d.heldBack = true;
             return;
@@ -174,7 +174,7 @@ final class Children {
         Map<String, Object> told = Map.of("child_run_id", child.runId().toString(), "child_state", is.state().wire(),
                 "child_charged", Amounts.of(is.charged()).toPlainString(), "child_tokens", is.tokens());
         if (step == null || !waits) {
-            Credits.after(d);
+            HardLimit.after(d);
             return Reply.CHANGED;
         }
         d.note(step.task(), step, "child_run_ended", told);

@@ -6,7 +6,6 @@ import io.keelson.core.money.Prices.Cost;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.money.Transfer.Use;
-import io.keelson.core.plan.StepKind;
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,7 +30,7 @@ final class Credits {
      * @return null when it may begin; otherwise why not, and nothing has changed
      */
     static Reply.@Nullable Rejected reserve(Decision d, int attempt) {
-        BigDecimal room = room(d.run);
+        BigDecimal room = HardLimit.room(d.run);
         if (room != null && room.signum() <= 0 && d.run.chargedBefore.signum() > 0) {
             return usedUp(d.run);
         }
@@ -53,18 +52,7 @@ final class Credits {
 
     /** What an attempt is thought to need, at least 1, as far as the hard limit leaves it. */
     private static BigDecimal wanted(Decision d) {
-        return within(d.run, d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ONE));
-    }
-
-    private static BigDecimal within(RunRow run, BigDecimal amount) {
-        BigDecimal room = room(run);
-        return room == null ? amount : amount.min(room).max(Amounts.ZERO);
-    }
-
-    /** What may be set aside beyond what is; null for as much as there is. */
-    private static @Nullable BigDecimal room(RunRow run) {
-        BigDecimal limit = hardLimit(run);
-        return limit == null ? null : limit.subtract(run.chargedBefore).subtract(run.reserved);
+        return HardLimit.within(d.run, d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ONE));
     }
 
     /** What all attempts may cost together; null for no limit. */
@@ -103,7 +91,7 @@ final class Credits {
                     scrape(d, missing);
                 }
             }
-            BigDecimal collected = amount.min(left(d.run)).min(besideChildren(d, amount));
+            BigDecimal collected = amount.min(left(d.run)).min(HardLimit.besideChildren(d, amount));
             collect(d, step, result, cost, collected);
             warn(d);
             told.put("charged", collected.toPlainString());
@@ -115,35 +103,13 @@ final class Credits {
         return told;
     }
 
-    /** Of an amount, what the hard limit leaves beside the runs that this one has started. */
-    private static BigDecimal besideChildren(Decision d, BigDecimal amount) {
-        BigDecimal limit = hardLimit(d.run);
-        return limit == null || d.view.children.isEmpty() ? amount
-                : limit.subtract(charged(d.run)).subtract(childrenTake(d)).max(Amounts.ZERO);
-    }
-
     /** What the runs that it has started were charged, or may be. */
-    private static BigDecimal childrenTake(Decision d) {
+    static BigDecimal childrenTake(Decision d) {
         return childrenTake(d.view);
     }
 
     static BigDecimal childrenTake(RunView view) {
         return view.children.values().stream().map(ChildRow::taken).reduce(Amounts.ZERO, BigDecimal::add);
-    }
-
-    /** What a run that it starts may cost at most; null for as much as there is. */
-    static @Nullable BigDecimal roomForChild(Decision d) {
-        BigDecimal limit = hardLimit(d.run);
-        return limit == null ? null
-                : limit.subtract(charged(d.run)).subtract(childrenTake(d)).subtract(out(d));
-    }
-
-    /** True when the run's limit leaves nothing for a run that it is to start. */
-    static boolean holdsBackChild(Decision d) {
-        BigDecimal room = roomForChild(d);
-        boolean nothing = room != null && room.signum() <= 0;
-        d.heldBack |= nothing;
-        return nothing;
     }
 
     private static BigDecimal left(RunRow run) {
@@ -162,8 +128,8 @@ final class Credits {
 
     /** Sets more aside: a whole reservation's worth if it is there, else so much at least, else nothing. */
     private static void extend(Decision d, BigDecimal least) {
-        BigDecimal much = within(d.run, wanted(d).max(least));
-        BigDecimal little = within(d.run, least);
+        BigDecimal much = HardLimit.within(d.run, wanted(d).max(least));
+        BigDecimal little = HardLimit.within(d.run, least);
         BigDecimal got = take(d, much) ? much : take(d, little) ? little : Amounts.ZERO;
         if (got.signum() > 0) {
             d.note(null, null, "run_credits_extended", Map.of("amount", got.toPlainString(), "credits_reserved",
@@ -174,25 +140,17 @@ final class Credits {
 
     /** Sets aside whatever there is of what is missing. */
     private static void scrape(Decision d, BigDecimal missing) {
-        extend(d, d.funds.purse().rest(d.run.workspaceId(), within(d.run, missing)));
+        extend(d, d.funds.purse().rest(d.run.workspaceId(), HardLimit.within(d.run, missing)));
     }
 
     /** A first plan is there: what it is thought to cost is set aside as far as it is not, if the workspace has it. */
     static void provideFor(Decision d, BigDecimal estimate) {
-        BigDecimal more = within(d.run, estimate.subtract(left(d.run)));
+        BigDecimal more = HardLimit.within(d.run, estimate.subtract(left(d.run)));
         if (take(d, more)) {
             d.note(null, null, "run_credits_extended", Map.of("amount", more.toPlainString(), "credits_reserved",
                     d.run.reserved.add(more).toPlainString()));
             setAside(d, d.run.attempt, more, "extend/" + d.run.seq);
         }
-    }
-
-    /** Stops a run whose planner has cost more than could be collected, before anything else of it begins. */
-    static boolean stopped(Decision d) {
-        if (d.run.uncollected.signum() > 0) {
-            stop(d, "the cost of making the plan could not be collected");
-        }
-        return d.run.state == RunState.BUDGET_EXCEEDED;
     }
 
     private static boolean take(Decision d, BigDecimal amount) {
@@ -215,90 +173,6 @@ final class Credits {
         }
     }
 
-    /** A report's cost is charged: where it could not be collected, or others wait for what is used up, the run stops. */
-    static void afterCharge(Decision d, Map<String, Object> told) {
-        if (told.containsKey("uncollected")) {
-            stop(d, "the cost of a step could not be collected");
-        } else if (told.containsKey("charged") && hardLimit(d.run) != null && !Children.open(d)
-                && tooMuchIsQueued(d)) {
-            stop(d, "the hard limit leaves nothing for the steps that wait");
-        }
-    }
-
-    private static boolean tooMuchIsQueued(Decision d) {
-        return d.view.steps.values().stream().anyMatch(step -> step.queued && !step.held()) && !allows(d, Amounts.ZERO);
-    }
-
-    /** True when the run's limit does not allow the step to begin: it waits until what is out has ended. */
-    static boolean holdsBack(Decision d, StepRow step) {
-        boolean held = hardLimit(d.run) != null && !FirstPlan.underWay(d)
-                && !allows(d, d.funds.prices().known(step.spec().tool()));
-        d.heldBack |= held;
-        return held;
-    }
-
-    /** The same of the step that a queued task would begin with. */
-    static boolean holdsBack(Decision d, TaskRow task) {
-        return hardLimit(d.run) != null && !FirstPlan.underWay(d)
-                && task.steps.stream().filter(step -> !step.state.terminal()).findFirst()
-                        .filter(step -> step.spec().kind() == StepKind.RUN ? holdsBackChild(d)
-                                : !step.spec().kind().engineOwned() && holdsBack(d, step))
-                        .isPresent();
-    }
-
-    /** Whether so much may be begun beside what is out: what that is known to cost counts as charged. */
-    private static boolean allows(Decision d, BigDecimal more) {
-        BigDecimal limit = hardLimit(d.run);
-        BigDecimal charged = charged(d.run).add(childrenTake(d));
-        if (limit == null) {
-            return true;
-        }
-        if (charged.signum() > 0 && charged.compareTo(limit) >= 0) {
-            return false;
-        }
-        BigDecimal known = more.add(out(d));
-        return known.signum() == 0 || charged.add(known).compareTo(limit) <= 0;
-    }
-
-    /** What the steps that are queued or running are known to cost. */
-    private static BigDecimal out(Decision d) {
-        return d.funds.prices().tools().isEmpty() ? Amounts.ZERO
-                : d.view.steps.values().stream().filter(step -> step.queued)
-                        .map(step -> d.funds.prices().known(step.spec().tool())).reduce(Amounts.ZERO, BigDecimal::add);
-    }
-
-    /**
-     * After a decision: when nothing is out, what was held back is begun if by now there is enough left for it, and if there
-     * is not the run is stopped.
-     */
-    static void after(Decision d) {
-        if (d.run.state == RunState.RUNNING && hardLimit(d.run) != null && nothingIsOut(d)) {
-            d.heldBack = false;
-            Lanes.goOn(d);
-            if (d.heldBack && nothingIsOut(d)) {
-                stop(d, "the hard limit does not leave what the next step costs");
-            }
-        }
-    }
-
-    private static boolean nothingIsOut(Decision d) {
-        return d.view.steps.values().stream().noneMatch(step -> step.queued) && !Children.open(d);
-    }
-
-    /** As in a pause, what is in flight may finish and is recorded. A run that is held up already stays as it is. */
-    private static void stop(Decision d, String reason) {
-        if (d.run.state == RunState.RUNNING) {
-            Map<String, Object> detail = new LinkedHashMap<>(Map.of("reason", reason, "charged",
-                    charged(d.run).toPlainString(), "uncollected", d.run.uncollected.toPlainString()));
-            BigDecimal limit = hardLimit(d.run);
-            if (limit != null) {
-                detail.put("hard_limit", limit.toPlainString());
-            }
-            d.move(RunState.BUDGET_EXCEEDED, detail);
-            Gates.rest(d);
-        }
-    }
-
     /** Whether the next try of a failed step can be paid, as far as it is known what that costs. */
     static boolean affordable(Decision d, BigDecimal known) {
         BigDecimal needed = known.max(d.run.policy().budget().minCredits());
@@ -318,9 +192,9 @@ final class Credits {
             return usedUp(d.run);
         }
         if (left(d.run).signum() == 0) {
-            extend(d, within(d.run, Amounts.ONE));
+            extend(d, HardLimit.within(d.run, Amounts.ONE));
         }
-        return left(d.run).signum() > 0 ? null : insufficient(d.run, within(d.run, Amounts.ONE));
+        return left(d.run).signum() > 0 ? null : insufficient(d.run, HardLimit.within(d.run, Amounts.ONE));
     }
 
     static Reply raise(Decision d, Command.RaiseBudget command) {

@@ -61,7 +61,7 @@ public final class Decider {
         if (begins) {
             Planning.begin(d, false, fork == null ? Map.of() : fork.carried());
         }
-        Credits.after(d);
+        HardLimit.after(d);
         Watch.after(d, RunState.CREATED);
         return new Created(Reply.CHANGED, view);
     }
@@ -84,7 +84,7 @@ public final class Decider {
             Gates.resume(d);
         }
         if (d.heldBack || changes.events().size() > events) {
-            Credits.after(d);
+            HardLimit.after(d);
         }
         Watch.after(d, before);
         return reply;

@@ -63,7 +63,7 @@ final class Endings {
     static void drop(Decision d, TaskRow task) {
         AgentRow agent = task.agent();
         if (task.terminal()) {
-            RunView.uncount(agent, task);
+            Tallies.uncount(agent, task);
         } else {
             cancelSteps(d, task);
             if (!d.view.tickets.isEmpty()) {
@@ -162,7 +162,7 @@ final class Endings {
             }
             for (TaskRow down : task.downstreams) {
                 down.upstreamsOpen--;
-                RunView.countUpstream(down, task);
+                Tallies.countUpstream(down, task);
                 judge(d, down, todo);
             }
             if (task == d.view.beforeHook) {
@@ -178,7 +178,7 @@ final class Endings {
         AgentRow agent = task.agent();
         d.view.tasksOpen--;
         agent.tasksOpen--;
-        RunView.count(agent, task);
+        Tallies.count(agent, task);
         switch (task.state) {
             case COMPLETED -> d.run.tasksCompleted++;
             case FAILED -> d.run.tasksFailed++;

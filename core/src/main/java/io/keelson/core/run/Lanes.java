@@ -45,7 +45,7 @@ final class Lanes {
 
     /** True when the next task of the agent must not begin as yet; without other work the agent stands in line. */
     private static boolean heldBack(Decision d, AgentRow agent) {
-        if (!Credits.holdsBack(d, agent.ready.element())) {
+        if (!HardLimit.holdsBack(d, agent.ready.element())) {
             return false;
         }
         lineUp(d, agent);
@@ -188,14 +188,14 @@ final class Lanes {
         }
         String holder = d.offer.queues(d.run.workspaceId(), step.spec().tool(), step.spec().input()) ? null
                 : laneHolder;
-        if (step.spec().kind() == StepKind.RUN && Credits.holdsBackChild(d)) {
+        if (step.spec().kind() == StepKind.RUN && HardLimit.holdsBackChild(d)) {
             return;
         }
         if (step.spec().kind().engineOwned()) {
             begin(d, step.task(), Map.of());
             step.evaluating = true;
             d.evaluate(TimerKind.EVALUATE_STEP, step.id());
-        } else if (Credits.holdsBack(d, step)) {
+        } else if (HardLimit.holdsBack(d, step)) {
             return;
         } else if (holder != null && d.offer.keeps(holder, step.spec().tool())) {
             claim(d, step, holder);

@@ -95,7 +95,7 @@ final class Levels {
                 relink(d, task, anew);
             }
         }
-        d.view.forgetSuperseded();
+        Tallies.forgetSuperseded(d.view);
         d.arm(TimerKind.AGENT_RETRY, agent.id(), when);
         Lanes.letOthers(d);
     }
@@ -115,7 +115,7 @@ final class Levels {
         }
         for (TaskRow down : List.copyOf(old.downstreams)) {
             if (!anew.containsKey(down) && down.state == TaskState.PENDING) {
-                d.view.relink(down, old, task);
+                Tallies.relink(down, old, task);
                 d.changes.link(down, task);
                 if (down.evaluating) {
                     down.evaluating = false;

@@ -85,7 +85,7 @@ final class Planning {
     static void run(Decision d) {
         d.move(RunState.RUNNING, Map.of());
         recordAttempt(d, Credits.open(d.run));
-        if (Credits.stopped(d)) {
+        if (HardLimit.stopped(d)) {
             return;
         }
         Endings.judgeAll(d);

@@ -162,7 +162,7 @@ final class Propagation {
     private static void uncount(Decision d, TaskRow task) {
         d.view.tasksOpen--;
         task.agent().tasksOpen--;
-        RunView.count(task.agent(), task);
+        Tallies.count(task.agent(), task);
         d.run.tasksFailed += task.state == TaskState.FAILED ? 1 : 0;
         Lanes.leave(d, task);
     }

@@ -123,7 +123,7 @@ final class Replanning {
                 Endings.drop(d, task);
             }
         }
-        d.view.forgetSuperseded();
+        Tallies.forgetSuperseded(d.view);
         d.note(null, null, "run_replanned", Map.of("plan_version", d.run.planVersion, "kept", kept.size(), "tasks",
                 answer.plan().tasks().size()));
         Planning.spawnMissing(d, answer.plan());

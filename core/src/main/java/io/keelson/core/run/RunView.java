@@ -7,7 +7,6 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -172,7 +171,7 @@ public final class RunView {
             group.children.add(task);
         }
         if (task.terminal()) {
-            count(agent, task);
+            Tallies.count(agent, task);
         } else {
             tasksOpen++;
             agent.tasksOpen++;
@@ -227,82 +226,9 @@ public final class RunView {
         task.upstreams.add(upstream);
         upstream.downstreams.add(task);
         if (upstream.terminal()) {
-            countUpstream(task, upstream);
+            Tallies.countUpstream(task, upstream);
         } else {
             task.upstreamsOpen++;
-        }
-    }
-
-    static void countUpstream(TaskRow task, TaskRow ended) {
-        if (ended.state == TaskState.COMPLETED) {
-            task.upstreamsCompleted++;
-        } else if (ended.state == TaskState.FAILED && !ended.passedOver) {
-            task.upstreamsFailed++;
-        }
-    }
-
-    static void count(AgentRow agent, TaskRow ended) {
-        switch (ended.state) {
-            case FAILED -> {
-                if (ended.passedOver) {
-                    agent.tasksSkipped++;
-                } else {
-                    agent.tasksFailed++;
-                }
-            }
-            case SKIPPED -> agent.tasksSkipped++;
-            case CANCELLED -> agent.tasksCancelled++;
-            default -> {
-            }
-        }
-    }
-
-    static void uncount(AgentRow agent, TaskRow ended) {
-        switch (ended.state) {
-            case FAILED -> {
-                if (ended.passedOver) {
-                    agent.tasksSkipped--;
-                } else {
-                    agent.tasksFailed--;
-                }
-            }
-            case SKIPPED -> agent.tasksSkipped--;
-            case CANCELLED -> agent.tasksCancelled--;
-            default -> {
-            }
-        }
-    }
-
-    /** Puts another upstream in the place of one. */
-    void relink(TaskRow task, TaskRow old, TaskRow upstream) {
-        task.upstreams.remove(old);
-        old.downstreams.remove(task);
-        task.upstreams.add(upstream);
-        upstream.downstreams.add(task);
-        recountUpstreams(task);
-    }
-
-    /** Forgets links to tasks that are no part of the run's present any more; the others stand in plan order. */
-    void forgetSuperseded() {
-        for (TaskRow task : tasks.values()) {
-            task.downstreams.removeIf(down -> down.superseded);
-            task.downstreams.sort(Comparator.comparing(TaskRow::sequence));
-            if (task.upstreams.removeIf(up -> up.superseded)) {
-                recountUpstreams(task);
-            }
-        }
-    }
-
-    private static void recountUpstreams(TaskRow task) {
-        task.upstreamsOpen = 0;
-        task.upstreamsCompleted = 0;
-        task.upstreamsFailed = 0;
-        for (TaskRow each : task.upstreams) {
-            if (each.terminal()) {
-                countUpstream(task, each);
-            } else {
-                task.upstreamsOpen++;
-            }
         }
     }
 

@@ -312,7 +312,7 @@ final class Steps {
         step.holder = null;
         step.queued = false;
         d.changes.remove(new Changes.Lane(task.id(), step.lane()));
-        Credits.afterCharge(d, spent);
+        HardLimit.afterCharge(d, spent);
         return new Recorded(holder, cost.amount(), spent);
     }
 

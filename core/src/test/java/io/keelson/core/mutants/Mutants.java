@@ -11,6 +11,7 @@ final class Mutants {
     private static final String ENDINGS = "run/Endings.java";
     private static final String GATES = "run/Gates.java";
     private static final String CREDITS = "run/Credits.java";
+    private static final String HARD_LIMIT = "run/HardLimit.java";
 
     private Mutants() {}
 
@@ -126,7 +127,7 @@ final class Mutants {
                         "a task that waits for a human keeps its slot"),
                 new Mutant(ENDINGS, "d.view.tasksOpen > (hookWaits ? 1 : 0)", "d.view.tasksOpen > 1",
                         "a run ends while its last task is at work"),
-                new Mutant("run/RunView.java", "ended.state == TaskState.FAILED && !ended.passedOver",
+                new Mutant("run/Tallies.java", "ended.state == TaskState.FAILED && !ended.passedOver",
                         "ended.state == TaskState.FAILED", "a failure that was passed over counts"));
     }
 
@@ -141,13 +142,13 @@ final class Mutants {
                 new Mutant(ENDINGS, "Changes.Account credits = Credits.settle(d);",
                         "Changes.Account credits = state == RunState.CANCELLED ? Credits.open(d.run) : Credits.settle(d);",
                         "a cancelled run keeps what it has set aside"),
-                new Mutant(CREDITS, "return room == null ? amount : amount.min(room).max(Amounts.ZERO);",
+                new Mutant(HARD_LIMIT, "return room == null ? amount : amount.min(room).max(Amounts.ZERO);",
                         "return amount;",
                         "more is set aside than the hard limit allows"),
-                new Mutant(CREDITS, "stop(d, \"the cost of a step could not be collected\");",
+                new Mutant(HARD_LIMIT, "stop(d, \"the cost of a step could not be collected\");",
                         "",
                         "a run goes on that cannot pay"),
-                new Mutant(CREDITS, "return held;",
+                new Mutant(HARD_LIMIT, "return held;",
                         "return false;",
                         "steps begin at the limit"),
                 new Mutant("run/Decider.java", "Reply.Rejected refusal = Credits.reserve(d, d.run.attempt + 1);",
