@@ -7,8 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Amounts;
-import io.keelson.core.money.Prices;
-import io.keelson.core.money.Transfer;
 import io.keelson.core.plan.RunPolicy;
 import java.util.List;
 import org.junit.jupiter.api.Nested;

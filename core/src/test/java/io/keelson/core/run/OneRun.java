@@ -1,7 +1,5 @@
 package io.keelson.core.run;
 
-import static io.keelson.core.run.Plans.plan;
-
 import org.junit.jupiter.api.AfterEach;
 
 /** A run that decisions are made on; whatever happened to it must have been legal. */

@@ -9,7 +9,6 @@ import io.keelson.core.money.Bank;
 import io.keelson.core.money.Budget;
 import io.keelson.core.money.Prices;
 import io.keelson.core.money.Prices.Price;
-import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;

@@ -1,6 +1,5 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.RunFixtures.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.run.Actor;

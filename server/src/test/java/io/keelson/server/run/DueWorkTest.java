@@ -1,8 +1,5 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.RunFixtures.run;
-import static io.keelson.server.run.RunFixtures.step;
-import static io.keelson.server.run.RunFixtures.task;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.policy.ErrorClass;
