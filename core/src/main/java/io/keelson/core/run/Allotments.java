@@ -47,7 +47,7 @@ final class Allotments {
         if (has == null || has.compareTo(amount) >= 0) {
             return Reply.UNCHANGED;
         }
-        BigDecimal room = Credits.roomForChild(d);
+        BigDecimal room = HardLimit.roomForChild(d);
         if (room != null && room.compareTo(amount.subtract(has)) < 0) {
             return refused(d, "the run that started it, " + d.run.id() + ", can allow it "
                     + Amounts.text(has.add(room.max(Amounts.ZERO))) + " credits; raise the limit of that one first");
