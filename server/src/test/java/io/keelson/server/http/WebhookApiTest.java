@@ -234,6 +234,28 @@ class WebhookApiTest {
         assertThat(types()).containsExactly("webhook.ping", "webhook.ping");
     }
 
+    /** More than is held at a time comes as it is, whole and in order. */
+    @Test
+    void muchAtOnceIsDeliveredInPortions() {
+        String run = api.create(ApiServer.WAITS);
+        JsonNode first = made(", \"events\": [\"much_text\"]");
+        JsonNode second = made(", \"events\": [\"*\"]");
+        int events = 300;
+        api.sql("""
+                insert into orchestration_events (run_id, seq, attempt, event_type, payload, actor_type, created_at)
+                select '%s', 1000 + n, 1, 'much_text', jsonb_build_object('text', repeat('x', 20000)), 'system', now()
+                  from generate_series(1, %d) n""".formatted(run, events));
+
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> receiver.got().size() == 2 * events);
+
+        for (JsonNode each : List.of(first, second)) {
+            List<Long> seqs = receiver.got().stream().filter(got -> got.signedBy(each.get("secret").stringValue()) == 1)
+                    .map(got -> json(got).get("data").get("seq").longValue()).toList();
+            assertThat(seqs).hasSize(events).isSorted().doesNotHaveDuplicates();
+        }
+        assertThat(receiver.got()).allSatisfy(got -> assertThat(json(got).get("data").has("traceparent")).isFalse());
+    }
+
     @Test
     void aSecretIsRotated() {
         JsonNode webhook = made("");
