@@ -4,6 +4,7 @@ import io.keelson.cli.view.Family;
 import io.keelson.cli.view.Waits;
 import io.keelson.client.Escalation;
 import io.keelson.client.EscalationQuery;
+import io.keelson.client.Explanation;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.Run;
@@ -15,6 +16,7 @@ import io.keelson.client.Task;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -49,7 +51,13 @@ final class RunDocuments {
         List<Task> results = tasks.stream().filter(task -> task.state().equals("completed") && task.groupId() == null)
                 .filter(task -> !upstreams.contains(task.key())).toList();
         List<Escalation> tickets = keelson.escalations().list(EscalationQuery.open().run(run.id())).items();
-        return new Waits(run, approvals, outputs, results, tickets);
+        return new Waits(run, approvals, outputs, results, tickets, stopped(keelson, run));
+    }
+
+    private static @Nullable String stopped(Keelson keelson, Run run) {
+        return !run.state().equals("budget_exceeded") ? null
+                : keelson.runs().explain(run.id()).reasons().stream().map(Explanation.Reason::text).findFirst()
+                        .orElse(null);
     }
 
     /** All attempts of a run that has had several; else nobody is asked. */

@@ -28,6 +28,24 @@ class ShowMoneyTest {
     }
 
     @Test
+    void aRunThatIsHeldUpSaysWhatHoldsItUp() throws Exception {
+        Path mission = Files.writeString(folder.resolve("dear.yaml"), """
+                name: dear
+                config: {budget: {hard_limit_usd: 0.05}}
+                plan:
+                  tasks:
+                    - id: a
+                      steps:
+                        - {name: one, tool: text.template, input: {template: a}}
+                        - {name: two, tool: text.template, input: {template: b}}
+                """);
+        shell.lines("prices", "set", "tool", "text.template", "0.03");
+        assertThat(shell.run("run", mission.toString()).out()).contains(
+                "it has cost 0.03 credits of the 0.05 that it may, and the next step costs more than is left");
+        assertThat(shell.run("budget", "latest", "--hard-limit", "0.06", "--watch").code()).isZero();
+    }
+
+    @Test
     void aRunOfSeveralAttemptsShowsTheMoneyOfEach() throws Exception {
         Path mission = Files.writeString(folder.resolve("twice.yaml"), """
                 name: twice

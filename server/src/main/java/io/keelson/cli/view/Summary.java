@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -109,14 +110,15 @@ public final class Summary {
         approvals(waits, lines, style);
         decide(waits, command, lines);
         if (waits.decisions() == 0 && waits.tickets().isEmpty()) {
-            lines.addAll(stopped(run, command));
+            lines.addAll(stopped(waits, command));
         }
         return lines;
     }
 
-    private static List<String> stopped(Run run, String command) {
+    private static List<String> stopped(Waits waits, String command) {
+        Run run = waits.run();
         return run.state().equals("budget_exceeded")
-                ? List.of("  its budget or its workspace's credits are used up: " + command + " explain " + run.id(),
+                ? List.of("  " + Cells.clean(Objects.requireNonNullElse(waits.stopped(), "its budget is used up")),
                         "raise it with: " + command + " budget " + run.id() + " --hard-limit USD --watch",
                         "grant credits: " + command + " credits grant AMOUNT")
                 : List.of("  it is " + run.state(), "go on with: " + command + " resume " + run.id() + " --watch");

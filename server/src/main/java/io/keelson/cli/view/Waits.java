@@ -5,6 +5,7 @@ import io.keelson.client.Run;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a run waits for that only humans can decide.
@@ -13,8 +14,10 @@ import java.util.List;
  * @param outputs tasks whose output waits for one
  * @param results tasks that no other depends on: what they came to is the result where the run has no output of its own
  * @param tickets that are open
+ * @param stopped why it is held up for its budget; null when it is not
  */
-public record Waits(Run run, List<Step> approvals, List<Task> outputs, List<Task> results, List<Escalation> tickets) {
+public record Waits(Run run, List<Step> approvals, List<Task> outputs, List<Task> results, List<Escalation> tickets,
+        @Nullable String stopped) {
 
     public Waits {
         approvals = List.copyOf(approvals);
