@@ -69,6 +69,7 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
     /** Of each of three tables: rows that their partial indexes have, and for each the row that it is about. */
     private static final int MOST_IN_INBOX = 10_000;
 
+    /** Laterals with a limit go by index, also in a plan that was made while the tables were empty. */
     private static final String INBOX = """
             select kind, count(*), greatest(0, extract(epoch from {now} - min(since))) from (
                 select case when s.id is not null then 'approval_step' when t.id is not null then 'task_review'
@@ -79,10 +80,10 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
                         else (select max(g.completed_at) from run_agents g
                                where g.run_id = r.id and g.attempt = r.attempt_number) end as since
                   from (select subject, run_id from timers where kind = 'human' limit {most}) w
-                  join orchestration_runs r on r.id = w.run_id
-                  left join orchestration_steps s on s.id = w.subject
-                  left join orchestration_tasks t on t.id = w.subject
-                  left join escalation_tickets e on e.id = w.subject
+                 cross join lateral (select * from orchestration_runs where id = w.run_id limit 1) r
+                  left join lateral (select * from orchestration_steps where id = w.subject limit 1) s on true
+                  left join lateral (select * from orchestration_tasks where id = w.subject limit 1) t on true
+                  left join lateral (select * from escalation_tickets where id = w.subject limit 1) e on true
                 union all
                 (select 'budget', state_since from orchestration_runs
                   where state_type = 'paused' and state = 'budget_exceeded' limit {most})
