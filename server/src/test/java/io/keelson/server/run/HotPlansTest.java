@@ -85,7 +85,8 @@ class HotPlansTest {
         try (Connection c = world.database.dedicatedConnection()) {
             BigTables.copy(c, queued, 1, FEW);
         }
-        // What is cached from here on was planned on tables that are all but empty.
+        // What is cached from here on was planned on tables that are all but empty, and known to be.
+        analyze();
         somethingOfEverything(1);
         pagesOfAClaim();
         try (Connection c = world.database.dedicatedConnection()) {
