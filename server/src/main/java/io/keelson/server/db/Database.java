@@ -28,7 +28,7 @@ public final class Database implements AutoCloseable {
 
     /**
      * Plans cached while tables were empty read whole tables later on; the committers' statements all go by index, so
-     * their plans are pinned (engine.md §2). Of a table with a page of rows, reading all by an index costs no more than
+     * their plans are pinned (record 11). Of a table with a page of rows, reading all by an index costs no more than
      * looking one up, unless each row has its price.
      */
     private static final String COMMITTER_SQL = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off;"
