@@ -121,6 +121,27 @@ class BoardApiTest {
         assertThat(plain.text()).startsWith("# ");
     }
 
+    /** PRD-101, AC-27: what is another workspace's is nobody's, and its run has no tasks and no reports here. */
+    @Test
+    void ac27AnotherWorkspacesRunDoesNotExist() {
+        String run = api.create(MIXED);
+        api.awaitState(run, "failed");
+        List<String> theirs = List.of("/runs/" + run, "/board/tasks/" + mission(run).id(),
+                "/board/tasks/" + tasks(run).getFirst().id(),
+                "/tasks/" + api.get(API + "/runs/" + run + "/tasks").json()
+                        .at("/items/0/id").stringValue(),
+                "/reports/" + keelson.reports().list(ReportQuery.all().run(run)).items().getFirst().id());
+        String stranger = api.stranger();
+        assertThat(theirs).allSatisfy(path -> {
+            assertThat(api.get(API + path).status()).isEqualTo(200);
+            assertThat(api.get(API + path, "Authorization", stranger).status()).isEqualTo(404);
+        });
+        assertThat(List.of("/board/tasks?run_id=" + run, "/reports?run_id=" + run, "/runs")).allSatisfy(path -> {
+            assertThat(api.get(API + path).json().get("items")).isNotEmpty();
+            assertThat(api.get(API + path, "Authorization", stranger).json().get("items")).isEmpty();
+        });
+    }
+
     /** Each attempt of a run has a report of its own; what was carried over has one from when it was made. */
     @Test
     void aRetriedRunIsReportedOnAgain() {
