@@ -36,7 +36,9 @@ abstract class DecisionCommand extends ActionCommand {
     @Override
     Run act(Link link, Runs runs, String id) {
         if (step == null && INBOX.matcher(id).lookingAt()) {
-            return runs.get(decide(link.keelson().inbox(), id, comment).runId());
+            InboxDecision decided = decide(link.keelson().inbox(), id, comment);
+            said(decided.id() + " is " + decided.decision());
+            return runs.get(decided.runId());
         }
         if (step == null) {
             return decide(runs, id, comment);

@@ -57,6 +57,9 @@ record ErrorReport(int exitCode, String code, String message, List<Problem> prob
                     : message.contains(" run_") ? RUNS : null;
             case "INSUFFICIENT_CREDITS" -> "`keelson credits` shows what there is, `keelson credits grant` adds to it";
             case "APPROVAL_AMBIGUOUS" -> "name one of them with --step";
+            case "INVALID_STATE_TRANSITION" -> message.contains("cannot approve") || message.contains("cannot reject")
+                    ? "`keelson show RUN` says what it waits for, and how to answer"
+                    : null;
             default -> null;
         };
     }
@@ -70,7 +73,8 @@ record ErrorReport(int exitCode, String code, String message, List<Problem> prob
             problems.forEach(problem -> err.println("  " + line(problem)));
         }
         if (!allowed.isEmpty()) {
-            err.println("  possible: " + String.join(", ", allowed));
+            err.println((code.equals("INVALID_STATE_TRANSITION") ? "  it can only become: " : "  possible: ")
+                    + String.join(", ", allowed));
         }
         if (advice != null) {
             err.println("  " + advice);

@@ -1,10 +1,13 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Summary;
 import io.keelson.client.Explanation;
 import io.keelson.client.Task;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -15,6 +18,10 @@ import picocli.CommandLine.Parameters;
         footerHeading = "%nExamples:%n",
         footer = {"  keelson explain latest", "  keelson explain latest report"})
 final class ExplainCommand extends CliCommand {
+
+    /** Reasons that end when somebody answers. */
+    private static final Set<String> HUMAN = Set.of("APPROVAL", "BUDGET_EXCEEDED", "PAUSED", "PLAN_APPROVAL",
+            "RESULT_ACCEPTANCE", "TASK_REVIEW", "TICKET_OPEN");
 
     @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
     String run;
@@ -33,6 +40,7 @@ final class ExplainCommand extends CliCommand {
                 Explanation explanation = task == null ? link.keelson().runs().explain(id)
                         : link.keelson().runs().explainTask(path.substring("/tasks/".length()));
                 print(lines(explanation));
+                answers(explanation).forEach(this::note);
             }
             return ExitCode.OK;
         }
@@ -45,6 +53,18 @@ final class ExplainCommand extends CliCommand {
             }
         }
         throw CliException.usage("TASK_NOT_FOUND", "run " + run + " has no task '" + wanted + "'");
+    }
+
+    /** The commands that end what only people and the world outside can end. */
+    private static List<String> answers(Explanation explanation) {
+        List<String> commands = new ArrayList<>();
+        explanation.reasons().stream().filter(reason -> reason.code().equals("SIGNAL"))
+                .flatMap(reason -> reason.on().stream()).distinct()
+                .map(name -> Summary.send(name, explanation.runId(), Cli.command())).forEach(commands::add);
+        if (explanation.reasons().stream().anyMatch(reason -> HUMAN.contains(reason.code()))) {
+            commands.add("how to answer says: " + Cli.command() + " show " + explanation.runId());
+        }
+        return commands;
     }
 
     private static List<String> lines(Explanation explanation) {

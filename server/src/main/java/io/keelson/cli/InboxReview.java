@@ -44,7 +44,7 @@ final class InboxReview {
         if (item.body() != null) {
             lines.add("  " + Cells.clean(item.body()));
         }
-        if (item.data() != null) {
+        if (item.data() != null && !item.data().isNull()) {
             lines.add("  " + Cells.clean(item.data().toString()));
         }
         if (item.feedback() != null) {

@@ -138,6 +138,8 @@ final class MissionFile {
                                         + lines.of(each.pointer()).map(line -> " (line " + line + ")").orElse("")))
                 .collect(Collectors.toList());
         return CliException.invalid("INVALID_MISSION",
-                file + " is not a mission that can run: " + Amounts.count(problems.size(), "problem"), placed);
+                (file.equals("-") ? "what came on standard input" : file) + " is not a mission that can run: "
+                        + Amounts.count(problems.size(), "problem"),
+                placed);
     }
 }

@@ -99,9 +99,10 @@ final class RunCommand extends CliCommand {
             boolean goal = (mission.document().has("goal") || mission.document().has("task"))
                     && problems.stream().anyMatch(problem -> problem.code().equals("PLAN_REQUIRED"));
             // The inputs of a goal may be those of the template that the server has for it.
-            if (!problems.stream().allMatch(problem -> problem.code().equals("UNKNOWN_TOOL")
-                    || goal && List.of("PLAN_REQUIRED", "INPUT_UNKNOWN").contains(problem.code()))) {
-                throw mission.invalid(problems);
+            List<Problem> certain = problems.stream().filter(problem -> !problem.code().equals("UNKNOWN_TOOL")
+                    && !(goal && List.of("PLAN_REQUIRED", "INPUT_UNKNOWN").contains(problem.code()))).toList();
+            if (!certain.isEmpty()) {
+                throw mission.invalid(certain);
             }
         }
     }

@@ -7,6 +7,7 @@ import io.keelson.client.EscalationQuery;
 import io.keelson.client.Explanation;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
+import io.keelson.client.Page;
 import io.keelson.client.Run;
 import io.keelson.client.RunAttempt;
 import io.keelson.client.RunQuery;
@@ -14,6 +15,7 @@ import io.keelson.client.Runs;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -26,19 +28,33 @@ final class RunDocuments {
 
     /** So many levels of child runs are shown. */
     private static final int LEVELS = 3;
+    /** Among so many runs {@code latest} looks for one that is no child. */
+    private static final int NEWEST = 200;
 
     private RunDocuments() {}
 
-    /** The id that an argument means: {@code latest} is the newest run. */
+    /** The id that an argument means: {@code latest} is the newest run that no other run has started. */
     static String id(Keelson keelson, String argument) {
         if (!argument.equals("latest")) {
             return argument;
         }
-        List<Run> newest = keelson.runs().list(RunQuery.all().limit(1)).items();
-        if (newest.isEmpty()) {
-            throw CliException.failed("RUN_NOT_FOUND", "there are no runs yet", null);
+        Run newest = keelson.runs().list(RunQuery.all().limit(1)).items().stream().findFirst()
+                .orElseThrow(() -> CliException.failed("RUN_NOT_FOUND", "there are no runs yet", null));
+        return newest.parentRunId() == null ? newest.id() : topmost(keelson, newest);
+    }
+
+    /** Among the newest runs the first that is no child; where all of them are, the one that the newest comes from. */
+    private static String topmost(Keelson keelson, Run newest) {
+        Page<Run> page = keelson.runs().list(RunQuery.all().limit(NEWEST));
+        Optional<Run> found = page.items().stream().filter(run -> run.parentRunId() == null).findFirst();
+        if (found.isPresent()) {
+            return found.get().id();
         }
-        return newest.getFirst().id();
+        Run run = newest;
+        while (run.parentRunId() != null) {
+            run = keelson.runs().get(run.parentRunId());
+        }
+        return run.id();
     }
 
     /** What the run waits for, as it is now. */

@@ -6,6 +6,7 @@ import io.keelson.cli.view.Waits;
 import io.keelson.client.Artifact;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
+import io.keelson.client.Step;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.io.IOException;
@@ -43,10 +44,12 @@ final class ShowCommand extends CliCommand {
                 return ExitCode.OK;
             }
             Run shown = runs.get(id);
+            List<Step> steps = runs.steps(id);
             List<String> lines = new ArrayList<>(
-                    Details.lines(shown, RunDocuments.attempts(runs, shown), runs.tasks(id), runs.steps(id),
+                    Details.lines(shown, RunDocuments.attempts(runs, shown), runs.tasks(id), steps,
                             RunDocuments.family(runs, shown), clock().instant(), style()));
             lines.addAll(Summary.lines(shown, artifacts, copies, Cli.command(), style()));
+            lines.addAll(Summary.signals(shown, steps, Cli.command()));
             Waits waits = RunDocuments.waits(link.keelson(), shown);
             if (waits.any()) {
                 lines.addAll(Summary.waiting(waits, Cli.command(), style()));

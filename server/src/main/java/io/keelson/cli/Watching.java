@@ -55,6 +55,9 @@ final class Watching {
 
     private int watch(CliCommand command, Link link, Run run, boolean history) throws StartupException, IOException {
         Clock clock = command.clock();
+        if (!command.json && run.state().equals("created") && run.startAt() != null) {
+            command.note("it starts at " + run.startAt());
+        }
         boolean live = !command.json && Terminals.interactive();
         Display display = command.json ? Display.NONE
                 : live ? LiveDisplay.onTerminal(command.out(), command.style()) : new PlainDisplay(command.out());

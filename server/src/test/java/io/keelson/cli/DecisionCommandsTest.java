@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.Cmd.Result;
 import java.nio.file.Path;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -135,6 +136,60 @@ class DecisionCommandsTest {
         Result approved = shell.run("approve", item, "--comment", "yes", "--watch");
         assertThat(approved.code()).as(approved.err()).isZero();
         assertThat(shell.run("inbox", "--run", first).out()).contains("nothing waits for you");
+    }
+
+    @Test
+    void aRunThatWaitsForASignalSaysWhichAndHowItIsSent() throws Exception {
+        String mission = shell.mission("""
+                plan:
+                  tasks:
+                    - {id: pay, steps: [{tool: signal.wait, input: {name: "${ \\"paid\\" }", timeout_seconds: 900}}]}
+                    - {id: also, steps: [{tool: signal.wait, input: {name: paid}}]}
+                    - {id: nap, steps: [{tool: wait, input: {seconds: 900}}]}
+                """);
+        String run = shell.run("run", mission, "--detach").out().strip();
+        String send = "keelson signal " + run + " paid --payload JSON";
+        Awaitility.await().untilAsserted(() -> assertThat(shell.run("show", run).out())
+                .contains("waits for the signal 'paid' until 2", "waits for the signal 'paid'\n", send)
+                .containsOnlyOnce("send it with"));
+        Result explained = shell.run("explain", run);
+        assertThat(explained.out()).contains("SIGNAL", "'paid'", "TIMER");
+        assertThat(explained.err()).containsOnlyOnce(send);
+        assertThat(shell.run("signal", run, "paid").code()).isZero();
+        assertThat(shell.run("cancel", run).code()).isZero();
+        assertThat(shell.run("show", run).out()).doesNotContain("send it with", "waits for");
+    }
+
+    @Test
+    void theLatestRunIsNoneThatAnotherHasStarted() throws Exception {
+        Result parent = shell.run("run", shell.mission("""
+                plan:
+                  tasks:
+                    - id: a
+                      steps: [{tool: run.start, input: {plan: {tasks: [{id: b, steps: [{tool: noop}]}]}}}]
+                """), "--json");
+        assertThat(parent.code()).as(parent.out() + parent.err()).isZero();
+        assertThat(shell.run("show", "latest").out()).contains("child runs: 1",
+                parent.json().at("/run/id").asString()).doesNotContain("child of run");
+    }
+
+    @Test
+    void whatCannotBeApprovedSaysWhereToLook() throws Exception {
+        String run = shell.run("run", shell.mission("""
+                config: {escalation: {on_exhausted: true}}
+                plan: {tasks: [{id: a, steps: [{tool: fail, retry: {max_attempts: 1}}]}]}
+                """), "--json").json().at("/run/id").asString();
+        assertThat(shell.run("approve", run).err()).contains("[INVALID_STATE_TRANSITION]", "it can only become: ",
+                "`keelson show RUN` says what it waits for");
+        assertThat(shell.run("explain", run).err()).contains("keelson show " + run);
+        assertThat(shell.run("cancel", run).code()).isZero();
+        Result later = shell.run("run", shell.mission("""
+                start_at: 2199-01-01T00:00:00Z
+                plan: {tasks: [{id: a, steps: [{tool: noop}]}]}
+                """), "--timeout", "0");
+        assertThat(later.err()).contains("it starts at 2199-01-01T00:00:00Z");
+        assertThat(shell.run("show", "latest").out()).contains("no tasks yet").doesNotContain("REMARK");
+        assertThat(shell.run("cancel", "latest").code()).isZero();
     }
 
     @Test

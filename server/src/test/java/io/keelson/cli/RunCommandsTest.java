@@ -87,6 +87,9 @@ class RunCommandsTest {
         Result json = shell.run("run", shell.mission("plan: {tasks: [{id: a, stepz: 1}]}"), "--json");
         assertThat(json.code()).isEqualTo(2);
         assertThat(json.json().at("/problems/0/pointer").asString()).isEqualTo("/plan/tasks/0/stepz");
+        Result level = shell.run("run",
+                shell.mission("goal: Ship\nkind: release\nconfig: {autonomy: {level: high}}\ninput: {version: 1}"));
+        assertThat(level.err()).contains(": 1 problem ", "/config/autonomy/level").doesNotContain("PLAN_REQUIRED");
         assertThat(shell.run("show", "01a1fc1a-2040-79ed-8302-73f10cc0903c").err()).contains("[RUN_NOT_FOUND]");
     }
 

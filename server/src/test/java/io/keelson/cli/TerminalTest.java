@@ -73,5 +73,15 @@ class TerminalTest {
         List<String> reviewed = new ArrayList<>(List.of("sh", "-c", "printf 's\\n' | \"$@\"", "sh"));
         reviewed.addAll(Cmd.command("inbox", "--run", run, "--review"));
         assertThat(Cmd.start(folder, Map.of(), reviewed).end().out()).contains("Publish it?", "accept: ", "skipped");
+
+        String proposes = shell.run("run", shell.mission("""
+                plan: {tasks: [{id: a, steps: [{tool: proposal.create, input: {title: Sell it}}]}]}
+                """), "--json").json().at("/run/id").asString();
+        List<String> answered = new ArrayList<>(List.of("sh", "-c", "printf 's\\n' | \"$@\"", "sh"));
+        answered.addAll(Cmd.command("inbox", "--run", proposes, "--review"));
+        assertThat(Cmd.start(folder, Map.of(), answered).end().out()).contains("Sell it", "skipped")
+                .doesNotContain("null");
+        String proposal = shell.run("inbox", "--run", proposes, "--json").json().at("/items/0/id").asString();
+        assertThat(shell.run("reject", proposal).err()).contains(proposal + " is rejected");
     }
 }

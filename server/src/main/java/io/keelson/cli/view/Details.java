@@ -66,7 +66,8 @@ public final class Details {
             table.row(style.dim("(before)"), "", "", "", "", "", "");
             started(table, before, "  ", now, style);
         }
-        lines.addAll(table.lines(0, style));
+        lines.addAll(tasks.isEmpty() && before.size() == 0 ? List.of(style.dim("no tasks yet"))
+                : table.lines(0, style));
         return lines;
     }
 
@@ -154,6 +155,12 @@ public final class Details {
     }
 
     private static String remark(Step step, Style style) {
+        if (step.state().equals("waiting")) {
+            String until = step.nextRunAt() == null ? "" : "until " + step.nextRunAt().truncatedTo(ChronoUnit.SECONDS);
+            return style.yellow(Summary.awaited(step)
+                    .map(name -> "waits for the signal '" + name + "'" + (until.isEmpty() ? "" : " " + until))
+                    .orElse(until));
+        }
         String next = step.state().equals("awaiting_retry") ? next(step.nextRunAt(), style) : "";
         return next + remark(step.errorCode(), step.errorMessage(), "", style)
                 + (step.passedOver() ? style.dim(" (passed over)") : "");

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -170,6 +171,25 @@ public final class Summary {
             lines.add("approve with: " + command + " approve" + which + " --watch");
             lines.add("reject with:  " + command + " reject" + which);
         }
+    }
+
+    /** How the signals that its steps wait for are sent, each name once. */
+    public static List<String> signals(Run run, List<Step> steps, String command) {
+        return run.ended() ? List.of()
+                : steps.stream().map(Summary::awaited).flatMap(Optional::stream).distinct()
+                        .map(name -> send(name, run.id(), command)).toList();
+    }
+
+    /** The name of the signal that a step waits for; empty where it waits for none. */
+    static Optional<String> awaited(Step step) {
+        return step.state().equals("waiting") && "signal.wait".equals(step.tool())
+                ? Optional.ofNullable(step.input().path("name").asString(null)).map(Cells::clean)
+                : Optional.empty();
+    }
+
+    /** The command that sends a run a signal. */
+    public static String send(String signal, String runId, String command) {
+        return "send it with: " + command + " signal " + runId + " " + signal + " --payload JSON --watch";
     }
 
     /** What an approval asks. */
