@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.node.ObjectNode;
@@ -23,6 +24,7 @@ public final class Provider {
     private static final int MAX_BYTES = 1 << 20;
     private static final int MAX_REFERENCE = 500;
     private static final int MAX_MESSAGE = 2_000;
+    private static final Set<Integer> OF_THE_COMMAND = Set.of(400, 402, 422);
     private static final Duration LONGEST_WAIT = Duration.ofHours(1);
 
     private final OutboundClient client;
@@ -50,7 +52,8 @@ public final class Provider {
                     body.toString().getBytes(StandardCharsets.UTF_8), timeout, MAX_BYTES));
             return judge(answer, effect, named);
         } catch (OutboundRefusedException e) {
-            return e.code().equals("RESPONSE_TOO_LARGE") ? new Outcome.Unknown(e.code(), message(e))
+            return e.code().equals("RESPONSE_TOO_LARGE") || effect.repeated()
+                    ? new Outcome.Unknown(e.code(), message(e))
                     : new Outcome.Refused(e.code(), message(e));
         } catch (ConnectException | UnknownHostException | NoRouteToHostException e) {
             return new Outcome.NotDone("PROVIDER_UNREACHABLE", message(e), null);
@@ -85,7 +88,10 @@ public final class Provider {
         return headers;
     }
 
-    /** A refusal is believed, but for those that an earlier attempt still under way may be the cause of. */
+    /**
+     * A refusal is believed. Where an earlier attempt may have arrived only one that speaks of the command is: what a door or
+     * a way elsewhere refuses has not looked at the key, and says nothing of that attempt.
+     */
     private Outcome judge(OutboundResponse answer, ExecutionAdapter.Effect effect, boolean named) {
         int status = answer.status();
         String code = "HTTP_STATUS_" + status;
@@ -96,7 +102,8 @@ public final class Provider {
         if (status == 429) {
             return new Outcome.NotDone(code, message, retryAfter(answer));
         }
-        boolean open = status == 408 || status == 425 || status >= 500 || status == 409 && effect.repeated();
+        boolean open = status == 408 || status == 425 || status >= 500
+                || effect.repeated() && !OF_THE_COMMAND.contains(status);
         return open ? new Outcome.Unknown(code, message) : new Outcome.Refused(code, message);
     }
 

@@ -57,7 +57,9 @@ final class EventStreams {
             return Answer.empty(NO_CONTENT);
         }
         places.requireRoom(call);
-        return Answer.live("text/event-stream", out -> send(new Reader(call, run, out, seen), known, wait))
+        // an id that is none of this run's yet, as of another stream, skips nothing that is to come
+        long from = Math.min(seen, known.lastSeq());
+        return Answer.live("text/event-stream", out -> send(new Reader(call, run, out, from), known, wait))
                 .header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
     }
 

@@ -6,11 +6,14 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Makes text storable: PostgreSQL's jsonb refuses NUL and lone surrogates, so each is replaced by U+FFFD.
+ * Makes text storable: PostgreSQL's jsonb refuses NUL and lone surrogates, so each is replaced by U+FFFD. A number that it
+ * has no room for becomes the text of that number.
  * Text without them is returned as it is, the same object.
  */
 public final class SafeText {
 
+    /** Of a decimal, on either side of the point; PostgreSQL has room for some 16,000 behind it. */
+    private static final int MAX_SCALE = 10_000;
     private static final char REPLACEMENT = '\uFFFD';
 
     private SafeText() {}
@@ -34,6 +37,9 @@ public final class SafeText {
             String text = node.stringValue();
             String clean = clean(text);
             return clean == text ? node : JsonNodeFactory.instance.stringNode(clean);
+        }
+        if (node.isBigDecimal() && Math.abs((long) node.decimalValue().scale()) > MAX_SCALE) {
+            return JsonNodeFactory.instance.stringNode(node.decimalValue().toString());
         }
         if (node.isArray()) {
             ArrayNode array = JsonNodeFactory.instance.arrayNode(node.size());

@@ -1,6 +1,8 @@
 package io.keelson.server.outbound;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -17,6 +19,7 @@ import okhttp3.Callback;
 import okhttp3.ConnectionPool;
 import okhttp3.Dispatcher;
 import okhttp3.Dns;
+import okhttp3.EventListener;
 import okhttp3.HttpUrl;
 import okhttp3.OkHttpClient;
 import okhttp3.Request;
@@ -27,18 +30,39 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends HTTP requests to the public Internet. Other addresses are refused on the address actually connected to, unless
- * the server's configuration allows them. Follows no redirects, keeps no cookies, uses no proxy, never repeats a
- * request by itself. Safe for use by many threads.
+ * the server's configuration allows them. Follows no redirects, keeps no cookies, uses no proxy. Safe for use by many
+ * threads.
+ *
+ * <p>A connection that is kept may have been closed by the other side meanwhile, and whoever sends over it does not learn
+ * whether it arrived. So what only reads is sent again then, and what may change something has a connection of its own.
  */
 public final class OutboundClient implements AutoCloseable {
 
     private static final Set<String> FRAMING = Set.of("host", "content-length", "transfer-encoding", "connection",
             "upgrade", "te", "trailer", "keep-alive", "expect", "accept-encoding");
+    private static final Set<String> READS = Set.of("GET", "HEAD", "OPTIONS");
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
     private static final int MAX_AT_ONCE = 10_000;
 
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final OkHttpClient client;
+    /** Keeps no connections. */
+    private final OkHttpClient single;
+
+    /** Whether a call has made a connection, not used one that was kept. */
+    private static final class Connected {
+        private volatile boolean anew;
+    }
+
+    private static final EventListener NOTING = new EventListener() {
+        @Override
+        public void connectStart(Call call, InetSocketAddress address, Proxy proxy) {
+            Connected connected = call.request().tag(Connected.class);
+            if (connected != null) {
+                connected.anew = true;
+            }
+        }
+    };
 
     public OutboundClient(boolean allowPrivateAddresses) {
         this(allowPrivateAddresses, Dns.SYSTEM);
@@ -52,6 +76,7 @@ public final class OutboundClient implements AutoCloseable {
                 .dispatcher(dispatcher)
                 .connectionPool(new ConnectionPool(20, 30, TimeUnit.SECONDS))
                 .dns(dns)
+                .eventListener(NOTING)
                 .proxy(Proxy.NO_PROXY)
                 .followRedirects(false)
                 .followSslRedirects(false)
@@ -63,6 +88,7 @@ public final class OutboundClient implements AutoCloseable {
             builder.socketFactory(new GuardedSockets());
         }
         this.client = builder.build();
+        this.single = client.newBuilder().connectionPool(new ConnectionPool(0, 1, TimeUnit.SECONDS)).build();
     }
 
     /**
@@ -72,7 +98,35 @@ public final class OutboundClient implements AutoCloseable {
      * @throws IOException when there was no answer: unknown host, no connection, timeout, broken off
      */
     public OutboundResponse send(OutboundRequest request) throws IOException, InterruptedException {
-        Call call = client.newCall(toOkHttp(request));
+        Connected connected = new Connected();
+        if (!READS.contains(request.method())) {
+            return send(single, request, connected);
+        }
+        try {
+            return send(client, request, connected);
+        } catch (OutboundRefusedException | InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            if (connected.anew) {
+                throw e;
+            }
+            return send(single, request, connected);
+        }
+    }
+
+    /**
+     * The same over a connection that may have been kept, for whoever sends again what broke off, whatever it is.
+     *
+     * @throws OutboundRefusedException when the request is not allowed, or the answer is too large
+     * @throws IOException when there was no answer: unknown host, no connection, timeout, broken off
+     */
+    public OutboundResponse sendKept(OutboundRequest request) throws IOException, InterruptedException {
+        return send(client, request, new Connected());
+    }
+
+    private static OutboundResponse send(OkHttpClient over, OutboundRequest request, Connected connected)
+            throws IOException, InterruptedException {
+        Call call = over.newCall(toOkHttp(request, connected));
         call.timeout().timeout(Math.max(1, request.timeout().toMillis()), TimeUnit.MILLISECONDS);
         CompletableFuture<OutboundResponse> answer = new CompletableFuture<>();
         call.enqueue(new Callback() {
@@ -106,13 +160,14 @@ public final class OutboundClient implements AutoCloseable {
         }
     }
 
-    private static Request toOkHttp(OutboundRequest request) throws OutboundRefusedException {
+    private static Request toOkHttp(OutboundRequest request, Connected connected)
+            throws OutboundRefusedException {
         HttpUrl url = HttpUrl.parse(request.url());
         if (url == null || !url.username().isEmpty() || !url.password().isEmpty()) {
             throw new OutboundRefusedException("URL_INVALID",
                     "not an http or https URL, or one with a user and password");
         }
-        Request.Builder builder = new Request.Builder().url(url);
+        Request.Builder builder = new Request.Builder().url(url).tag(Connected.class, connected);
         for (Map.Entry<String, String> header : request.headers().entrySet()) {
             String name = header.getKey().toLowerCase(Locale.ROOT);
             if (FRAMING.contains(name) || name.startsWith("proxy-")) {

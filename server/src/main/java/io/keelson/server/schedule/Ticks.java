@@ -60,7 +60,7 @@ public final class Ticks {
 
     private static final String FORGET = """
             delete from schedule_ticks
-             where schedule_id = ? and scheduled_for < ? and decided_at is not null and not at_work""";
+             where schedule_id = ? and scheduled_for < ? and decided_at < ? and not at_work""";
 
     private static final Duration KEPT = Duration.ofDays(90);
 
@@ -150,11 +150,12 @@ public final class Ticks {
         }
     }
 
-    /** Forgets what became of times of long ago. */
+    /** Forgets what was decided long ago; a time of long ago that was backfilled lately is not to be made once more. */
     void forget(Connection c, UUID schedule, Instant now) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(FORGET)) {
             s.setObject(1, schedule);
             Schedules.time(s, 2, now.minus(KEPT));
+            Schedules.time(s, 3, now.minus(KEPT));
             s.executeUpdate();
         }
     }

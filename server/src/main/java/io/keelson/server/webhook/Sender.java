@@ -248,11 +248,11 @@ final class Sender {
                 throws IOException, InterruptedException {
             OutboundRequest request = request(delivery, place);
             try {
-                return client.send(request);
+                return client.sendKept(request);
             } catch (OutboundRefusedException | InterruptedIOException | ConnectException | UnknownHostException e) {
                 throw e;
             } catch (IOException e) {
-                return client.send(request);
+                return client.sendKept(request);
             }
         }
 

@@ -197,6 +197,28 @@ class CommandApiTest {
     }
 
     @Test
+    void whatADoorRefusesSaysNothingOfAnAttemptThatMayHaveArrived() {
+        provider.next(Mood.HANGS_AFTER, Mood.FORBIDS);
+        JsonNode placed = await(command(place(key(), ORDER)), "completed");
+        assertThat(placed.get("attempts").intValue()).isEqualTo(3);
+        provider.next(Mood.HANGS_AFTER, Mood.FORBIDS, Mood.FORBIDS);
+        assertThat(await(command(place(key(), ORDER)), "unknown").get("error_code").stringValue())
+                .isEqualTo("HTTP_STATUS_401");
+        provider.next(Mood.FORBIDS);
+        assertThat(command(place(key(), ORDER)).get("state").stringValue()).isEqualTo("failed");
+        provider.next(Mood.FAILS, Mood.REFUSES);
+        assertThat(await(command(place(key(), ORDER)), "failed").get("attempts").intValue()).isEqualTo(2);
+    }
+
+    @Test
+    void whatTheProviderAnswersIsKeptWhateverItsNumbers() {
+        provider.next(Mood.ANSWERS_BEYOND_NUMBERS);
+        Answer placed = place(key(), ORDER);
+        assertThat(placed.status()).as(placed.text()).isEqualTo(201);
+        assertThat(command(placed).at("/response/most").stringValue()).isEqualTo("1E+400000");
+    }
+
+    @Test
     void aCommandOfANodeThatDiedIsSentOnceMoreUnderItsKey() {
         String key = key();
         Answer sent = place(key, ORDER);

@@ -116,6 +116,15 @@ class EventStreamTest {
     }
 
     @Test
+    void whoComesWithANumberThatThereIsNotYetMissesNothing() throws IOException {
+        String run = api.create(ApiServer.WAITS);
+        try (BufferedReader lines = lines(open(run, 1_000_000, ""))) {
+            api.post("/api/v1/runs/" + run + "/start", "{}");
+            assertThat(next(lines).id).isEqualTo(2);
+        }
+    }
+
+    @Test
     void aStreamEndsWhenNothingHappensForAsLongAsIsAsked() throws IOException {
         String run = api.create(ApiServer.WAITS);
         try (BufferedReader lines = lines(open(run, 0, "?wait_ms=0"))) {

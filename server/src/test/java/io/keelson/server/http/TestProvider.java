@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -20,7 +21,7 @@ public final class TestProvider implements AutoCloseable {
 
     /** What becomes of the next call that changes something. */
     enum Mood {
-        GOOD, REFUSES, FAILS, BUSY, HANGS_BEFORE, HANGS_AFTER
+        GOOD, REFUSES, FORBIDS, FAILS, BUSY, HANGS_BEFORE, HANGS_AFTER, ANSWERS_BEYOND_NUMBERS
     }
 
     /** One call that changes something. */
@@ -83,6 +84,9 @@ public final class TestProvider implements AutoCloseable {
         switch (mood) {
             case GOOD -> send(exchange, 201, make(path, key));
             case REFUSES -> send(exchange, 422, Json.object().put("error", "no such symbol"));
+            case FORBIDS -> send(exchange, 401, Json.object().put("error", "expired"));
+            case ANSWERS_BEYOND_NUMBERS -> send(exchange, 201,
+                    make(path, key).deepCopy().put("most", new BigDecimal("1e400000")));
             case FAILS -> send(exchange, 500, Json.object());
             case BUSY -> {
                 exchange.getResponseHeaders().add("Retry-After", "1");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -21,5 +22,12 @@ class SafeTextTest {
     void cleansNamesAndValuesOfATree() {
         JsonNode tree = JsonMapper.shared().readTree("{\"a\\u0000\": [\"\\ud800\", 1, {\"b\": null}]}");
         assertThat(SafeText.clean(tree).toString()).isEqualTo("{\"a\uFFFD\":[\"\uFFFD\",1,{\"b\":null}]}");
+    }
+
+    @Test
+    void keepsNumbersThatThereIsNoRoomForAsText() {
+        JsonNode tree = JsonMapper.builder().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build()
+                .readTree("[1e400000, -1e-400000, 1.5, 1e400]");
+        assertThat(SafeText.clean(tree).toString()).isEqualTo("[\"1E+400000\",\"-1E-400000\",1.5,1E+400]");
     }
 }

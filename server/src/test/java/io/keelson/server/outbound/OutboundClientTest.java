@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -145,6 +150,44 @@ class OutboundClientTest {
             assertThatThrownBy(() -> client.send(request)).isInstanceOfSatisfying(OutboundRefusedException.class,
                     e -> assertThat(e.code()).isEqualTo("URL_INVALID"));
         }
+    }
+
+    /** As a server does that speaks HTTP/1.0, or whose patience with idle connections ends first. */
+    @ParameterizedTest
+    @ValueSource(strings = {"GET", "POST"})
+    void aConnectionThatTheOtherSideHasClosedHarmsNoRequest(String method) throws Exception {
+        AtomicInteger connections = new AtomicInteger();
+        try (OutboundClient client = new OutboundClient(true);
+                ServerSocket closing = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Thread.ofVirtual().start(() -> {
+                while (true) {
+                    try (Socket socket = closing.accept()) {
+                        connections.incrementAndGet();
+                        answerOnce(socket);
+                    } catch (IOException e) {
+                        return;
+                    }
+                }
+            });
+            String url = "http://127.0.0.1:" + closing.getLocalPort() + "/";
+            for (int i = 0; i < 4; i++) {
+                assertThat(client.send(new OutboundRequest(method, url, Map.of(), null, Duration.ofSeconds(5), 100))
+                        .status()).isEqualTo(200);
+            }
+        }
+        assertThat(connections).as("each request arrived once").hasValue(4);
+    }
+
+    private static void answerOnce(Socket socket) throws IOException {
+        BufferedReader reader =
+                new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
+        String line = reader.readLine();
+        while (line != null && !line.isEmpty()) {
+            line = reader.readLine();
+        }
+        socket.getOutputStream().write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+                .getBytes(StandardCharsets.ISO_8859_1));
+        socket.getOutputStream().flush();
     }
 
     private OutboundRequest get(String host, String path) {

@@ -341,6 +341,18 @@ class TickerTest {
     }
 
     @Test
+    void aTimeOfLongAgoIsBackfilledOnceHoweverOftenItIsAskedFor() throws Exception {
+        Schedule schedule = add(spec("o", "0 * * * *", Overlap.ALLOW, CatchUp.SKIP));
+        List<Instant> times = List.of(Instant.parse("2025-11-21T08:00:00Z"), Instant.parse("2025-11-21T09:00:00Z"));
+        for (String next : List.of("12:00", "13:00", "14:00")) {
+            database.runInTransaction(c -> ticker.backfill(c, schedule, times));
+            at(next);
+        }
+
+        assertThat(runs.times()).containsExactlyInAnyOrder("08:00", "09:00", "12:00", "13:00", "14:00");
+    }
+
+    @Test
     void whatCannotBeMadeIsToldAndTheNextOneIsTried() throws Exception {
         Schedule schedule = add(spec("f", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
         runs.refuse = new Outcome.Refused("INSUFFICIENT_CREDITS", "too poor");
