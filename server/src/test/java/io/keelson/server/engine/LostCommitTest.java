@@ -31,7 +31,7 @@ class LostCommitTest {
                       tasks:
                         - {id: a, title: A, steps: [{name: one, tool: remote.work}]}
                     """, "remote.work");
-            proxy.lose(loss, "update run_heads");
+            proxy.lose(loss, "merge into run_heads");
             Reply reply = engine.submit(new Command.Pause(run, null, Nodes.WHO)).join();
 
             assertThat(proxy.lost()).isTrue();
