@@ -57,6 +57,7 @@ record ErrorReport(int exitCode, String code, String message, List<Problem> prob
                     : message.contains(" run_") ? RUNS : null;
             case "INSUFFICIENT_CREDITS" -> "`keelson credits` shows what there is, `keelson credits grant` adds to it";
             case "APPROVAL_AMBIGUOUS" -> "name one of them with --step";
+            case "UNKNOWN_PRINCIPAL" -> "`keelson keys` names them; @me is you";
             case "INVALID_STATE_TRANSITION" -> message.contains("cannot approve") || message.contains("cannot reject")
                     ? "`keelson show RUN` says what it waits for, and how to answer"
                     : null;

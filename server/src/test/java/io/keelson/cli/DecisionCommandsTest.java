@@ -130,6 +130,7 @@ class DecisionCommandsTest {
         String item = shell.run("inbox", "--run", first, "--json").json().at("/items/0/id").asString();
         assertThat(item).startsWith("step_");
         assertThat(shell.run("inbox", "assign", item, "@me", "--due", "2h").out()).contains(item);
+        assertThat(shell.run("inbox", "assign", item, "nobody").err()).contains("UNKNOWN_PRINCIPAL", "keelson keys");
         Result listed = shell.run("inbox", "--mine", "--kind", "approval_step");
         assertThat(listed.out()).contains(item, "Publish it?", "in 1h");
         assertThat(listed.err()).contains("keelson inbox --review");

@@ -27,21 +27,40 @@ public final class Reports {
     public record Filter(@Nullable UUID run, @Nullable String type, @Nullable String agent, @Nullable Instant from,
             @Nullable Instant to) {}
 
-    /** Where a page ended: the last report's place in the order of time. */
-    public record Place(Instant createdAt, UUID id) {
-        private static final Place END = new Place(Instant.parse("9999-01-01T00:00:00Z"), new UUID(-1, -1));
+    /**
+     * Where a page ended: the last report's place in the order.
+     *
+     * @param run what is ordered together: the run, or a report of none
+     * @param subject of what it is: the run or a task of it
+     */
+    public record Place(Instant createdAt, UUID run, UUID subject, UUID id) {
+        private static final UUID LAST = new UUID(-1, -1);
+        private static final Place END = new Place(Instant.parse("9999-01-01T00:00:00Z"), LAST, LAST, LAST);
+
+        public static Place of(Report report) {
+            UUID run = report.runId();
+            return new Place(report.createdAt(), run == null ? report.id() : run, report.subject(), report.id());
+        }
     }
 
     private static final String FIELDS = """
             id, report_type, title, run_id, run_attempt, orchestration_task_id, agent, state, tokens, cost, duration_ms,
-            created_at""";
+            coalesce(subject_id, id) as subject, created_at""";
 
+    /**
+     * What one commit has written bears one time: of it each run's own report stands first, before those of its tasks, the
+     * latest task first. The index gives the times, of which each is sorted by itself.
+     */
     private static final String LIST = """
             select %s, '' as content from agent_reports
-             where workspace_id = ? %s and (created_at, id) < (?, ?) and created_at >= ? and created_at < ?
+             where workspace_id = ? %s and created_at <= ? and created_at >= ? and created_at < ?
+               and (created_at, coalesce(run_id, id), coalesce(subject_id = run_id, false), coalesce(subject_id, id), id)
+                   < (?, ?, ?, ?, ?)
                and case when ?::text is null then true else report_type = ? end
                and case when ?::text is null then true else agent = ? end
-             order by created_at desc, id desc limit ?""";
+             order by created_at desc, coalesce(run_id, id) desc, coalesce(subject_id = run_id, false) desc,
+                   coalesce(subject_id, id) desc, id desc
+             limit ?""";
 
     private static final String OF_WORKSPACE = LIST.formatted(FIELDS, "");
     private static final String OF_RUN = LIST.formatted(FIELDS, "and run_id = ?");
@@ -70,10 +89,14 @@ public final class Reports {
                     read.setObject(p++, filter.run());
                 }
                 read.setObject(p++, place.createdAt().atOffset(ZoneOffset.UTC));
-                read.setObject(p++, place.id());
                 read.setObject(p++, (filter.from() == null ? Instant.EPOCH : filter.from()).atOffset(ZoneOffset.UTC));
                 read.setObject(p++,
                         (filter.to() == null ? Place.END.createdAt() : filter.to()).atOffset(ZoneOffset.UTC));
+                read.setObject(p++, place.createdAt().atOffset(ZoneOffset.UTC));
+                read.setObject(p++, place.run());
+                read.setBoolean(p++, place.subject().equals(place.run()));
+                read.setObject(p++, place.subject());
+                read.setObject(p++, place.id());
                 read.setString(p++, filter.type());
                 read.setString(p++, filter.type());
                 read.setString(p++, filter.agent());
@@ -101,7 +124,8 @@ public final class Reports {
                 found.add(new Report(row.getObject("id", UUID.class), row.getString("report_type"),
                         row.getString("title"), row.getObject("run_id", UUID.class),
                         row.getObject("run_attempt", Integer.class),
-                        row.getObject("orchestration_task_id", UUID.class), row.getString("agent"),
+                        row.getObject("orchestration_task_id", UUID.class), row.getObject("subject", UUID.class),
+                        row.getString("agent"),
                         row.getString("state"), row.getLong("tokens"), row.getBigDecimal("cost"),
                         row.getObject("duration_ms", Long.class), row.getString("content"),
                         row.getObject("created_at", OffsetDateTime.class).toInstant()));

@@ -47,13 +47,17 @@ final class ReportActions {
         List<Report> found = reports.list(call.workspace(), filter, after, limit + 1);
         List<Report> shown = found.subList(0, Math.min(limit, found.size()));
         return Answer.ok(Lists.page(shown.stream().map(ReportActions::document).toList(),
-                found.size() <= limit ? null
-                        : cursor.write(shown.getLast().createdAt() + "/" + shown.getLast().id())));
+                found.size() <= limit ? null : cursor.write(position(Reports.Place.of(shown.getLast())))));
     }
 
     private static Reports.Place place(String text) {
-        String[] parts = text.split("/", 2);
-        return new Reports.Place(Instant.parse(parts[0]), UUID.fromString(parts[1]));
+        String[] parts = text.split("/", 4);
+        return new Reports.Place(Instant.parse(parts[0]), UUID.fromString(parts[1]), UUID.fromString(parts[2]),
+                UUID.fromString(parts[3]));
+    }
+
+    private static String position(Reports.Place place) {
+        return place.createdAt() + "/" + place.run() + "/" + place.subject() + "/" + place.id();
     }
 
     private Answer one(Call call) {

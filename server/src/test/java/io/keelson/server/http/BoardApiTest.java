@@ -16,6 +16,8 @@ import io.keelson.server.Invariants;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -140,6 +142,31 @@ class BoardApiTest {
             assertThat(api.get(API + path).json().get("items")).isNotEmpty();
             assertThat(api.get(API + path, "Authorization", stranger).json().get("items")).isEmpty();
         });
+    }
+
+    /** Several that bear one time: the run's own first, then its tasks from the last to the first, page by page. */
+    @Test
+    void reportsOfOneCommitStandInAnOrder() {
+        List<String> tasks = IntStream.range(0, 12).mapToObj(n -> "t" + n).toList();
+        String run = api.create("""
+                {"name": "whole", "start": true, "plan": {"tasks": [%s]}}""".formatted(tasks.stream().map(key -> """
+                {"id": "%s", "steps": [{"tool": "echo", "input": {"text": "x"}}]}""".formatted(key))
+                .collect(Collectors.joining(","))));
+        api.awaitState(run, "completed");
+        api.sql("update agent_reports set created_at = now() where run_id = '" + run + "'");
+
+        List<Report> whole = keelson.reports().list(ReportQuery.all().run(run)).items();
+        assertThat(whole).extracting(Report::title).startsWith("whole").hasSize(13);
+        assertThat(whole.subList(1, 13).reversed()).extracting(Report::title).containsExactlyElementsOf(tasks);
+
+        List<String> paged = new ArrayList<>();
+        String next = "";
+        do {
+            JsonNode page = api.get(API + "/reports?limit=2&run_id=" + run + next).json();
+            page.at("/items").forEach(item -> paged.add(item.get("id").stringValue()));
+            next = "&cursor=" + page.get("next_cursor").asString("");
+        } while (!next.endsWith("="));
+        assertThat(paged).containsExactlyElementsOf(whole.stream().map(Report::id).toList());
     }
 
     /** Each attempt of a run has a report of its own; what was carried over has one from when it was made. */
