@@ -56,9 +56,16 @@ final class EventsCommand extends CliCommand {
         if (archived) {
             return archived();
         }
-        try (Link link = link(); EventStream events = open(link.keelson())) {
+        try (Link link = link()) {
+            return stream(link, run == null ? null : RunDocuments.id(link.keelson(), run));
+        }
+    }
+
+    private int stream(Link link, @Nullable String id) {
+        EventNames names = id == null ? null : new EventNames(link.keelson().runs(), id, clock());
+        try (EventStream events = open(link.keelson(), id)) {
             for (EventStream.Live event = events.next(); event != null && !link.interrupted(); event = events.next()) {
-                out().println(json ? event.data().toString() : line(event));
+                out().println(json ? event.data().toString() : line(event, names));
                 out().flush();
             }
             return link.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
@@ -80,9 +87,9 @@ final class EventsCommand extends CliCommand {
         }
     }
 
-    private EventStream open(Keelson keelson) {
-        if (run != null) {
-            return keelson.runs().eventStream(RunDocuments.id(keelson, run), types, follow, after == null ? 0 : after);
+    private EventStream open(Keelson keelson, @Nullable String id) {
+        if (id != null) {
+            return keelson.runs().eventStream(id, types, follow, after == null ? 0 : after);
         }
         return keelson.eventStream(types, follow, after != null ? after : follow ? null : Long.valueOf(0));
     }
@@ -99,16 +106,23 @@ final class EventsCommand extends CliCommand {
         return amount.signum() == 0 ? Optional.empty() : Optional.of(name + "=" + CreditsCommand.shown(amount));
     }
 
-    private String line(EventStream.Live event) {
+    /** The signal that came or was taken; empty for none. */
+    private static String signal(JsonNode payload) {
+        return payload.path("signal").isString() ? "signal=" + payload.get("signal").stringValue() : "";
+    }
+
+    private String line(EventStream.Live event, @Nullable EventNames names) {
         JsonNode data = event.data();
         JsonNode payload = data.path("payload");
-        String subject = data.path("step_id").isString() ? "step " + data.path("step_id").stringValue()
-                : data.path("task_id").isString() ? "task " + data.path("task_id").stringValue() : "";
+        String subject = names != null ? names.subject(data)
+                : data.path("step_id").isString() ? "step " + data.path("step_id").stringValue()
+                        : data.path("task_id").isString() ? "task " + data.path("task_id").stringValue() : "";
         String change = payload.path("to").isString()
                 ? payload.path("from").asString("") + " → " + payload.path("to").stringValue()
                 : "";
         return Cells.clean(String.join("  ", String.valueOf(event.id()), data.path("created_at").asString(""),
                 run == null ? data.path("run_id").asString("") : "", data.path("event_type").asString(""), subject,
-                change, payload.path("reason").asString(""), money(payload)).replaceAll(" {3,}", "  ").strip());
+                change, payload.path("reason").asString(""), signal(payload), money(payload)).replaceAll(" {3,}", "  ")
+                .strip());
     }
 }

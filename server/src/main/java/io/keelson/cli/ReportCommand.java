@@ -1,6 +1,9 @@
 package io.keelson.cli;
 
 import io.keelson.cli.view.Cells;
+import io.keelson.client.Keelson;
+import io.keelson.client.Report;
+import io.keelson.client.ReportQuery;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.util.List;
@@ -9,24 +12,33 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 @Command(name = "report", description = "Shows a report; it is Markdown.", footerHeading = "%nExamples:%n",
-        footer = {"  keelson report 0199c0de-0000-7000-8000-000000000001 > report.md"})
+        footer = {"  keelson report latest", "  keelson report 0199c0de-0000-7000-8000-000000000001 > report.md"})
 final class ReportCommand extends CliCommand {
 
-    @Parameters(index = "0", paramLabel = "ID", description = "The report's id, as keelson reports lists it.")
+    @Parameters(index = "0", paramLabel = "ID",
+            description = "The report's id, as keelson reports lists it, or latest: "
+                    + "the newest report of the latest run, which is its own once it has ended.")
     String id = "";
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = link()) {
+            String wanted = id.equals("latest") ? newest(link.keelson()) : id;
             if (json) {
-                print(link.keelson().reports().document(id));
+                print(link.keelson().reports().document(wanted));
                 return ExitCode.OK;
             }
-            String content = Objects.requireNonNullElse(link.keelson().reports().get(id).content(), "");
+            String content = Objects.requireNonNullElse(link.keelson().reports().get(wanted).content(), "");
             List<String> lines = content.lines()
                     .map(line -> " ".repeat(line.length() - line.stripLeading().length()) + Cells.clean(line)).toList();
             print(lines);
             return ExitCode.OK;
         }
+    }
+
+    private static String newest(Keelson keelson) {
+        String run = RunDocuments.id(keelson, "latest");
+        return keelson.reports().list(ReportQuery.all().run(run).limit(1)).items().stream().findFirst().map(Report::id)
+                .orElseThrow(() -> CliException.failed("REPORT_NOT_FOUND", "run " + run + " has no reports yet", null));
     }
 }

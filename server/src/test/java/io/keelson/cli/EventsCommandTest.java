@@ -41,6 +41,9 @@ class EventsCommandTest {
             List<String> lines = shell.lines("events", "latest");
             assertThat(lines.getFirst()).startsWith("1  ").contains("  run_created");
             assertThat(lines.getLast()).contains("run_completed").endsWith("running → completed  credits_refunded=1");
+            assertThat(lines).anySatisfy(line -> assertThat(line).contains("task_started  task a  "))
+                    .anySatisfy(line -> assertThat(line).contains("step_completed  step a/step-1  "));
+            assertThat(shell.lines("report", "latest").getFirst()).isEqualTo("# short");
             List<String> json = shell.lines("events", "--types", "step_completed", "--json");
             assertThat(json).hasSize(1);
             assertThat(JsonMapper.shared().readTree(json.getFirst()).get("step").intValue()).isEqualTo(1);
