@@ -7,6 +7,9 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface BulkDoor {
 
+    /** What never ceases to stand in the way: a workspace that is closed is not opened again. */
+    String FOR_GOOD = "WORKSPACE_CLOSED";
+
     /**
      * Asked before each of them.
      *

@@ -101,10 +101,14 @@ public final class BulkDriver implements AutoCloseable {
         String obstacle = tell(claimed.job(), runs, tally);
         Duration pause = Duration.ofMillis(1_000L * runs.size() / claimed.job().order().perSecond());
         database.runInTransaction(c -> {
-            if (obstacle != null) {
+            boolean forGood = BulkDoor.FOR_GOOD.equals(obstacle);
+            if (obstacle != null && !forGood) {
                 jobs.postpone(c, claimed, obstacle, A_WHILE);
-            } else {
-                jobs.counted(c, claimed, tally.changed, tally.unchanged, tally.refused, pause);
+                return;
+            }
+            jobs.counted(c, claimed, tally.changed, tally.unchanged, tally.refused, pause);
+            if (forGood) {
+                jobs.stop(c, claimed.job().workspaceId(), claimed.job().id());
             }
         });
     }

@@ -23,7 +23,7 @@ public final class RetryDoor implements BulkDoor {
     public @Nullable String closed(UUID workspace) {
         WorkspaceRow row = workspaces.find(workspace).orElse(null);
         if (row == null || row.closed()) {
-            return ErrorCode.WORKSPACE_CLOSED.name();
+            return FOR_GOOD;
         }
         if (row.limits().byName().isEmpty()) {
             return null;

@@ -9,11 +9,8 @@ import io.keelson.server.webhook.Endpoints;
 import io.keelson.server.webhook.Topics;
 import io.keelson.server.webhook.WebhookRoom;
 import java.io.IOException;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -88,7 +85,7 @@ final class WebhookActions {
 
     private static Endpoint.Wish wish(Fields fields) {
         String url = fields.optionalText("url", MAX_URL);
-        if (url != null && !url.isBlank() && !usable(url)) {
+        if (url != null && !url.isBlank() && !Endpoint.usable(url)) {
             fields.problem("INVALID_VALUE", "url",
                     "must be an http or https URL with a host, without user and password or a fragment");
         }
@@ -107,17 +104,6 @@ final class WebhookActions {
                 fields.clears("description"), events == null ? null : events.stream().distinct().toList(), channel,
                 fields.clears("channel"),
                 fields.has("enabled") ? Boolean.valueOf(fields.flag("enabled", true)) : null);
-    }
-
-    private static boolean usable(String url) {
-        try {
-            URI uri = new URI(url);
-            return uri.getScheme() != null
-                    && List.of("http", "https").contains(uri.getScheme().toLowerCase(Locale.ROOT))
-                    && uri.getHost() != null && uri.getRawUserInfo() == null && uri.getRawFragment() == null;
-        } catch (URISyntaxException e) {
-            return false;
-        }
     }
 
     private Answer remove(Call call) throws IOException {

@@ -91,6 +91,12 @@ public final class OutboundClient implements AutoCloseable {
         this.single = client.newBuilder().connectionPool(new ConnectionPool(0, 1, TimeUnit.SECONDS)).build();
     }
 
+    /** Whether a request to it can be sent at all, whoever may be there. */
+    public static boolean understands(String url) {
+        HttpUrl parsed = HttpUrl.parse(url);
+        return parsed != null && parsed.username().isEmpty() && parsed.password().isEmpty();
+    }
+
     /**
      * Sends and waits for the whole answer. An interrupt ends the request before this returns.
      *
@@ -162,12 +168,11 @@ public final class OutboundClient implements AutoCloseable {
 
     private static Request toOkHttp(OutboundRequest request, Connected connected)
             throws OutboundRefusedException {
-        HttpUrl url = HttpUrl.parse(request.url());
-        if (url == null || !url.username().isEmpty() || !url.password().isEmpty()) {
+        if (!understands(request.url())) {
             throw new OutboundRefusedException("URL_INVALID",
                     "not an http or https URL, or one with a user and password");
         }
-        Request.Builder builder = new Request.Builder().url(url).tag(Connected.class, connected);
+        Request.Builder builder = new Request.Builder().url(request.url()).tag(Connected.class, connected);
         for (Map.Entry<String, String> header : request.headers().entrySet()) {
             String name = header.getKey().toLowerCase(Locale.ROOT);
             if (FRAMING.contains(name) || name.startsWith("proxy-")) {

@@ -1,7 +1,11 @@
 package io.keelson.server.webhook;
 
+import io.keelson.server.outbound.OutboundClient;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -29,4 +33,17 @@ public record Endpoint(UUID id, UUID workspaceId, String url, @Nullable String d
 
     /** With a new secret: the only time that it is shown. */
     public record WithSecret(Endpoint endpoint, String secret) {}
+
+    /** Whether a request to it can be sent at all, whoever may be there. */
+    public static boolean usable(String url) {
+        try {
+            URI uri = new URI(url);
+            return uri.getScheme() != null
+                    && List.of("http", "https").contains(uri.getScheme().toLowerCase(Locale.ROOT))
+                    && uri.getHost() != null && uri.getRawUserInfo() == null && uri.getRawFragment() == null
+                    && OutboundClient.understands(url);
+        } catch (URISyntaxException e) {
+            return false;
+        }
+    }
 }

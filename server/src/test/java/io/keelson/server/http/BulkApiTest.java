@@ -3,6 +3,8 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -143,6 +145,33 @@ class BulkApiTest {
         assertThat(stopped.get("state").stringValue()).isEqualTo("stopped");
         assertThat(stopped.get("changed").longValue()).isLessThan(3);
         assertThat(runs.stream().filter(run -> api.run(run).get("attempt_number").intValue() == 1)).isNotEmpty();
+    }
+
+    @Test
+    void retriesInAWorkspaceThatIsClosedEnd() {
+        String bearer = api.stranger();
+        for (int i = 0; i < 6; i++) {
+            api.post("/api/v1/runs", FAILS.formatted("closing", 9), "Authorization", bearer);
+        }
+        Awaitility.await().until(() -> api.send("GET", "/api/v1/runs?state=failed", null, "Authorization", bearer)
+                .json().get("items").size() == 6);
+        String job = api.post("/api/v1/runs:retry", "{\"filter\": {\"tags\": [\"closing\"]}, \"per_second\": 1}",
+                "Authorization", bearer).json().get("id").stringValue();
+        api.sql("update workspaces set closed_at = now() where id = (select workspace_id from bulk_jobs where id = '%s')"
+                .formatted(job));
+
+        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> state(job).equals("stopped"));
+    }
+
+    /** As nobody's key opens a closed workspace. */
+    private static String state(String job) {
+        return api.database().withConnection(c -> {
+            try (Statement statement = c.createStatement();
+                    ResultSet row = statement.executeQuery("select state from bulk_jobs where id = '" + job + "'")) {
+                row.next();
+                return row.getString(1);
+            }
+        });
     }
 
     @Test

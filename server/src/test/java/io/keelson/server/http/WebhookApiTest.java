@@ -289,6 +289,9 @@ class WebhookApiTest {
                 .containsExactlyInAnyOrder("INVALID_VALUE /url", "INVALID_VALUE /events/0", "EMPTY /channel");
         assertThat(problems("{\"url\": \"https://u:p@a.b/\", \"events\": []}")).containsExactlyInAnyOrder(
                 "INVALID_VALUE /url", "EMPTY /events");
+        for (String url : List.of("https://a.b:99999/", "https://a.b:0/", "https://[::1%25lo]/")) {
+            assertThat(problems("{\"url\": \"" + url + "\"}")).as(url).containsExactly("INVALID_VALUE /url");
+        }
         JsonNode webhook = made("");
         for (String body : List.of("{}", "{\"dead\": true, \"from\": \"2026-01-01T00:00:00Z\"}")) {
             assertThat(api.post(path(webhook) + "/redeliver", body).json().get("code").stringValue())
