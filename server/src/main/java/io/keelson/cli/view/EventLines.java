@@ -1,6 +1,7 @@
 package io.keelson.cli.view;
 
 import io.keelson.client.Event;
+import io.keelson.client.Step;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -94,6 +95,10 @@ public final class EventLines {
         TaskLine.StepLine step = task.openSteps.get(Objects.requireNonNull(event.stepId()));
         if (to.equals("waiting_approval")) {
             return name + " " + style.state(to) + ": " + TreeView.question(model.step(event.stepId()));
+        }
+        Step listed = model.step(event.stepId());
+        if (to.equals("waiting") && listed != null) {
+            return Summary.awaited(listed).map(signal -> name + " waits for the signal '" + signal + "'").orElse(null);
         }
         if (to.equals("awaiting_retry")) {
             return name + " tries again" + (step == null ? "" : at(step.nextRunAt) + after(step.error));

@@ -47,7 +47,10 @@ public final class RunModel {
         return unnamed;
     }
 
-    /** True when a step has asked a human since steps were listed, so that its question may have been a template then. */
+    /**
+     * True when a step has asked a human or waits for a signal since steps were listed, so that its question or the
+     * signal's name may have been a template then.
+     */
     public boolean asked() {
         return asked;
     }
@@ -161,10 +164,12 @@ public final class RunModel {
         step.state = to;
         step.error = error(event);
         step.nextRunAt = nextRun(event);
-        if (to.equals("waiting_approval")) {
+        Step listed = steps.get(stepId);
+        if (to.equals("waiting_approval")
+                || to.equals("waiting") && listed != null && "signal.wait".equals(listed.tool())) {
             asked = true;
         }
-        step.named = steps.get(stepId);
+        step.named = listed;
         if (step.named == null || asked) {
             unnamed = true;
         }

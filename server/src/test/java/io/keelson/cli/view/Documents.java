@@ -53,6 +53,11 @@ final class Documents {
                 input)), Step.class);
     }
 
+    static Step signal(String id, String taskId, String state, String name) {
+        return Json.to(Json.of(Map.of("id", id, "taskId", taskId, "name", id, "tool", "signal.wait", "state", state,
+                "input", Map.of("name", name))), Step.class);
+    }
+
     Event task(String key, String to) {
         return event(key, null, "task_moved", Map.of("to", to));
     }

@@ -3,6 +3,7 @@ package io.keelson.cli.view;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.client.Event;
+import io.keelson.client.Step;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -44,6 +45,22 @@ class EventLinesTest {
                         "a running, attempt 2", "a waits for a human: a review", "ticket t-7: it is broken",
                         "ticket t-7 answered: resume", "run is planned again: asked for", "run has plan version 2",
                         "run waits for its result to be accepted");
+    }
+
+    /** What it waits for is known from the lists, which are read again then. */
+    @Test
+    void namesTheSignalThatAStepWaitsFor() {
+        RunModel model = RunModelTest.model("a");
+        Step pending = Documents.signal("w", "a", "pending", "${ .inputs.name }");
+        Step waiting = Documents.signal("w", "a", "waiting", "paid");
+        model.name(List.of(Documents.task("a")), List.of(pending));
+        Event event = documents.step("a", "w", "waiting");
+        model.apply(event);
+        assertThat(model.unnamed() && model.asked()).isTrue();
+        model.name(List.of(Documents.task("a")), List.of(waiting));
+        assertThat(EventLines.line(event, model, Style.PLAIN)).endsWith(" a waits for the signal 'paid'");
+        model.apply(documents.step("a", "s", "waiting"));
+        assertThat(model.asked()).isFalse();
     }
 
     @Test
