@@ -80,7 +80,8 @@ class OutsideCommandsTest {
         assertThat(parent.childCount()).isEqualTo(1);
         assertThat(shell.lines("show", parent.id()))
                 .contains("of recipe " + recipe + " version 1, child runs: 1, cost 0");
-        assertThat(shell.lines("show", "latest")).contains("child of run " + parent.id());
+        assertThat(shell.lines("show", keelson.runs().children(parent.id()).getFirst().id()))
+                .contains("child of run " + parent.id());
     }
 
     @Test
