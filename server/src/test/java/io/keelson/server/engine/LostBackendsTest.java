@@ -15,7 +15,10 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -103,18 +106,29 @@ class LostBackendsTest {
         engine.submit(new Command.Create(run, true, Nodes.WHO)).thenAccept(reply -> asked.put(run.id(), true));
     }
 
-    /** Each of the pool's connections can be had at the same time: none of them has leaked. */
+    /**
+     * Each of the pool's connections can be had at the same time: none of them has leaked. One that was ended just after it
+     * was used is still taken for a good one, until somebody uses it: here.
+     */
     private static void allConnectionsAreThere(Database database) throws InterruptedException {
         CountDownLatch held = new CountDownLatch(POOL);
         CompletableFuture<Void> enough = new CompletableFuture<>();
+        List<Thread> holders = new ArrayList<>();
         for (int i = 0; i < POOL; i++) {
-            Thread.ofVirtual().start(() -> database.withConnection(connection -> {
+            holders.add(Thread.ofVirtual().start(() -> database.withConnection(connection -> {
                 held.countDown();
                 enough.join();
-                return connection;
-            }));
+                try (Statement ask = connection.createStatement()) {
+                    return ask.execute("select 1");
+                } catch (SQLException ended) {
+                    return false;
+                }
+            })));
         }
         assertThat(held.await(30, TimeUnit.SECONDS)).as("all %s connections at once", POOL).isTrue();
         enough.complete(null);
+        for (Thread holder : holders) {
+            holder.join();
+        }
     }
 }
