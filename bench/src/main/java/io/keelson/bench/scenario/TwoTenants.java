@@ -3,13 +3,16 @@ package io.keelson.bench.scenario;
 import io.keelson.bench.contender.ContenderKind;
 import io.keelson.bench.contender.Outcome;
 import io.keelson.bench.server.KeelsonServer;
+import io.keelson.bench.server.SlowAnswers;
 import io.keelson.client.ApiKey;
 import io.keelson.client.ApiKeyRequest;
 import io.keelson.client.Keelson;
+import io.keelson.client.Run;
 import io.keelson.client.plan.Mission;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -24,8 +27,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One workspace submits a run a second; how long it takes alone, while another one submits a flood, and while that waits for
- * the same slots.
+ * Workspaces of which each submits a run a second: how long one takes while they have the server to themselves, while
+ * another one submits a flood, and while that waits for the same slots. There are several so that a hundredth of their runs
+ * is more than the slowest one.
  */
 public final class TwoTenants implements Scenario {
     public static final String TITLE = "A quiet workspace";
@@ -34,8 +38,9 @@ public final class TwoTenants implements Scenario {
     public static final String FLOODED = "beside another's flood";
     private static final Duration PATIENCE = Duration.ofMinutes(10);
     private static final int FLOODING = 16;
-    private static final int SAMPLES_PER_SECOND_MEASURED = 6;
-    private static final int FEWEST = 3;
+    private static final int QUIET = 4;
+    private static final int SAMPLES_PER_SECOND_MEASURED = 4 * QUIET;
+    private static final int FEWEST = QUIET;
     private static final BigDecimal CREDITS = new BigDecimal(1_000_000);
 
     @Override
@@ -56,21 +61,28 @@ public final class TwoTenants implements Scenario {
     @Override
     public void measure(Bench bench) throws Exception {
         int samples = Math.max(FEWEST, (int) (bench.sizes().seconds() * SAMPLES_PER_SECOND_MEASURED));
-        try (KeelsonServer server = bench.turn().server("node",
-                Map.of("KEELSON_EXECUTORS", "16", "KEELSON_ALLOWED_COMMANDS", "sleep"))) {
-            Keelson quiet = tenant(server.client(), "quiet");
+        try (SlowAnswers model = new SlowAnswers();
+                KeelsonServer server = bench.turn().server("node",
+                        Map.of("KEELSON_EXECUTORS", "16", "KEELSON_ALLOW_PRIVATE_ADDRESSES", "true"))) {
+            Mission mission = asking(model.url(200));
+            List<Keelson> quiet = new ArrayList<>();
+            for (int i = 1; i <= QUIET; i++) {
+                quiet.add(tenant(server.client(), "quiet " + i));
+            }
             Keelson flood = tenant(server.client(), "flood");
-            oneASecond(quiet, FEWEST);
-            bench.latency(ALONE, bench.watch(() -> oneASecond(quiet, samples)));
+            warmUp(tenant(server.client(), "earlier"), asking(model.url(0)), bench.sizes().warmup());
+            oneASecond(quiet, mission, FEWEST);
+            bench.latency(ALONE, bench.watch(() -> oneASecond(quiet, mission, samples)));
             try (ExecutorService flooding = Executors.newSingleThreadExecutor()) {
                 Future<?> submitted = flooding.submit(() -> {
-                    submit(flood, bench.sizes().recovered());
+                    submit(flood, mission, bench.sizes().recovered());
                     return null;
                 });
-                bench.latency(SUBMITTED, bench.watch(() -> oneASecond(quiet, samples, () -> !submitted.isDone())));
+                bench.latency(SUBMITTED,
+                        bench.watch(() -> oneASecond(quiet, mission, samples, () -> !submitted.isDone())));
                 submitted.get();
             }
-            bench.latency(FLOODED, bench.watch(() -> oneASecond(quiet, samples)));
+            bench.latency(FLOODED, bench.watch(() -> oneASecond(quiet, mission, samples)));
         }
     }
 
@@ -83,18 +95,29 @@ public final class TwoTenants implements Scenario {
         return tenant;
     }
 
-    /** A step that takes a slot for a fifth of a second and no processor. */
-    private static Mission mission() {
+    /** A step that holds a slot until it is answered, and the processors hardly at all. */
+    private static Mission asking(String url) {
         return Mission.named("work").start()
-                .task("work", task -> task.step("work", "process.run", Map.of("argv", List.of("sleep", "0.2"))));
+                .task("work", task -> task.step("work", "http.request", Map.of("url", url)));
     }
 
-    private static Outcome oneASecond(Keelson client, int count) throws InterruptedException {
-        return oneASecond(client, count, () -> true);
+    /** As many callers as the flood has let runs of no duration be done one after the other. */
+    private static void warmUp(Keelson client, Mission mission, double seconds) throws Exception {
+        long end = System.nanoTime() + (long) (seconds * TimeUnit.SECONDS.toNanos(1));
+        call(Collections.<Callable<@Nullable Void>>nCopies(FLOODING, () -> {
+            while (System.nanoTime() < end) {
+                client.runs().awaitEnd(client.runs().create(mission).id(), PATIENCE);
+            }
+            return null;
+        }));
+    }
+
+    private static Outcome oneASecond(List<Keelson> clients, Mission mission, int count) throws InterruptedException {
+        return oneASecond(clients, mission, count, () -> true);
     }
 
     /** @param still asked before each run but the first few; no further one is begun once it says no */
-    private static Outcome oneASecond(Keelson client, int most, BooleanSupplier still)
+    private static Outcome oneASecond(List<Keelson> clients, Mission mission, int most, BooleanSupplier still)
             throws InterruptedException {
         long start = System.nanoTime();
         List<Long> latencies = new ArrayList<>();
@@ -102,8 +125,9 @@ public final class TwoTenants implements Scenario {
             List<Future<@Nullable Long>> runs = new ArrayList<>();
             for (int i = 0; i < most; i++) {
                 boolean always = i < FEWEST;
-                runs.add(clock.schedule(() -> always || still.getAsBoolean() ? latency(client) : null, i,
-                        TimeUnit.SECONDS));
+                Keelson client = clients.get(i % clients.size());
+                runs.add(clock.schedule(() -> always || still.getAsBoolean() ? latency(client, mission) : null,
+                        i * 1_000L / clients.size(), TimeUnit.MILLISECONDS));
             }
             for (Future<@Nullable Long> run : runs) {
                 Long latency = run.get(PATIENCE.toSeconds() + most, TimeUnit.SECONDS);
@@ -120,20 +144,20 @@ public final class TwoTenants implements Scenario {
                 latencies.stream().mapToLong(Long::longValue).toArray());
     }
 
-    private static @Nullable Long latency(Keelson client) {
+    private static @Nullable Long latency(Keelson client, Mission mission) {
         long before = System.nanoTime();
-        client.runs().awaitEnd(client.runs().create(mission()).id(), PATIENCE);
+        client.runs().awaitEnd(client.runs().create(mission).id(), PATIENCE);
         return System.nanoTime() - before;
     }
 
-    private static void submit(Keelson client, int count) throws Exception {
-        try (ExecutorService creators = Executors.newFixedThreadPool(FLOODING)) {
-            List<Callable<String>> calls = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                calls.add(() -> client.runs().create(mission()).id());
-            }
-            for (Future<String> made : creators.invokeAll(calls)) {
-                made.get();
+    private static void submit(Keelson client, Mission mission, int count) throws Exception {
+        call(Collections.<Callable<Run>>nCopies(count, () -> client.runs().create(mission)));
+    }
+
+    private static <T> void call(List<Callable<T>> calls) throws Exception {
+        try (ExecutorService callers = Executors.newFixedThreadPool(FLOODING)) {
+            for (Future<T> called : callers.invokeAll(calls)) {
+                called.get();
             }
         }
     }

@@ -9,6 +9,9 @@ import tools.jackson.databind.node.ObjectNode;
 /** All that is served. */
 final class Routes {
 
+    /** Few enough that another's work gets a processor soon, enough to keep them busy. */
+    private static final int AT_ONCE_OF_ONE_WORKSPACE = 2 * Runtime.getRuntime().availableProcessors();
+
     private Routes() {}
 
     /** @param openApi the document about them, which is served as it is when it is asked for */
@@ -21,7 +24,8 @@ final class Routes {
         Admission admission = new Admission(reads);
         CreditDoor credits = new CreditDoor(rooms.money(), reads);
         RecipeMissions missions = new RecipeMissions(rooms.database(), rooms.recipes(), rooms.missions());
-        RunCreation creation = new RunCreation(missions, rooms.ids(), reads, admission, credits, submission);
+        Turnstile turnstile = new Turnstile(AT_ONCE_OF_ONE_WORKSPACE, System::nanoTime);
+        RunCreation creation = new RunCreation(missions, rooms.ids(), reads, admission, credits, submission, turnstile);
         creation.addTo(table);
         new RecipeActions(rooms.recipes(), rooms.database(), rooms.missions(), missions, creation, reads, rooms.ids(),
                 new KeyedTransaction(rooms.database(), rooms.keys())).addTo(table);

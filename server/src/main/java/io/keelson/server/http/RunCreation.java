@@ -33,15 +33,17 @@ final class RunCreation {
     private final Admission admission;
     private final CreditDoor credits;
     private final Submission submission;
+    private final Turnstile turnstile;
 
     RunCreation(RecipeMissions missions, Ids ids, Reads reads, Admission admission, CreditDoor credits,
-            Submission submission) {
+            Submission submission, Turnstile turnstile) {
         this.missions = missions;
         this.ids = ids;
         this.reads = reads;
         this.admission = admission;
         this.credits = credits;
         this.submission = submission;
+        this.turnstile = turnstile;
     }
 
     void addTo(Route.Table table) {
@@ -51,7 +53,10 @@ final class RunCreation {
 
     private Answer create(Call call) throws IOException, InterruptedException {
         call.query().done();
-        return answer(call, make(call, missions.read(call.workspace(), document(call.body()))));
+        JsonNode document = document(call.body());
+        try (Turnstile.Turn _ = turnstile.enter(call.workspace())) {
+            return answer(call, make(call, missions.read(call.workspace(), document)));
+        }
     }
 
     private Answer answer(Call call, Made made) {
@@ -61,16 +66,21 @@ final class RunCreation {
 
     /** One run of a recipe. */
     Answer run(Call call, RecipeMissions.Drawn drawn) throws InterruptedException {
-        return answer(call, make(call, drawn));
+        try (Turnstile.Turn _ = turnstile.enter(call.workspace())) {
+            return answer(call, make(call, drawn));
+        }
     }
 
     /** One task for one agent, begun at once; its life has the states of that contract. */
     private Answer runAgent(Call call) throws IOException, InterruptedException {
         call.query().done();
-        RecipeMissions.Drawn drawn = missions.read(call.workspace(), AgentRun.mission(call.fields()));
-        Made made = make(call, drawn);
-        ObjectNode answer = AgentRun.document(made.run, drawn.mission(), reads.run(call.workspace(), made.run));
-        return made.anew ? Answer.created("/api/v1/runs/" + made.run, answer) : Answer.ok(answer);
+        JsonNode mission = AgentRun.mission(call.fields());
+        try (Turnstile.Turn _ = turnstile.enter(call.workspace())) {
+            RecipeMissions.Drawn drawn = missions.read(call.workspace(), mission);
+            Made made = make(call, drawn);
+            ObjectNode answer = AgentRun.document(made.run, drawn.mission(), reads.run(call.workspace(), made.run));
+            return made.anew ? Answer.created("/api/v1/runs/" + made.run, answer) : Answer.ok(answer);
+        }
     }
 
     /** @param anew false for one that bears the external id and was there */
