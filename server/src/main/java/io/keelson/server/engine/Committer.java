@@ -27,10 +27,10 @@ final class Committer implements AutoCloseable {
     Committer(Database database, RunStore store, Ids ids, Aftermath node, int loopCount,
             Supplier<Prices> prices, Observer observer) {
         this.observer = observer;
+        DatabaseTime time = new DatabaseTime(System::nanoTime);
         for (int i = 0; i < loopCount; i++) {
             CommitLoop loop = new CommitLoop(database,
-                    new Flush(store, new ViewCache(VIEW_ROWS / loopCount), ids, node,
-                            new DatabaseTime(System::nanoTime), prices, observer));
+                    new Flush(store, new ViewCache(VIEW_ROWS / loopCount), ids, node, time, prices, observer));
             loops.add(loop);
             threads.add(Thread.ofPlatform().name("committer-" + i).start(loop));
         }

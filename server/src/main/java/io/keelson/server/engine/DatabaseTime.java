@@ -8,28 +8,41 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The database's clock between two looks at it: what it said last and what has passed since by a clock that never jumps.
- * Too old a word counts as none, so a process that stood still asks again. Not thread-safe.
+ * Too old a word counts as none, so a process that stood still asks again. All commits of a node go by the same one, and it
+ * never goes back, however late the database's word arrives: what was committed later is not dated earlier. For any number
+ * of threads.
  */
 final class DatabaseTime {
-    private static final long FRESH_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final Duration FRESH = Duration.ofSeconds(1);
 
     private final LongSupplier nanos;
     private @Nullable Instant said;
     private long at;
+    private Instant latest = Instant.MIN;
 
     /** @param nanos a clock that never jumps, as {@link System#nanoTime} is one */
     DatabaseTime(LongSupplier nanos) {
         this.nanos = nanos;
     }
 
-    void set(Instant now) {
+    synchronized void set(Instant now) {
         said = now;
         at = nanos.getAsLong();
+        latest = noEarlier(now);
     }
 
     /** The time, in microseconds; null when the database must be asked. */
-    @Nullable Instant now() {
+    synchronized @Nullable Instant now() {
         long passed = nanos.getAsLong() - at;
-        return said == null || passed > FRESH_NANOS ? null : said.plusNanos(passed).truncatedTo(ChronoUnit.MICROS);
+        if (said == null || passed > FRESH.toNanos()) {
+            return null;
+        }
+        latest = noEarlier(said.plusNanos(passed).truncatedTo(ChronoUnit.MICROS));
+        return latest;
+    }
+
+    /** A word is never that late: the database's clock has been set back. */
+    private Instant noEarlier(Instant now) {
+        return now.isAfter(latest) || now.plus(FRESH).isBefore(latest) ? now : latest;
     }
 }
