@@ -154,7 +154,7 @@ public final class TwoTenants implements Scenario {
         call(Collections.<Callable<Run>>nCopies(count, () -> client.runs().create(mission)));
     }
 
-    private static <T> void call(List<Callable<T>> calls) throws Exception {
+    private static <T extends @Nullable Object> void call(List<Callable<T>> calls) throws Exception {
         try (ExecutorService callers = Executors.newFixedThreadPool(FLOODING)) {
             for (Future<T> called : callers.invokeAll(calls)) {
                 called.get();
