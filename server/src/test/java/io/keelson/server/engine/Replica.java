@@ -22,7 +22,6 @@ import io.keelson.server.run.RunStore;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -58,23 +57,19 @@ final class Replica implements Mirror, AutoCloseable {
     /** A node's life: what it remembers goes with it. */
     private final class Node implements Aftermath {
         private final ViewCache views = new ViewCache(Integer.MAX_VALUE);
-        private final DatabaseTime time = new DatabaseTime(() -> this.nanos);
-        private final Flush flush = new Flush(store, views, this::next, this, time,
-                () -> story.prices(), Observer.NONE);
         private Batch batch;
         private Iterator<UUID> ids;
-        private long nanos;
 
         private List<Pending> commit(Batch told) throws SQLException {
             batch = told;
             told.loaded().forEach(views::drop);
-            if (told.locked()) {
-                nanos += Duration.ofMinutes(1).toNanos();
-            } else {
+            DatabaseTime time = new DatabaseTime(() -> 0);
+            if (!told.locked()) {
                 time.set(told.now());
             }
             List<Pending> pending = told.commands().stream().map(Pending::new).toList();
-            flush.run(connection, pending);
+            new Flush(store, views, this::next, this, time, () -> story.prices(), Observer.NONE).run(connection,
+                    pending);
             assertThat(ids).as("ids left over").isExhausted();
             return pending;
         }
