@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The database's clock between two looks at it: what it said last and what has passed since by a clock that never jumps.
  * Too old a word counts as none, so a process that stood still asks again. All commits of a node go by the same one, and it
- * never goes back, however late the database's word arrives: what was committed later is not dated earlier. For any number
- * of threads.
+ * does not go back when the database's word arrives late: what is asked for after another answer is not dated before it. For
+ * any number of threads.
  */
 final class DatabaseTime {
     private static final Duration FRESH = Duration.ofSeconds(1);
@@ -41,7 +41,7 @@ final class DatabaseTime {
         return latest;
     }
 
-    /** A word is never that late: the database's clock has been set back. */
+    /** The given time, or the latest there was; unless that is so far ahead that the database's clock was set back. */
     private Instant noEarlier(Instant now) {
         return now.isAfter(latest) || now.plus(FRESH).isBefore(latest) ? now : latest;
     }
