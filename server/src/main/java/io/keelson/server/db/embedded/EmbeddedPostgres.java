@@ -169,9 +169,20 @@ public final class EmbeddedPostgres implements AutoCloseable {
             if (single(statement, "select 1 from pg_database where datname = '" + DATABASE + "'").isEmpty()) {
                 statement.execute("create database " + DATABASE);
             }
+            hashSecretOnce(statement);
         } catch (SQLException | IOException e) {
             throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, "The embedded PostgreSQL on "
                     + cluster.path() + " started but cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    /** It is random, so that hashing it thousands of times keeps nobody out, and who connects has to do the same. */
+    private void hashSecretOnce(Statement statement) throws SQLException {
+        if (single(statement, "select 1 from pg_authid where rolname = current_user"
+                + " and rolpassword like 'SCRAM-SHA-256$1:%'").isEmpty()) {
+            statement.execute("set password_encryption = 'scram-sha-256'");
+            statement.execute("set scram_iterations = 1");
+            statement.execute("alter role current_user password " + statement.enquoteLiteral(secret));
         }
     }
 

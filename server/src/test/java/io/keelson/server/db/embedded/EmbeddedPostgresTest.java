@@ -49,6 +49,19 @@ class EmbeddedPostgresTest {
     }
 
     @Test
+    void itsRandomPasswordIsHashedOnceAlsoWhereThatWasDoneOften() throws Exception {
+        try (var first = EmbeddedPostgres.start(options())) {
+            assertThat(storedPassword(first.url())).startsWith("SCRAM-SHA-256$1:");
+
+            execute(first.url(), "alter role keelson password '" + first.url().password() + "'");
+            assertThat(storedPassword(first.url())).startsWith("SCRAM-SHA-256$4096:");
+        }
+        try (var second = EmbeddedPostgres.start(options())) {
+            assertThat(storedPassword(second.url())).startsWith("SCRAM-SHA-256$1:");
+        }
+    }
+
+    @Test
     void closingLeavesNoProcess() throws Exception {
         ProcessHandle postmaster;
         try (var postgres = EmbeddedPostgres.start(options())) {
@@ -99,6 +112,10 @@ class EmbeddedPostgresTest {
         try (var connection = url.connect(); var statement = connection.createStatement()) {
             statement.execute(sql);
         }
+    }
+
+    private static String storedPassword(DatabaseUrl url) throws SQLException {
+        return single(url, "select rolpassword from pg_authid where rolname = 'keelson'");
     }
 
     private Path data() {
