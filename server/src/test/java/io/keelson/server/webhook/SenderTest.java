@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SenderTest {
 
     private static final UUID WORKSPACE = Bootstrap.DEFAULT_WORKSPACE;
-    private static final Pace PACE = new Pace(Duration.ofMillis(400), Duration.ofSeconds(30),
+    private static final Pace PACE = new Pace(Duration.ofSeconds(20), Duration.ofSeconds(30),
             List.of(Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(1)), 100, Duration.ofDays(5), 100_000);
 
     private Database database;
@@ -143,7 +143,8 @@ class SenderTest {
         queue(to.endpoint().id(), 4);
         receiver.then(500, 302, Receiver.HANG, 200, 404, 204);
 
-        assertThat(serveAll(sender(PACE))).isEqualTo(5);
+        assertThat(serveAll(sender(new Pace(Duration.ofSeconds(3), PACE.lease(), PACE.delays(), PACE.turn(),
+                PACE.patience(), PACE.most())))).isEqualTo(5);
 
         assertThat(bodies()).containsExactly("1", "1", "1", "1", "2", "2", "3", "4");
         assertThat(receiver.got()).allSatisfy(got -> {
@@ -385,8 +386,7 @@ class SenderTest {
     void whoeverLostTheLeaseSaysNothing(boolean overtaken) throws Exception {
         queue(endpoint("in").endpoint().id(), 2);
         receiver.then(Receiver.HANG, 500);
-        Sender one = sender(new Pace(Duration.ofSeconds(20), PACE.lease(), PACE.delays(), 100, PACE.patience(),
-                PACE.most()));
+        Sender one = sender(PACE);
         Sender other = sender(PACE);
         FutureTask<Boolean> suspended = new FutureTask<>(() -> one.claim(1).getFirst().serve());
         Thread.startVirtualThread(suspended);
@@ -409,8 +409,7 @@ class SenderTest {
     void whatIsGivenUpIsTakenOverAtOnce() throws Exception {
         queue(endpoint("in").endpoint().id(), 1);
         receiver.then(Receiver.HANG);
-        Sender one = sender(new Pace(Duration.ofSeconds(20), PACE.lease(), PACE.delays(), 100, PACE.patience(),
-                PACE.most()));
+        Sender one = sender(PACE);
         FutureTask<Boolean> ended = new FutureTask<>(() -> one.claim(1).getFirst().serve());
         Thread thread = Thread.startVirtualThread(ended);
         Awaitility.await().until(() -> receiver.got().size() == 1);
