@@ -61,7 +61,8 @@ final class Lookout implements AutoCloseable {
     /**
      * Looks, and returns when what was due has been acted upon.
      *
-     * @return how long until the next look
+     * @return how long until the next look: at once again where a lease had ended, for another node may be putting that work in
+     *         the queue at this moment
      * @throws SqlFailure where the database cannot be asked; the next look connects anew
      */
     Duration look() {
@@ -84,7 +85,7 @@ final class Lookout implements AutoCloseable {
         if (due.timers()) {
             reconciler.dueTimers();
         }
-        if (due.lapsed() && reconciler.expiredLeases() == Reconciler.MOST_AT_ONCE) {
+        if (due.lapsed() && reconciler.expiredLeases() > 0) {
             return SOON;
         }
         return pause(due.nextLease());

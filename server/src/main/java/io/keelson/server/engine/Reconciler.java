@@ -21,7 +21,7 @@ import java.util.function.Function;
  * upon meanwhile. Any number of nodes may do so at once. Each duty is a step that a test can call.
  */
 final class Reconciler {
-    static final int MOST_AT_ONCE = 500;
+    private static final int MOST_AT_ONCE = 500;
     private static final int OPEN_RUNS_AT_ONCE = 2_000;
 
     private final Database database;
