@@ -9,6 +9,20 @@ delete from board_tasks where source_type in ('orchestration', 'orchestration_ta
 drop index if exists uq_board_tasks_orchestration_run, uq_board_tasks_orchestration_task, ix_agent_reports_orch_task;
 alter table agent_reports drop column if exists orchestration_task_id;
 
+-- What stays refers as it did before.
+drop trigger if exists workspaces_drop_board on workspaces;
+drop trigger if exists board_tasks_leave_children on board_tasks;
+alter table board_tasks
+    drop constraint if exists board_tasks_workspace_id_fkey,
+    add constraint board_tasks_workspace_id_fkey foreign key (workspace_id) references workspaces (id) on delete cascade,
+    drop constraint if exists board_tasks_parent_task_id_fkey,
+    add constraint board_tasks_parent_task_id_fkey
+        foreign key (parent_task_id) references board_tasks (id) on delete set null;
+alter table agent_reports
+    drop constraint if exists agent_reports_workspace_id_fkey,
+    add constraint agent_reports_workspace_id_fkey
+        foreign key (workspace_id) references workspaces (id) on delete cascade;
+
 drop table if exists work_results, work_queue, timers, step_logs, step_progress, artifacts, artifact_uploads,
     upload_places, escalation_tickets, proposals, inbox_assignments, run_signals, run_plans, webhook_deliveries, webhook_endpoints, webhook_feed, document_marks, workers, run_agents, run_attempts,
     run_heads, engine_nodes, engine_outages, orchestration_steps, orchestration_events_archive, orchestration_events, orchestration_task_dependencies, orchestration_tasks,

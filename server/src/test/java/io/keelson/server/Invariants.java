@@ -198,6 +198,19 @@ public final class Invariants {
     }
 
     private static void zombies(Map<String, String> queries) {
+        queries.put("I5 no zombies: what no foreign key holds refers to nothing that is gone", """
+                select 'attempt', a.run_id::text from run_attempts a left join orchestration_runs r on r.id = a.run_id
+                 where r.id is null
+                union all
+                select 'agent', a.id::text from run_agents a left join orchestration_runs r on r.id = a.run_id
+                 where r.id is null
+                union all
+                select 'task', b.id::text from board_tasks b left join workspaces w on w.id = b.workspace_id
+                  left join board_tasks p on p.id = b.parent_task_id
+                 where w.id is null or b.parent_task_id is not null and p.id is null
+                union all
+                select 'report', p.id::text from agent_reports p left join workspaces w on w.id = p.workspace_id
+                 where w.id is null""");
         queries.put("I5 no zombies: an ended run holds nothing that is open", """
                 select r.id, r.state from orchestration_runs r
                  where r.state_type = 'terminal'

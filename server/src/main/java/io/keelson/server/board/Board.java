@@ -95,7 +95,7 @@ public final class Board {
 
     /** In that transaction; empty when the workspace has no task that is to be its parent. */
     public Optional<BoardTask> create(Connection c, UUID workspace, New made) throws SQLException {
-        if (made.parent() != null && find(c, workspace, made.parent()).isEmpty()) {
+        if (made.parent() != null && !held(c, workspace, made.parent())) {
             return Optional.empty();
         }
         try (PreparedStatement insert = c.prepareStatement(BoardSql.INSERT)) {
@@ -147,6 +147,16 @@ public final class Board {
                 return delete.executeUpdate() == 1;
             }
         });
+    }
+
+    private static boolean held(Connection c, UUID workspace, long id) throws SQLException {
+        try (PreparedStatement read = c.prepareStatement(BoardSql.HELD)) {
+            read.setObject(1, workspace);
+            read.setLong(2, id);
+            try (ResultSet row = read.executeQuery()) {
+                return row.next();
+            }
+        }
     }
 
     private static Optional<BoardTask> find(Connection c, UUID workspace, long id) throws SQLException {

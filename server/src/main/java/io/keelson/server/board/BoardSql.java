@@ -45,13 +45,16 @@ final class BoardSql {
 
     static final String ONE = "select " + COLUMNS + " from board_tasks b where b.workspace_id = ? and b.id = ?";
 
+    /** A parent, which stays until its child is there. */
+    static final String HELD = "select from board_tasks where workspace_id = ? and id = ? for key share";
+
     static final String OF_RUN = """
             select id from board_tasks where workspace_id = ? and source_type = 'orchestration' and source_id = ?""";
 
     static final String INSERT = """
             insert into board_tasks as b (workspace_id, title, description, status, priority, assignee, parent_task_id,
                 tags, created_by_id, created_at, updated_at, started_at, completed_at)
-            select ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, now, now,
+            select keelson_held_workspace(?), ?, ?, ?, ?, ?, ?, ?::jsonb, ?, now, now,
                 case when ? = 'in_progress' then now end, case when ? = 'done' then now end
               from clock_timestamp() as now
             returning """ + " " + COLUMNS;

@@ -108,7 +108,7 @@ public final class ArtifactLife {
     public void removed(Connection c, Collection<UUID> ids) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(REMOVED)) {
             clock.bind(statement, 1);
-            BinaryArray.bindIds(statement, 2, ids);
+            BinaryParameter.bindIds(statement, 2, ids);
             statement.executeUpdate();
         }
     }

@@ -67,11 +67,15 @@ final class BinaryOut {
                 byte1((byte) ((Boolean) value ? 1 : 0));
             }
             case TIMESTAMPTZ -> {
-                Instant time = (Instant) value;
                 int4(8);
-                int8((time.getEpochSecond() - SECONDS_TO_2000) * 1_000_000 + time.getNano() / 1_000);
+                time((Instant) value);
             }
         }
+    }
+
+    /** A time by itself, in microseconds. */
+    void time(Instant value) {
+        int8((value.getEpochSecond() - SECONDS_TO_2000) * 1_000_000 + value.getNano() / 1_000);
     }
 
     void int4(int value) {

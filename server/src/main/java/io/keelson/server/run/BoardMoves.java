@@ -4,9 +4,8 @@ import io.keelson.core.lifecycle.BoardStatus;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Event;
+import io.keelson.core.run.RunRow;
 import io.keelson.core.run.TaskRow;
-import io.keelson.server.run.BoardTable.Moved;
-import io.keelson.server.run.ReportsTable.Ended;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -19,23 +18,26 @@ import org.jspecify.annotations.Nullable;
  * left is what the board shows.
  */
 final class BoardMoves {
-    private final List<Moved> moved = new ArrayList<>();
-    private final List<Ended> ended = new ArrayList<>();
+    private final List<RunRow> movedRuns = new ArrayList<>();
+    private final List<TaskRow> movedTasks = new ArrayList<>();
+    private final List<RunRow> endedRuns = new ArrayList<>();
+    private final List<TaskRow> endedTasks = new ArrayList<>();
 
     BoardMoves(Changes changes) {
         Map<UUID, String> left = left(changes.events());
         changes.runs().stream().filter(run -> left.containsKey(run.id())).forEach(run -> {
             if (!changes.isNew(run.id())) {
-                moved.add(Moved.of(run));
+                movedRuns.add(run);
             }
             if (run.state().terminal()) {
-                ended.add(new Ended(run.id(), null));
+                endedRuns.add(run);
             }
         });
         changes.tasks().forEach(task -> {
             String before = left.get(task.id());
-            if (before != null && BoardStatus.of(TaskState.of(before)) != BoardStatus.of(task.state())) {
-                moved.add(Moved.of(task));
+            if (before != null && TasksTable.onBoard(task)
+                    && BoardStatus.of(TaskState.of(before)) != BoardStatus.of(task.state())) {
+                movedTasks.add(task);
             }
             end(task, before);
         });
@@ -55,17 +57,26 @@ final class BoardMoves {
     }
 
     private void end(TaskRow task, @Nullable String before) {
-        if (before != null && task.state().terminal()) {
-            ended.add(new Ended(null, task.id()));
+        if (before != null && task.state().terminal() && TasksTable.onBoard(task)) {
+            endedTasks.add(task);
         }
     }
 
-    List<Moved> moved() {
-        return moved;
+    List<RunRow> movedRuns() {
+        return movedRuns;
+    }
+
+    List<TaskRow> movedTasks() {
+        return movedTasks;
     }
 
     /** What a report is due for. A run that ends and begins again within the batch has none of that attempt. */
-    List<Ended> ended() {
-        return ended;
+    List<RunRow> endedRuns() {
+        return endedRuns;
+    }
+
+    /** Likewise. */
+    List<TaskRow> endedTasks() {
+        return endedTasks;
     }
 }

@@ -13,6 +13,7 @@ import io.keelson.server.run.SetStatement.Moment;
 import io.keelson.server.run.SetStatement.Part;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumSet;
@@ -23,6 +24,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
@@ -53,14 +56,17 @@ final class ChangesWriter {
         this.changes = changes;
         this.keys = keys;
         this.moment = moment;
-        changes.runs().stream().sorted(Comparator.comparing(RunRow::id, BY_ID)).forEach(run -> runs.put(run.id(), run));
+        List<RunRow> ordered = new ArrayList<>(changes.runs());
+        ordered.sort(Comparator.comparing(RunRow::id, BY_ID));
+        ordered.forEach(run -> runs.put(run.id(), run));
     }
 
     void commit() throws SQLException {
         try {
             new CommitMessage(
                     List.of(released(), born(), moves(), turns(), rare(), List.of(IdempotencyKeys.USE.of(keys)),
-                            money()))
+                            money()),
+                    runs.size() == 1)
                     .send(c, moment);
             changes.runs().forEach(RunRow::saved);
         } catch (SQLException e) {
@@ -82,43 +88,45 @@ final class ChangesWriter {
     }
 
     private List<Part<?>> released() {
-        return List.of(RunsTable.RELEASE.of(changes.newRuns().stream().filter(NewRun::takesExternalIdOver).toList()));
+        return List.of(RunsTable.RELEASE.of(those(changes.newRuns(), NewRun::takesExternalIdOver)));
     }
 
     /** What is new. */
     private List<Part<?>> born() {
-        List<Accepted> accepted = changes.newRuns().stream()
-                .map(run -> new Accepted(run, Objects.requireNonNull(runs.get(run.id())))).toList();
-        return List.of(RunsTable.INSERT.of(accepted),
-                RunsTable.INSERT_HEAD.of(accepted.stream().map(Accepted::row).toList()),
-                AgentsTable.INSERT.of(changes.newAgents().stream()
-                        .map(agent -> new AgentsTable.New(changes.ownerOf(agent), agent)).toList()),
-                TasksTable.INSERT.of(changes.newTasks().stream()
-                        .map(task -> new TasksTable.New(changes.ownerOf(task), changed(task))).toList()),
+        List<Accepted> accepted = each(changes.newRuns(),
+                run -> new Accepted(run, Objects.requireNonNull(runs.get(run.id()))));
+        List<TasksTable.New> tasks = each(changes.newTasks(),
+                task -> new TasksTable.New(changes.ownerOf(task), changed(task)));
+        return List.of(RunsTable.INSERT.of(accepted), BoardTable.INSERT_RUN.of(accepted),
+                RunsTable.INSERT_HEAD.of(each(accepted, Accepted::row)),
+                AgentsTable.INSERT.of(each(changes.newAgents(),
+                        agent -> new AgentsTable.New(changes.ownerOf(agent), agent))),
+                BoardTable.INSERT_TASK.of(those(tasks, each -> TasksTable.onBoard(each.row()))),
+                TasksTable.INSERT.of(tasks),
                 DependenciesTable.insert(changes.newTasks(), changes.links()),
-                StepsTable.INSERT.of(changes.newSteps().stream()
-                        .map(step -> new StepsTable.New(changes.ownerOf(step), changed(step))).toList()));
+                StepsTable.INSERT.of(each(changes.newSteps(),
+                        step -> new StepsTable.New(changes.ownerOf(step), changed(step)))));
     }
 
     /** What changes with every step. */
     private List<Part<?>> moves() {
-        List<RunRow> old = runs.values().stream().filter(run -> !changes.isNew(run.id())).toList();
-        return List.of(RunsTable.UPDATE_HEAD.of(old),
-                RunsTable.UPDATE.of(old.stream().filter(RunRow::unsaved).toList()),
-                StepsTable.UPDATE.of(changes.steps().stream().map(this::changed).toList()),
+        List<RunRow> old = those(runs.values(), run -> !changes.isNew(run.id()));
+        return List.of(RunsTable.UPDATE_HEAD.of(old), RunsTable.UPDATE.of(those(old, RunRow::unsaved)),
+                StepsTable.UPDATE.of(each(changes.steps(), this::changed)),
                 EventsTable.INSERT.of(changes.events()), ResultsTable.INSERT.of(changes.results()));
     }
 
     /** What changes when tasks and runs begin or end. */
     private List<Part<?>> turns() {
         BoardMoves board = new BoardMoves(changes);
-        return List.of(TasksTable.UPDATE.of(changes.tasks().stream().map(this::changed).toList()),
+        return List.of(TasksTable.UPDATE.of(each(changes.tasks(), this::changed)),
                 AgentsTable.UPDATE.of(changes.agents()), AttemptsTable.UPSERT.of(changes.attempts()),
                 QueueTable.CLEAR.of(changes.clearedRuns()), QueueTable.REMOVE.of(absent(changes.queue())),
                 QueueTable.PUT.of(present(changes.queue())), TimersTable.CLEAR.of(changes.clearedRuns()),
                 TimersTable.DISARM.of(absent(changes.timers())), TimersTable.ARM.of(present(changes.timers())),
-                ArtifactsTable.INSERT.of(changes.artifacts()), BoardTable.UPDATE.of(board.moved()),
-                ReportsTable.INSERT.of(board.ended()));
+                ArtifactsTable.INSERT.of(changes.artifacts()), BoardTable.UPDATE_RUN.of(board.movedRuns()),
+                BoardTable.UPDATE_TASK.of(board.movedTasks()), ReportsTable.INSERT_TASK.of(board.endedTasks()),
+                ReportsTable.INSERT_RUN.of(board.endedRuns()));
     }
 
     /** What hardly any batch has. */
@@ -128,10 +136,10 @@ final class ChangesWriter {
                 TicketsTable.UPDATE.of(changes.tickets()), ProposalsTable.INSERT.of(changes.proposals()),
                 ProposalsTable.UPDATE.of(changes.proposalEnds()), SignalsTable.INSERT.of(changes.newSignals()),
                 SignalsTable.TAKE.of(changes.takenSignals()),
-                KinTables.INSERT_PARENT.of(runs.values().stream()
-                        .filter(run -> changes.isNew(run.id()) && run.parent() != null).toList()),
-                KinTables.UPDATE_PARENT.of(runs.values().stream()
-                        .filter(run -> !changes.isNew(run.id()) && changes.parents().contains(run)).toList()),
+                KinTables.INSERT_PARENT.of(those(runs.values(),
+                        run -> run.parent() != null && changes.isNew(run.id()))),
+                KinTables.UPDATE_PARENT.of(those(changes.parents().isEmpty() ? List.of() : runs.values(),
+                        run -> !changes.isNew(run.id()) && changes.parents().contains(run))),
                 KinTables.PUT_CHILD.of(changes.children()));
     }
 
@@ -140,8 +148,9 @@ final class ChangesWriter {
      * takes to commit.
      */
     private List<Part<?>> money() {
-        return List.of(LedgerTable.INSERT.of(changes.transfers()), BalancesTable.CHANGE.of(changes.balances().stream()
-                .sorted(Comparator.comparing(Changes.Balance::workspaceId, BY_ID)).toList()));
+        List<Changes.Balance> balances = new ArrayList<>(changes.balances());
+        balances.sort(Comparator.comparing(Changes.Balance::workspaceId, BY_ID));
+        return List.of(LedgerTable.INSERT.of(changes.transfers()), BalancesTable.CHANGE.of(balances));
     }
 
     private StepsTable.Changed changed(StepRow step) {
@@ -165,10 +174,39 @@ final class ChangesWriter {
     }
 
     private static <K, V> List<K> absent(Map<K, Optional<V>> operations) {
-        return operations.entrySet().stream().filter(each -> each.getValue().isEmpty()).map(Map.Entry::getKey).toList();
+        List<K> absent = new ArrayList<>();
+        operations.forEach((key, operation) -> {
+            if (operation.isEmpty()) {
+                absent.add(key);
+            }
+        });
+        return absent;
     }
 
     private static <K, V> List<V> present(Map<K, Optional<V>> operations) {
-        return operations.values().stream().flatMap(Optional::stream).toList();
+        List<V> present = new ArrayList<>();
+        for (Optional<V> operation : operations.values()) {
+            operation.ifPresent(present::add);
+        }
+        return present;
+    }
+
+    /** In loops, here and below: most of a commit's thirty kinds of changes are empty, and a stream costs more than nothing. */
+    private static <A, B> List<B> each(Collection<A> all, Function<A, B> made) {
+        List<B> those = new ArrayList<>(all.size());
+        for (A one : all) {
+            those.add(made.apply(one));
+        }
+        return those;
+    }
+
+    private static <A> List<A> those(Collection<A> all, Predicate<A> wanted) {
+        List<A> those = new ArrayList<>();
+        for (A one : all) {
+            if (wanted.test(one)) {
+                those.add(one);
+            }
+        }
+        return those;
     }
 }

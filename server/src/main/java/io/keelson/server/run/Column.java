@@ -43,8 +43,9 @@ record Column<T>(String name, Element type, Function<T, @Nullable Object> value)
     }
 
     /** Some columns and then others. */
-    static <T> List<Column<T>> joined(List<Column<T>> first, List<Column<T>> then) {
-        return Stream.concat(first.stream(), then.stream()).toList();
+    @SafeVarargs
+    static <T> List<Column<T>> joined(List<Column<T>>... all) {
+        return Stream.of(all).flatMap(List::stream).toList();
     }
 
     static <T> Column<T> uuid(String name, Function<T, @Nullable UUID> value) {

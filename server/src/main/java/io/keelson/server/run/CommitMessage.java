@@ -5,9 +5,10 @@ import io.keelson.server.run.SetStatement.Part;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.postgresql.core.TransactionState;
 import org.postgresql.jdbc.PgConnection;
 
@@ -23,12 +24,40 @@ final class CommitMessage {
      */
     private static final int FEW_ROWS = 60;
 
-    private final List<Part<?>> parts;
+    /** Texts of messages by their statements: the driver knows what it has prepared by its text, and finds the same one at once. */
+    private static final Map<List<String>, String> TEXTS = new ConcurrentHashMap<>();
+    private static final int MOST_TEXTS = 1_000;
 
-    CommitMessage(List<List<Part<?>>> groups) {
-        boolean few = groups.stream().flatMap(List::stream).mapToInt(part -> part.rows().size()).sum() <= FEW_ROWS;
-        this.parts = groups.stream().filter(group -> !group.stream().allMatch(Part::empty)).flatMap(List::stream)
-                .filter(part -> !few || !part.empty()).toList();
+    private final List<Part<?>> parts = new ArrayList<>();
+    private final boolean alone;
+
+    /**
+     * @param alone true when it is of one run only. Single rows of others come in the same form as many: with a form of
+     *            their own there would be more texts than the driver keeps prepared
+     */
+    CommitMessage(List<List<Part<?>>> groups, boolean alone) {
+        this.alone = alone;
+        int rows = 0;
+        for (List<Part<?>> group : groups) {
+            for (Part<?> part : group) {
+                rows += part.rows().size();
+            }
+        }
+        for (List<Part<?>> group : groups) {
+            add(group, rows <= FEW_ROWS);
+        }
+    }
+
+    private void add(List<Part<?>> group, boolean few) {
+        boolean wanted = false;
+        for (Part<?> part : group) {
+            wanted |= !part.empty();
+        }
+        for (Part<?> part : group) {
+            if (few ? !part.empty() : wanted) {
+                parts.add(part);
+            }
+        }
     }
 
     /**
@@ -38,13 +67,13 @@ final class CommitMessage {
      */
     void send(Connection c, Moment moment) throws SQLException {
         if (c.unwrap(PgConnection.class).getTransactionState() != TransactionState.IDLE) {
-            send(c, moment, Stream.empty());
+            send(c, moment, false);
             return;
         }
         // The driver's own BEGIN would be answered apart from the rest; with auto-commit on it sends none.
         c.setAutoCommit(true);
         try {
-            send(c, moment, Stream.of("begin"));
+            send(c, moment, true);
         } finally {
             if (!c.isClosed()) {
                 c.setAutoCommit(false);
@@ -52,16 +81,34 @@ final class CommitMessage {
         }
     }
 
-    private void send(Connection c, Moment moment, Stream<String> first) throws SQLException {
-        Stream<String> writes = parts.stream().map(part -> part.statement().sql());
-        String sql = Stream.of(first, writes, Stream.of("commit")).flatMap(each -> each)
-                .collect(Collectors.joining(";\n"));
-        try (PreparedStatement statement = c.prepareStatement(sql)) {
+    private void send(Connection c, Moment moment, boolean begins) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(text(begins))) {
             int position = 1;
             for (Part<?> part : parts) {
-                position = part.bind(statement, position, moment);
+                position = part.bind(statement, position, alone, moment);
             }
             statement.execute();
         }
+    }
+
+    private String text(boolean begins) {
+        List<String> statements = new ArrayList<>(parts.size() + 2);
+        if (begins) {
+            statements.add("begin");
+        }
+        for (Part<?> part : parts) {
+            statements.add(part.sql(alone));
+        }
+        statements.add("commit");
+        String known = TEXTS.get(statements);
+        if (known != null) {
+            return known;
+        }
+        if (TEXTS.size() >= MOST_TEXTS) {
+            TEXTS.clear();
+        }
+        String text = String.join(";\n", statements);
+        TEXTS.put(statements, text);
+        return text;
     }
 }

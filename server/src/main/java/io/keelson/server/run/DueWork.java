@@ -203,15 +203,17 @@ final class DueWork {
                 .prepareStatement(workspace == null ? CANDIDATES : CANDIDATES_IN_ONE)) {
             int p = 1;
             if (workspace != null) {
-                BinaryArray.bindTexts(statement, p++, search.tools());
+                BinaryParameter.bindTexts(statement, p++, search.tools());
                 statement.setObject(p++, workspace);
             }
-            BinaryArray.bindTexts(statement, p++, search.tools());
-            BinaryArray.bindIds(statement, p++, full.stream().map(WorkLimits.Full::workspaceId).toList());
-            BinaryArray.bind(statement, p++, full.stream().map(WorkLimits.Full::tool).toList(), Column.Element.TEXT);
-            BinaryArray.bind(statement, p++, full.stream().map(WorkLimits.Full::model).toList(), Column.Element.TEXT);
-            BinaryArray.bind(statement, p++, search.turns().priorities(), Column.Element.INT4);
-            BinaryArray.bindIds(statement, p++, search.turns().workspaces());
+            BinaryParameter.bindTexts(statement, p++, search.tools());
+            BinaryParameter.bindIds(statement, p++, full.stream().map(WorkLimits.Full::workspaceId).toList());
+            BinaryParameter.bind(statement, p++, full.stream().map(WorkLimits.Full::tool).toList(),
+                    Column.Element.TEXT);
+            BinaryParameter.bind(statement, p++, full.stream().map(WorkLimits.Full::model).toList(),
+                    Column.Element.TEXT);
+            BinaryParameter.bind(statement, p++, search.turns().priorities(), Column.Element.INT4);
+            BinaryParameter.bindIds(statement, p++, search.turns().workspaces());
             statement.setInt(p++, search.limit());
             statement.setInt(p++, search.limit());
             statement.setInt(p, search.limit());
@@ -290,7 +292,7 @@ final class DueWork {
 
     void disarm(Connection c, Collection<UUID> runIds) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(DISARM)) {
-            BinaryArray.bindIds(statement, 1, runIds);
+            BinaryParameter.bindIds(statement, 1, runIds);
             statement.executeUpdate();
         }
     }

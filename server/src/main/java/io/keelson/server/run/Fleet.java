@@ -145,7 +145,7 @@ public final class Fleet {
         try (PreparedStatement statement = c.prepareStatement(SEEN_ASKING)) {
             statement.setObject(1, workspaceId);
             statement.setString(2, worker);
-            BinaryArray.bindTexts(statement, 3, tools);
+            BinaryParameter.bindTexts(statement, 3, tools);
             statement.setInt(4, slots);
             statement.setString(5, version);
             clock.bind(statement, 6);

@@ -47,7 +47,7 @@ final class Loading {
     /** Runs a query whose only parameter is a set of ids. */
     static void each(Connection c, String sql, Collection<UUID> ids, Row row) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(sql)) {
-            BinaryArray.bindIds(statement, 1, ids);
+            BinaryParameter.bindIds(statement, 1, ids);
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {
                     row.take(rows);

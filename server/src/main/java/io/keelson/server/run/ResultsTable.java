@@ -70,8 +70,8 @@ final class ResultsTable {
             clock.bind(statement, 1);
             statement.setLong(2, window.get().toMillis());
             List<UUID> runs = watching.stream().map(view -> view.run().id()).toList();
-            BinaryArray.bindIds(statement, 3, runs);
-            BinaryArray.bindIds(statement, 4, runs);
+            BinaryParameter.bindIds(statement, 3, runs);
+            BinaryParameter.bindIds(statement, 4, runs);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     loading.view(row).calls().add(Objects.requireNonNull(Loading.time(row, "at")),

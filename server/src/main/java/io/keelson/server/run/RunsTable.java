@@ -53,7 +53,7 @@ final class RunsTable {
             money("credits_uncollected", RunRow::uncollected), money("hard_limit_usd", RunRow::hardLimit),
             money("soft_limit_usd", RunRow::softLimit), flag("budget_warned", RunRow::budgetWarned));
 
-    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new_v4", BoardTable.WITH_RUNS + """
+    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new_v4", """
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
                 tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts,
                 forked_from, fork_task, start_at, origin, input_declarations, state, state_type, attempt_number,
@@ -72,7 +72,7 @@ final class RunsTable {
                 plan_version, replans, gate, state_since, active_ms, active_since, quiet_since,
                 credits_charged_before, credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd,
                 budget_warned, {now}, {now}
-              from u""", Column.joined(List.of(
+              from {rows}""", Column.joined(List.of(
             uuid("id", a -> a.run.id()), uuid("workspace_id", a -> a.run.workspaceId()),
             text("title", 500, a -> a.run.name()), text("description", a -> a.run.description()),
             text("goal", a -> a.run.goal()), json("plan", a -> a.run.planJson()),
@@ -221,7 +221,7 @@ final class RunsTable {
 
     static Locked lock(Connection c, Collection<UUID> ids, DbClock clock) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(LOCK)) {
-            BinaryArray.bindIds(statement, 1, ids);
+            BinaryParameter.bindIds(statement, 1, ids);
             clock.bind(statement, 2);
             try (ResultSet rows = statement.executeQuery()) {
                 Map<UUID, Integer> versions = new LinkedHashMap<>();

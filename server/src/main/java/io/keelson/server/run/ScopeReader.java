@@ -330,7 +330,7 @@ public final class ScopeReader {
         try (PreparedStatement statement = c.prepareStatement(all ? ALL_TASKS : NAMED_TASKS)) {
             statement.setObject(1, runId);
             if (!all) {
-                BinaryArray.bindTexts(statement, 2, keys);
+                BinaryParameter.bindTexts(statement, 2, keys);
             }
             states(statement, "key", into);
         }
@@ -341,7 +341,7 @@ public final class ScopeReader {
         try (PreparedStatement statement = c.prepareStatement(STEPS)) {
             statement.setObject(1, taskId);
             statement.setBoolean(2, all);
-            BinaryArray.bindTexts(statement, 3, names);
+            BinaryParameter.bindTexts(statement, 3, names);
             states(statement, "name", into);
         }
     }

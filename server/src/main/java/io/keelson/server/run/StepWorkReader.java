@@ -69,7 +69,7 @@ public final class StepWorkReader {
     public Map<UUID, Owner> ownersOf(Connection c, UUID workspaceId, Collection<UUID> stepIds) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(OWNERS)) {
             statement.setObject(1, workspaceId);
-            BinaryArray.bindIds(statement, 2, stepIds);
+            BinaryParameter.bindIds(statement, 2, stepIds);
             Map<UUID, Owner> owners = new HashMap<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {

@@ -46,7 +46,7 @@ final class TasksTable {
     record Changed(TaskRow row, @Nullable String output, @Nullable String summary) {}
 
     record New(Owner owner, Changed task) {
-        private TaskRow row() {
+        TaskRow row() {
             return task.row;
         }
     }
@@ -59,7 +59,7 @@ final class TasksTable {
             time("begun_at", TaskRow::begunAt), text("error_class", TaskRow::errorClass),
             money("verifier_score", TaskRow::verifierScore), text("verified_by", 255, TaskRow::verifiedBy));
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new_v3", BoardTable.WITH_TASKS + """
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new_v4", """
             insert into orchestration_tasks (id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number,
                 title, description, task_type, success_criteria, trigger_rule, when_expr, for_each, output_template,
                 parallel_steps, step_specs, policy, group_id, item_index, item, state, state_type, attempt_number,
@@ -76,8 +76,9 @@ final class TasksTable {
                 case when agent_id is not null then keelson_agent(agent_id) end, agent_type, model_override,
                 tools_requested, failures, forgiven, effect_generation,
                 passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
-                board_task_id, {now}, {now}
-              from u""", Column.joined(List.of(
+                (select b.id from board_tasks b where b.source_type = 'orchestration_task' and b.source_id = u.on_board),
+                {now}, {now}
+              from {rows}""", Column.joined(List.of(
             uuid("id", n -> n.row().id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
             uuid("run_agent_id", n -> n.row().agent().id()), text("key", n -> n.row().key()),
@@ -105,10 +106,16 @@ final class TasksTable {
             integer("agent_id", n -> of(n, AgentTerms::id)), text("agent_type", 20, n -> of(n, AgentTerms::type)),
             text("model_override", 255, n -> of(n, AgentTerms::model)),
             json("tools_requested", n -> of(n, terms -> Texts.JSON.writeValueAsString(terms.tools())))),
-            KEPT.stream().map(column -> column.of(New::row)).toList()));
+            KEPT.stream().map(column -> column.of(New::row)).toList(),
+            List.of(word("on_board", n -> onBoard(n.row()) ? n.row().id().toString() : null))));
+
+    /** True of what people see on their board and have reports of: what the engine itself does is nobody's task. */
+    static boolean onBoard(TaskRow task) {
+        return !task.key().startsWith(".");
+    }
 
     /** What the task's agent has to say; null for a task that is none's. */
-    private static <T> @Nullable T of(New task, Function<AgentTerms, @Nullable T> what) {
+    static <T> @Nullable T of(New task, Function<AgentTerms, @Nullable T> what) {
         AgentTerms terms = task.row().spec().policy().agent();
         return terms == null ? null : what.apply(terms);
     }

@@ -54,7 +54,7 @@ public final class Uploads {
     public Map<UUID, Uploaded> find(Connection c, UUID workspaceId, Collection<UUID> ids) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(FIND)) {
             statement.setObject(1, workspaceId);
-            BinaryArray.bindIds(statement, 2, ids);
+            BinaryParameter.bindIds(statement, 2, ids);
             Map<UUID, Uploaded> found = new HashMap<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {

@@ -113,7 +113,7 @@ public final class WorkLimits implements Offer.Limits {
      */
     public void lock(Connection c, Collection<UUID> ids) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(LOCK)) {
-            BinaryArray.bindIds(statement, 1, new TreeSet<>(ids));
+            BinaryParameter.bindIds(statement, 1, new TreeSet<>(ids));
             statement.executeQuery().close();
         }
     }
@@ -125,7 +125,7 @@ public final class WorkLimits implements Offer.Limits {
             index.executeQuery().close();
         }
         try (PreparedStatement statement = c.prepareStatement(HELD)) {
-            BinaryArray.bindIds(statement, 1, ids);
+            BinaryParameter.bindIds(statement, 1, ids);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     UUID workspace = Loading.uuid(row, "workspace_id");

@@ -39,6 +39,7 @@ class MigrationAcceptanceTest {
     @Test
     void ac30TheDowngradeTakesTheOrchestrationOutAndNothingElse(@TempDir Path files) throws Exception {
         List<String> before = neighbours(files);
+        List<String> references = references();
         Migrations.migrate(url);
         execute("""
                 insert into orchestration_runs (id, workspace_id, title, goal, created_by)
@@ -63,6 +64,7 @@ class MigrationAcceptanceTest {
                  where table_name = 'agent_reports' and column_name = 'orchestration_task_id'""")).isEmpty();
         assertThat(query("select typname from pg_type where typname like 'keelson%_new%'")).isEmpty();
         assertThat(rows()).isEqualTo(before);
+        assertThat(references()).containsAll(references);
         assertThat(query("select amount::text from billing_ledger")).hasSize(1);
 
         assertThat(Migrations.migrate(url)).isPositive();
@@ -107,6 +109,12 @@ class MigrationAcceptanceTest {
                 union all
                 select concat_ws('|', 'report', id, workspace_id, report_type, title, created_at) from agent_reports
                 order by 1""");
+    }
+
+    private List<String> references() throws SQLException {
+        return query("""
+                select conrelid::regclass || ' ' || pg_get_constraintdef(oid) from pg_constraint
+                 where contype = 'f' and conrelid::regclass::text in ('board_tasks', 'agent_reports')""");
     }
 
     private List<String> tables() throws SQLException {

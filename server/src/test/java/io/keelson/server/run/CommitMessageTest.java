@@ -103,7 +103,7 @@ class CommitMessageTest {
 
     /** Between two timers, one before and one after. */
     private void send(Part<?> part) throws SQLException {
-        new CommitMessage(List.of(List.of(timer(1)), List.of(part), List.of(timer(2)))).send(world.connection(),
+        new CommitMessage(List.of(List.of(timer(1)), List.of(part), List.of(timer(2))), true).send(world.connection(),
                 new Moment(world.now, world.now));
     }
 

@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -60,8 +61,9 @@ class HotPlansTest {
             RunsTable.INSERT_HEAD, RunsTable.UPDATE_HEAD, AgentsTable.INSERT, AgentsTable.UPDATE, TasksTable.INSERT,
             TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.UPDATE, EventsTable.INSERT,
             ResultsTable.INSERT, AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE,
-            QueueTable.CLEAR, TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR, BoardTable.UPDATE,
-            ReportsTable.INSERT);
+            QueueTable.CLEAR, TimersTable.ARM, TimersTable.DISARM, TimersTable.CLEAR,
+            BoardTable.INSERT_RUN, BoardTable.INSERT_TASK, BoardTable.UPDATE_RUN, BoardTable.UPDATE_TASK,
+            ReportsTable.INSERT_TASK, ReportsTable.INSERT_RUN);
 
     private SeenPlans committer;
     private SeenPlans pool;
@@ -81,6 +83,8 @@ class HotPlansTest {
             StepRow step = claim(ended);
             world.send(new Command.Complete(ended, step.id(), step.leaseEpoch(), Result.of("{\"n\":1}"), TESTER));
         }
+        somethingOfEverything(5);
+        writeByLookUps(committer.take());
         queued = start();
         try (Connection c = world.database.dedicatedConnection()) {
             BigTables.copy(c, queued, 1, FEW);
@@ -88,6 +92,7 @@ class HotPlansTest {
         // What is cached from here on was planned on tables that are all but empty, and known to be.
         analyze();
         somethingOfEverything(1);
+        writeByLookUps(committer.take());
         pagesOfAClaim();
         try (Connection c = world.database.dedicatedConnection()) {
             BigTables.copy(c, ended, 1, ENDED);
@@ -132,8 +137,10 @@ class HotPlansTest {
         somethingOfEverything(3);
         List<Seen> seen = committer.take();
         goByIndex(seen);
-        assertThat(seen).extracting(Seen::sql).as("the sequence goes everywhere")
-                .containsAll(WRITES.stream().map(each -> each.sql().strip()).toList());
+        writeByLookUps(seen);
+        Set<String> texts = seen.stream().map(Seen::sql).collect(Collectors.toSet());
+        assertThat(WRITES).as("the sequence goes everywhere").allMatch(
+                each -> texts.contains(each.sql().strip()) || texts.contains(each.sqlOfOne().strip()));
     }
 
     /** Where no superuser does it, the conditions of row-level security are in all plans. */
@@ -190,6 +197,16 @@ class HotPlansTest {
             least = Math.min(least, pagesOfAClaim());
         }
         assertThat(least).isPositive().isLessThanOrEqualTo(MOST_PAGES);
+    }
+
+    /** An index without a condition is read from one end to the other, however little that is while a table is empty. */
+    private static void writeByLookUps(List<Seen> seen) {
+        Set<String> writes = WRITES.stream().flatMap(each -> Stream.of(each.sql().strip(), each.sqlOfOne().strip()))
+                .collect(Collectors.toSet());
+        assertThat(seen.stream().filter(each -> writes.contains(each.sql())).flatMap(each -> each.nodes().stream()
+                .filter(node -> BIG.contains(node.path("Relation Name").asString(""))
+                        && node.get("Node Type").asString().startsWith("Index") && !node.has("Index Cond"))
+                .map(node -> each.sql() + "\nreads all of " + node)).distinct()).isEmpty();
     }
 
     private static void goByIndex(List<Seen> seen) {

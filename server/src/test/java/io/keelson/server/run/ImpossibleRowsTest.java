@@ -73,6 +73,7 @@ class ImpossibleRowsTest {
             update work_queue set lease_ms = 1000
             update work_queue set holder = 'somebody'
             update work_queue set deadline_at = now()
+            update board_tasks set status = 'nonsense'
             """)
     void ac07IsRefused(String sql) {
         assertThatThrownBy(() -> world.database.runInTransaction(c -> RunFixtures.execute(c, sql)))

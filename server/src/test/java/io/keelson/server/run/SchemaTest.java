@@ -148,6 +148,17 @@ class SchemaTest {
         assertThat(foreignKeys(table)).contains(definition);
     }
 
+    /** A reference is a query per row: what is ours, or held by whoever writes it, has none (docs/adr/0011). */
+    @Test
+    void whatARunMakesRefersToFewOthers() {
+        assertThat(foreignKeys("run_agents")).isEmpty();
+        assertThat(foreignKeys("run_attempts")).isEmpty();
+        assertThat(foreignKeys("board_tasks")).containsExactly(
+                "FOREIGN KEY (assigned_agent_id) REFERENCES agents(id) ON DELETE SET NULL");
+        assertThat(foreignKeys("agent_reports")).containsExactly(
+                "FOREIGN KEY (orchestration_task_id) REFERENCES orchestration_tasks(id) ON DELETE SET NULL");
+    }
+
     /**
      * Two of them are longer than PRD-101 asks, as the migrations say. Three are left out: without
      * ix_orch_events_task and ix_orch_events_type an event costs 4.9 instead of 6.9 µs, and with ix_orch_tasks_ws_state

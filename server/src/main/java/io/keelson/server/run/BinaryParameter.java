@@ -1,9 +1,12 @@
 package io.keelson.server.run;
 
+import io.keelson.server.db.DbClock;
 import io.keelson.server.run.Column.Element;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
@@ -13,19 +16,23 @@ import org.postgresql.util.PGBinaryObject;
 import org.postgresql.util.PGobject;
 
 /**
- * An array parameter in PostgreSQL's binary format: of a plain type, or of a row type. As text, writing and parsing
- * arrays took a sixth of the database's time; one array of rows costs a tenth of one array per column
- * (docs/adr/0011).
+ * A parameter in PostgreSQL's binary format: an array of a plain type or of a row type, a single row, or a time. As text,
+ * writing and parsing arrays took a sixth of the database's time; one array of rows costs a tenth of one array per
+ * column (docs/adr/0011).
  */
-final class BinaryArray extends PGobject implements PGBinaryObject {
+final class BinaryParameter extends PGobject implements PGBinaryObject {
     private static final long serialVersionUID = 1L;
     private static final int BYTES_PER_ROW = 256;
 
     private final transient BinaryOut out;
 
-    private BinaryArray(String elementType, int elementOid, int count, int capacity) {
-        setType("_" + elementType);
-        out = new BinaryOut(20 + capacity);
+    private BinaryParameter(String type, BinaryOut out) {
+        setType(type);
+        this.out = out;
+    }
+
+    private BinaryParameter(String elementType, int elementOid, int count, int capacity) {
+        this("_" + elementType, new BinaryOut(20 + capacity));
         out.int4(count == 0 ? 0 : 1);
         out.int4(0);
         out.int4(elementOid);
@@ -37,7 +44,7 @@ final class BinaryArray extends PGobject implements PGBinaryObject {
 
     static void bind(PreparedStatement statement, int position, Collection<?> values, Element type)
             throws SQLException {
-        BinaryArray array = new BinaryArray(type.sql(), type.oid(), values.size(), values.size() * 20);
+        BinaryParameter array = new BinaryParameter(type.sql(), type.oid(), values.size(), values.size() * 20);
         values.forEach(value -> array.out.value(type, value));
         array.bind(statement, position);
     }
@@ -55,21 +62,45 @@ final class BinaryArray extends PGobject implements PGBinaryObject {
             Collection<? extends T> rows) throws SQLException {
         PgConnection connection = statement.getConnection().unwrap(PgConnection.class);
         int oid = connection.getTypeInfo().getPGType(rowType);
-        BinaryArray array = new BinaryArray(rowType, oid, rows.size(), rows.size() * BYTES_PER_ROW);
+        BinaryParameter array = new BinaryParameter(rowType, oid, rows.size(), rows.size() * BYTES_PER_ROW);
         rows.forEach(row -> array.row(columns, row));
         array.bind(statement, position);
     }
 
+    /** Binds one row by itself. */
+    static <T> void bindRow(PreparedStatement statement, int position, String rowType, List<Column<T>> columns, T row)
+            throws SQLException {
+        BinaryParameter single = new BinaryParameter(rowType, new BinaryOut(BYTES_PER_ROW));
+        single.fields(columns, row);
+        single.bind(statement, position);
+    }
+
+    /** Binds the one parameter of {@link DbClock#SQL}. */
+    static void bindTime(PreparedStatement statement, int position, @Nullable Instant time) throws SQLException {
+        if (time == null) {
+            statement.setNull(position, Types.TIMESTAMP_WITH_TIMEZONE);
+        } else {
+            BinaryOut out = new BinaryOut(Long.BYTES);
+            out.time(time);
+            new BinaryParameter(Element.TIMESTAMPTZ.sql(), out).bind(statement, position);
+        }
+    }
+
+    /** A row as an element: with its length before it. */
     private <T> void row(List<Column<T>> columns, T row) {
         int start = out.size();
         out.int4(0);
+        fields(columns, row);
+        out.int4At(start, out.size() - start - 4);
+    }
+
+    private <T> void fields(List<Column<T>> columns, T row) {
         out.int4(columns.size());
         for (Column<T> column : columns) {
             out.int4(column.type().oid());
             @Nullable Object value = column.value().apply(row);
             out.value(column.type(), value);
         }
-        out.int4At(start, out.size() - start - 4);
     }
 
     private void bind(PreparedStatement statement, int position) throws SQLException {
