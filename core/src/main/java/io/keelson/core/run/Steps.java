@@ -293,7 +293,6 @@ final class Steps {
         if (!spent.isEmpty()) {
             task.tokens += result.tokens();
             task.cost = task.cost.add(cost.amount());
-            d.changes.touch(task);
             d.run.tokens += result.tokens();
             d.run.cost = d.run.cost.add(cost.amount());
         }

@@ -32,8 +32,8 @@ final class CountLaws {
         unless(counted.equals(recount), "I8: %s, a recount gives %s", counted, recount);
         Collection<StepResult> results = rows.calls.values().stream().map(Saved.Call::result).toList();
         spent("run", rows.head.tokens(), rows.head.cost(), results, StepResult::tokens, StepResult::cost);
-        rows.tasks.values().forEach(task -> spent(task.key(), task.tokens(), task.cost(),
-                rows.stepsOf(task.id()).toList(), Saved.Step::tokens, Saved.Step::cost));
+        rows.tasks.values().stream().filter(task -> !task.inUse()).forEach(task -> spent(task.key(), task.tokens(),
+                task.cost(), rows.stepsOf(task.id()).toList(), Saved.Step::tokens, Saved.Step::cost));
         rows.steps.values().forEach(this::step);
         rows.queue.values().forEach(place -> unless(
                 place.item().workspaceId().equals(rows.accepted.workspaceId()), "I7: %s", place));

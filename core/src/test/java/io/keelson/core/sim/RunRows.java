@@ -173,7 +173,7 @@ final class RunRows {
         for (Saved.Task task : inOrder) {
             List<Dependency> on = upstreamsNow(task).map(up -> new Dependency(up.key(), true)).toList();
             taskRows.put(task.id(), task.restore(agentRows.get(task.agentId()), taskRows.get(task.groupId()), again,
-                    on));
+                    on, stepsOf(task.id()).toList()));
             view.add(taskRows.get(task.id()));
         }
         inOrder.forEach(task -> upstreamsNow(task)

@@ -125,6 +125,11 @@ final class Saved {
                     nextRunAt, stateSince, begunAt, errorClass, verifierScore, verifiedBy);
         }
 
+        /** Begun and not ended: what it used is what its steps have, whatever its row says. */
+        boolean inUse() {
+            return startedAt != null && completedAt == null;
+        }
+
         /** Neither begun anew nor done. */
         boolean parked() {
             return state == TaskState.AWAITING_RETRY && nextRunAt == null;
@@ -135,8 +140,11 @@ final class Saved {
          *
          * @param again true where a task may get another row in its place: then texts, steps and dependencies count
          * @param dependsOn as the links say
+         * @param steps     all that it has had
          */
-        TaskRow restore(AgentRow agent, TaskRow group, boolean again, List<Dependency> dependsOn) {
+        TaskRow restore(AgentRow agent, TaskRow group, boolean again, List<Dependency> dependsOn, List<Step> steps) {
+            long used = inUse() ? steps.stream().mapToLong(Step::tokens).sum() : tokens;
+            BigDecimal paid = inUse() ? steps.stream().map(Step::cost).reduce(BigDecimal.ZERO, BigDecimal::add) : cost;
             boolean fans = spec.forEach() != null && group == null;
             boolean texts = fans || again;
             TaskSpec loaded = group != null ? group.spec()
@@ -145,7 +153,7 @@ final class Saved {
                             spec.forEach(), spec.output(), spec.parallelSteps(), fans ? spec.steps() : List.of(),
                             texts ? spec.successCriteria() : null, spec.policy());
             return new TaskRow(id, key, sequence, loaded, agent, group, itemIndex, item).restore(state, attempt,
-                    continuations, tokens, cost, queuedAt, startedAt, completedAt, errorCode, errorMessage,
+                    continuations, used, paid, queuedAt, startedAt, completedAt, errorCode, errorMessage,
                     carriedFrom).restorePolicy(failures, forgiven, effectGeneration, passedOver, nextRunAt, stateSince,
                             begunAt, errorClass, verifierScore, verifiedBy);
         }

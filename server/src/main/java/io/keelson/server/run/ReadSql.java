@@ -141,9 +141,8 @@ final class ReadSql {
                 case when t.state in ('awaiting_retry', 'running', 'verifying') then (
                     select e.id from escalation_tickets e
                      where e.run_id = t.run_id and e.task_id = t.id and e.resolution is null limit 1) end as ticket_id,
-                t.tokens_used,
-                trim_scale(t.cost) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at, t.duration_ms,
-                t.version_id, t.created_at, t.updated_at""".formatted(YIELD);
+                %s as tokens_used, trim_scale(%s) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at,
+                t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(YIELD, TasksTable.TOKENS_USED, TasksTable.COST);
 
     static final String TASKS = """
             select %s

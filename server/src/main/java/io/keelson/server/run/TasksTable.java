@@ -146,15 +146,30 @@ final class TasksTable {
                     KEPT.stream().map(column -> column.of(Changed::row)).toList()));
 
     /**
+     * What an open task {@code t} has used is what its steps have: its row is not written for every step that reports
+     * something, only when the task itself changes.
+     */
+    static final String TOKENS_USED = used("least(coalesce(sum(s.tokens), 0), 2147483647)::integer", "tokens_used");
+    /** The same of what it cost, in credits. */
+    static final String COST = used("coalesce(sum(s.cost), 0)", "cost");
+
+    private static String used(String ofSteps, String ofTask) {
+        return """
+                case when t.started_at is not null and t.completed_at is null
+                    then (select %s from orchestration_steps s where s.task_id = t.id)
+                    else t.%s end""".formatted(ofSteps, ofTask);
+    }
+
+    /**
      * What has been superseded is none of the run's present. Texts that no decision reads are left out, but for groups,
      * whose children will have them, and where a task may get another row in its place.
      */
     private static final String LOAD = """
             select t.id, t.run_id, t.run_agent_id, t.key, t.sequence_number, t.task_type, t.trigger_rule, t.when_expr,
                 t.for_each, t.output_template, t.parallel_steps, t.step_specs, t.group_id, t.item_index, t.item,
-                t.state, t.attempt_number, t.continuation_count, t.tokens_used, t.cost, t.queued_at, t.started_at,
-                t.completed_at, t.error_code, t.error_message, t.carried_from, t.policy, t.failures, t.forgiven,
-                t.effect_generation, t.passed_over, t.next_run_at, t.state_since, t.begun_at, t.error_class,
+                t.state, t.attempt_number, t.continuation_count, %2$s as tokens_used, %3$s as cost, t.queued_at,
+                t.started_at, t.completed_at, t.error_code, t.error_message, t.carried_from, t.policy, t.failures,
+                t.forgiven, t.effect_generation, t.passed_over, t.next_run_at, t.state_since, t.begun_at, t.error_class,
                 t.verifier_score, t.verified_by,
                 case when t.for_each is not null or %1$s then t.title else '' end as title,
                 case when t.for_each is not null or %1$s then t.description end as description,
@@ -166,7 +181,7 @@ final class TasksTable {
               from orchestration_tasks t
               join orchestration_runs r on r.id = t.run_id and r.attempt_number = t.attempt
              where t.run_id = any (?) and not t.superseded
-             order by t.run_id, t.sequence_number, t.item_index nulls first""".formatted(RESPAWNS);
+             order by t.run_id, t.sequence_number, t.item_index nulls first""".formatted(RESPAWNS, TOKENS_USED, COST);
 
     private TasksTable() {}
 

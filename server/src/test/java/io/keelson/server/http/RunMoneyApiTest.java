@@ -77,6 +77,26 @@ class RunMoneyApiTest {
         assertBooksAreRight();
     }
 
+    /** Its row is not written for every step; what it shows is right all the same. */
+    @Test
+    void aTaskShowsWhatItsStepsHaveUsedSoFar() {
+        String id = api.create("""
+                {"name": "waits", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
+                  {"tool": "noop", "input": {"cost": 0.25, "tokens": 7}},
+                  {"tool": "noop", "input": {"cost": 0.5, "tokens": 5}},
+                  {"tool": "wait", "input": {"seconds": 3600}}]}]}}""");
+        api.awaitStep(id, "waiting");
+        JsonNode open = api.get("/api/v1/runs/" + id + "/tasks").json().at("/items/0");
+        assertThat(List.of(amount(open, "cost"), amount(open, "tokens_used"))).containsExactly("0.75", "12");
+        assertThat(api.get("/api/v1/tasks/" + open.get("id").stringValue()).json().get("cost")).isEqualTo(
+                open.get("cost"));
+
+        api.post("/api/v1/runs/" + id + "/cancel", "{}");
+        api.awaitState(id, "cancelled");
+        JsonNode ended = api.get("/api/v1/runs/" + id + "/tasks").json().at("/items/0");
+        assertThat(List.of(amount(ended, "cost"), amount(ended, "tokens_used"))).containsExactly("0.75", "12");
+    }
+
     /** A retry is a further attempt with an account of its own; the run's figures are the sums. */
     @Test
     void everyAttemptHasItsFigures() {
