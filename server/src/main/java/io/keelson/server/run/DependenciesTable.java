@@ -29,14 +29,17 @@ final class DependenciesTable {
             uuid("task_id", Link::taskId), uuid("depends_on_id", Link::dependsOn),
             word("dependency_type", link -> link.data ? DATA : "ordering"));
 
-    /** In plan order, as the plan's own links were made, so that tasks of one moment are judged in the same order. */
+    /**
+     * In plan order, as the plan's own links were made, so that tasks of one moment are judged in the same order. The
+     * upstream is looked up: a join planned while there were no tasks reads all of them.
+     */
     private static final String LOAD = """
             select t.run_id, t.id, d.depends_on_id
               from orchestration_tasks t
               join orchestration_runs r on r.id = t.run_id and r.attempt_number = t.attempt
               join orchestration_task_dependencies d on d.task_id = t.id
-              join orchestration_tasks up on up.id = d.depends_on_id and not up.superseded
-             where t.run_id = any (?) and not t.superseded
+             cross join lateral (select * from orchestration_tasks where id = d.depends_on_id limit 1) up
+             where t.run_id = any (?) and not t.superseded and not up.superseded
              order by t.run_id, t.sequence_number, up.sequence_number""";
 
     private DependenciesTable() {}

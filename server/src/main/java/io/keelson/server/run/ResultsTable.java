@@ -34,7 +34,8 @@ final class ResultsTable {
 
     /**
      * Calls by the second. A result that is young enough belongs to a step that is open or has not ended for longer; the
-     * steps of earlier attempts count as well. What a human has let pass does not.
+     * steps of earlier attempts count as well. What a human has let pass does not. Each step's results are looked up: a
+     * join planned while there were none reads all of them.
      */
     private static final String RECENT = """
             with since as materialized (
@@ -50,9 +51,8 @@ final class ResultsTable {
               join orchestration_steps s on s.task_id = t.id and s.result_epoch > 0
                and (s.completed_at is null or s.completed_at >= since.at)
               left join forgiven f on f.run_id = t.run_id
-              join work_results w on w.step_id = s.id and w.recorded_at >= since.at
-               and (f.at is null or w.recorded_at > f.at)
-             where t.run_id = any (?)
+             cross join lateral (select * from work_results where step_id = s.id offset 0) w
+             where t.run_id = any (?) and w.recorded_at >= since.at and (f.at is null or w.recorded_at > f.at)
              group by 1, 2
              order by 2""".replace("{now}", DbClock.SQL);
 

@@ -176,8 +176,8 @@ final class TasksTable {
                 case when t.for_each is not null or %1$s then t.success_criteria end as success_criteria,
                 case when %1$s then array(
                     select d.dependency_type || ' ' || up.key from orchestration_task_dependencies d
-                      join orchestration_tasks up on up.id = d.depends_on_id and not up.superseded
-                     where d.task_id = t.id order by up.sequence_number) end as depends_on
+                     cross join lateral (select * from orchestration_tasks where id = d.depends_on_id limit 1) up
+                     where d.task_id = t.id and not up.superseded order by up.sequence_number) end as depends_on
               from orchestration_tasks t
               join orchestration_runs r on r.id = t.run_id and r.attempt_number = t.attempt
              where t.run_id = any (?) and not t.superseded

@@ -84,7 +84,7 @@ class HotPlansTest {
             world.send(new Command.Complete(ended, step.id(), step.leaseEpoch(), Result.of("{\"n\":1}"), TESTER));
         }
         somethingOfEverything(5);
-        writeByLookUps(committer.take());
+        goByLookUps(committer.take());
         queued = start();
         try (Connection c = world.database.dedicatedConnection()) {
             BigTables.copy(c, queued, 1, FEW);
@@ -92,7 +92,7 @@ class HotPlansTest {
         // What is cached from here on was planned on tables that are all but empty, and known to be.
         analyze();
         somethingOfEverything(1);
-        writeByLookUps(committer.take());
+        goByLookUps(committer.take());
         pagesOfAClaim();
         try (Connection c = world.database.dedicatedConnection()) {
             BigTables.copy(c, ended, 1, ENDED);
@@ -137,7 +137,7 @@ class HotPlansTest {
         somethingOfEverything(3);
         List<Seen> seen = committer.take();
         goByIndex(seen);
-        writeByLookUps(seen);
+        goByLookUps(seen);
         Set<String> texts = seen.stream().map(Seen::sql).collect(Collectors.toSet());
         assertThat(WRITES).as("the sequence goes everywhere").allMatch(
                 each -> texts.contains(each.sql().strip()) || texts.contains(each.sqlOfOne().strip()));
@@ -200,10 +200,8 @@ class HotPlansTest {
     }
 
     /** An index without a condition is read from one end to the other, however little that is while a table is empty. */
-    private static void writeByLookUps(List<Seen> seen) {
-        Set<String> writes = WRITES.stream().flatMap(each -> Stream.of(each.sql().strip(), each.sqlOfOne().strip()))
-                .collect(Collectors.toSet());
-        assertThat(seen.stream().filter(each -> writes.contains(each.sql())).flatMap(each -> each.nodes().stream()
+    private static void goByLookUps(List<Seen> seen) {
+        assertThat(seen.stream().flatMap(each -> each.nodes().stream()
                 .filter(node -> BIG.contains(node.path("Relation Name").asString(""))
                         && node.get("Node Type").asString().startsWith("Index") && !node.has("Index Cond"))
                 .map(node -> each.sql() + "\nreads all of " + node)).distinct()).isEmpty();
