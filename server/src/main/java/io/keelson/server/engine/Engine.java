@@ -14,6 +14,7 @@ import io.keelson.server.tool.ToolCatalog;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,8 @@ public final class Engine implements Commands, AutoCloseable {
     private final RunEnds ends = new RunEnds();
     private final PriceList prices;
     private final Admissions admissions;
+    private final WakeUps wakeUps;
+    private final Bell bell;
 
     /** @param replanner makes new plans of what planners answer */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
@@ -69,13 +72,14 @@ public final class Engine implements Commands, AutoCloseable {
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ArtifactIntake intake = new ArtifactIntake(database, store.room(), artifacts, options.runArtifactBytes());
         ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing());
-        WakeUps wakeUps = new WakeUps(runner::knows);
+        wakeUps = new WakeUps(runner::knows);
+        bell = new Bell(database, node, this::heard);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, expressions, replanner,
                 children, this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), wakeUps::slotFreed);
         admissions = new Admissions(database, store.runs(), this::own);
         work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,
-                this::own, wakeUps, ends, store.limits(), admissions);
+                this::own, wakeUps, ends, store.limits(), admissions, bell);
         prices = new PriceList(store.runs());
         database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS,
@@ -86,7 +90,7 @@ public final class Engine implements Commands, AutoCloseable {
         claimer = new Claimer(claims, work, wakeUps, tools, node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observer());
         lookout = new Lookout(database, store.runs(), reconciler, wakeUps, admissions);
-        upkeep = new Upkeep(database, store, reconciler, lookout, executor, ends, prices,
+        upkeep = new Upkeep(database, store, reconciler, lookout, executor, ends, prices, bell,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock),
                 secrets,
                 node, options);
@@ -113,6 +117,15 @@ public final class Engine implements Commands, AutoCloseable {
 
     private CompletableFuture<Reply> own(Command command) {
         return committer.submitOwn(command);
+    }
+
+    private void heard(Set<Bell.Call> calls) {
+        if (calls.contains(Bell.Call.WORK)) {
+            wakeUps.nudge();
+        }
+        if (calls.contains(Bell.Call.END)) {
+            upkeep.endsElsewhere();
+        }
     }
 
     /** Has this called when a schedule is due, from the engine's own look at the database; it returns at once. */

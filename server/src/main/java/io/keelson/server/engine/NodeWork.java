@@ -30,12 +30,13 @@ final class NodeWork implements Aftermath {
     private final RunEnds ends;
     private final Offer.Limits limits;
     private final Admissions admissions;
+    private final Bell bell;
     private int promised;
     private boolean closing;
 
     NodeWork(String node, int maxLanes, Duration lease, Predicate<String> localTools, LocalExecutor executor,
             Evaluator evaluator, Timeouts timeouts, Consumer<Command> commands, WakeUps wakeUps, RunEnds ends,
-            Offer.Limits limits, Admissions admissions) {
+            Offer.Limits limits, Admissions admissions, Bell bell) {
         this.node = node;
         this.maxLanes = maxLanes;
         this.lease = lease;
@@ -48,6 +49,7 @@ final class NodeWork implements Aftermath {
         this.ends = ends;
         this.limits = limits;
         this.admissions = admissions;
+        this.bell = bell;
     }
 
     /** Lanes that may be started now, those promised to commits and claims under way taken off. */
@@ -103,8 +105,12 @@ final class NodeWork implements Aftermath {
         changes.evaluations().forEach(evaluator::evaluate);
         changes.timers().values().forEach(timer -> timer.ifPresent(t -> arm(t, now)));
         wake(changes);
-        changes.runs().stream().filter(run -> run.state().terminal())
-                .forEach(run -> ends.ended(run.id(), run.state()));
+        for (RunRow run : changes.runs()) {
+            if (run.state().terminal()) {
+                ends.ended(run.id(), run.state());
+                bell.ring(Bell.Call.END);
+            }
+        }
     }
 
     /** A near timer rings in this process; the lookout finds the others, and those beyond the bound, in the database. */
@@ -121,6 +127,9 @@ final class NodeWork implements Aftermath {
                 .filter(item -> item.holder() == null).map(Changes.QueueItem::tool).toList();
         if (!waiting.isEmpty()) {
             wakeUps.queued(waiting);
+            if (free() == 0 || !waiting.stream().allMatch(localTools)) {
+                bell.ring(Bell.Call.WORK);
+            }
         }
         wakeUps.laneFreed();
         if (changes.runs().stream().anyMatch(NodeWork::takesTurns)) {

@@ -37,6 +37,7 @@ final class Upkeep implements AutoCloseable {
     private final LocalExecutor executor;
     private final RunEnds ends;
     private final PriceList prices;
+    private final Bell bell;
     private final ArtifactSweeper artifacts;
     private final Secrets secrets;
     private final String node;
@@ -45,7 +46,7 @@ final class Upkeep implements AutoCloseable {
             Thread.ofPlatform().daemon().name("upkeep-", 0).factory());
 
     Upkeep(Database database, Store store, Reconciler reconciler, Lookout lookout, LocalExecutor executor,
-            RunEnds ends, PriceList prices, ArtifactSweeper artifacts, Secrets secrets, String node,
+            RunEnds ends, PriceList prices, Bell bell, ArtifactSweeper artifacts, Secrets secrets, String node,
             Engine.Options options) {
         this.database = database;
         this.store = store;
@@ -54,6 +55,7 @@ final class Upkeep implements AutoCloseable {
         this.executor = executor;
         this.ends = ends;
         this.prices = prices;
+        this.bell = bell;
         this.artifacts = artifacts;
         this.secrets = secrets;
         this.node = node;
@@ -62,8 +64,7 @@ final class Upkeep implements AutoCloseable {
     }
 
     void start() {
-        Duration beat = beat();
-        database.runInTransaction(c -> store.fleet().arrive(c, node, options.version(), beat.plus(TOLERANCE)));
+        bell.company(database.inTransaction(c -> store.fleet().arrive(c, node, options.version(), silence())));
         readSettings();
         duties().forEach(duty -> every(duty.period, duty.work));
         lookAfter(TICK);
@@ -71,6 +72,11 @@ final class Upkeep implements AutoCloseable {
 
     private Duration beat() {
         return options.lease().dividedBy(3);
+    }
+
+    /** Of a node that was not heard of for longer it is not known whether it lives. */
+    private Duration silence() {
+        return beat().plus(TOLERANCE);
     }
 
     /** All but the look at what is due, which says itself when to look again. */
@@ -99,13 +105,16 @@ final class Upkeep implements AutoCloseable {
     }
 
     private void keepLeases() {
-        lookout.ask(c -> {
-            store.fleet().beat(c, node, options.version());
-            return store.runs().extendLeases(c, node, executor.lanes());
+        boolean company = lookout.ask(c -> {
+            boolean others = store.fleet().beat(c, node, options.version(), silence());
+            store.runs().extendLeases(c, node, executor.lanes());
+            return others;
         });
+        bell.company(company);
     }
 
-    private void endsElsewhere() {
+    /** Tells those who wait for runs that others have ended. */
+    void endsElsewhere() {
         Set<UUID> awaited = ends.awaited();
         if (!awaited.isEmpty()) {
             database.withConnection(c -> store.runs().ended(c, awaited)).forEach(ends::ended);
@@ -141,6 +150,7 @@ final class Upkeep implements AutoCloseable {
     public void close() throws InterruptedException {
         ticker.shutdown();
         ticker.awaitTermination(5, TimeUnit.SECONDS);
+        bell.close();
         lookout.close();
         try {
             database.runInTransaction(c -> store.fleet().leave(c, node));

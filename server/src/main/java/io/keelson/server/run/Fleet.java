@@ -25,7 +25,10 @@ public final class Fleet {
             insert into engine_nodes as n (id, version, started_at, last_seen_at)
             select ?, ?, now, now from (select {now} as now) clock
             on conflict (id) do update set version = excluded.version, last_seen_at = excluded.last_seen_at,
-                left_at = null""".replace("{now}", DbClock.SQL);
+                left_at = null
+            returning exists (select from engine_nodes o where o.id <> n.id and o.left_at is null
+                and o.last_seen_at >= n.last_seen_at - ? * interval '1 millisecond') as company""".replace("{now}",
+            DbClock.SQL);
 
     /** For so long a node that was not heard of again is remembered. */
     private static final Duration REMEMBERED = Duration.ofDays(1);
@@ -80,31 +83,42 @@ public final class Fleet {
         this.clock = clock;
     }
 
-    /** Registers a node or says that it lives. */
-    public void beat(Connection c, String node, String version) throws SQLException {
+    /**
+     * Registers a node or says that it lives.
+     *
+     * @param silence how long ago another node may have been heard of
+     * @return whether there is one
+     */
+    public boolean beat(Connection c, String node, String version, Duration silence) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(BEAT)) {
             statement.setString(1, node);
             statement.setString(2, version);
             clock.bind(statement, 3);
-            statement.executeUpdate();
+            statement.setLong(4, silence.toMillis());
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() && row.getBoolean("company");
+            }
         }
     }
 
     /**
      * A node begins. When nobody has been heard of for longer than the silence that is usual between two signs of life,
      * that was an outage, which counts for nobody's timeout.
+     *
+     * @return whether another node was heard of within that time
      */
-    public void arrive(Connection c, String node, String version, Duration silence) throws SQLException {
+    public boolean arrive(Connection c, String node, String version, Duration silence) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(OUTAGE)) {
             clock.bind(statement, 1);
             statement.setLong(2, silence.toMillis());
             statement.executeUpdate();
         }
-        beat(c, node, version);
+        boolean company = beat(c, node, version, silence);
         try (PreparedStatement statement = c.prepareStatement(FORGET)) {
             statement.setLong(1, REMEMBERED.toMillis());
             statement.executeUpdate();
         }
+        return company;
     }
 
     /** A node says goodbye. */

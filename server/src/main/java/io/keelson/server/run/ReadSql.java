@@ -142,7 +142,8 @@ final class ReadSql {
                     select e.id from escalation_tickets e
                      where e.run_id = t.run_id and e.task_id = t.id and e.resolution is null limit 1) end as ticket_id,
                 %s as tokens_used, trim_scale(%s) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at,
-                t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(YIELD, TasksTable.TOKENS_USED, TasksTable.COST);
+                t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(YIELD, TasksTable.TOKENS_USED,
+            TasksTable.COST);
 
     static final String TASKS = """
             select %s

@@ -212,15 +212,18 @@ class ReadersTest {
         fleet.seen(c, world.workspace, "w1", List.of("own"), 2, null);
         assertThat(fleet.served(c)).as("after it was away").contains("own").doesNotContain("echo");
 
-        fleet.beat(c, "n1", "0.1");
+        Duration silence = Duration.ofSeconds(15);
+        assertThat(fleet.beat(c, "n1", "0.1", silence)).as("alone").isFalse();
         world.tick(Duration.ofSeconds(20));
-        fleet.beat(c, "n2", "0.1");
+        assertThat(fleet.beat(c, "n2", "0.1", silence)).as("the other one is silent").isFalse();
+        assertThat(fleet.beat(c, "n2", "0.1", Duration.ofSeconds(20))).as("but not for longer").isTrue();
         assertThat(fleet.nodes(c, Duration.ofSeconds(10))).extracting(Fleet.Node::id).containsExactly("n2");
         fleet.leave(c, "n2");
+        assertThat(fleet.beat(c, "n1", "0.1", silence)).as("it has left").isFalse();
         assertThat(fleet.nodes(c, Duration.ofSeconds(30))).extracting(Fleet.Node::id).containsExactly("n1");
-        fleet.beat(c, "n2", "0.1");
+        fleet.beat(c, "n2", "0.1", silence);
         assertThat(fleet.nodes(c, Duration.ofSeconds(10))).as("it is back").extracting(Fleet.Node::id)
-                .containsExactly("n2");
+                .containsExactly("n1", "n2");
 
         new Heartbeats(() -> world.now).log(c, List.of(new Heartbeats.Log(first.id(), 1, 0, List.of("x", "y"))));
         assertThat(reader.logs(c, world.workspace, first.id(), 1_000_001, 9)).singleElement()

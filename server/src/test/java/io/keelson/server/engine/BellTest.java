@@ -1,0 +1,195 @@
+package io.keelson.server.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TestDatabase;
+import io.keelson.server.engine.Bell.Call;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
+class BellTest {
+    private static final Set<Call> ALL = EnumSet.allOf(Call.class);
+    private static final String LISTENERS = """
+            select count(*) from pg_stat_activity
+             where datname = current_database() and query = 'listen keelson'""";
+
+    /** A bell, and what it has heard since it began to listen. */
+    private record Node(Bell bell, BlockingQueue<Set<Call>> heard) {
+        static Node of(Database database, String name) {
+            BlockingQueue<Set<Call>> heard = new LinkedBlockingQueue<>();
+            return new Node(new Bell(database, name, heard::add), heard);
+        }
+
+        void inCompany() throws InterruptedException {
+            bell.company(true);
+            assertThat(next()).as("whatever was called before it listened").isEqualTo(ALL);
+        }
+
+        Set<Call> next() throws InterruptedException {
+            return heard.poll(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void othersHearWhatOneCallsAndItDoesNotHearItself() throws Exception {
+        try (Database database = TestDatabase.create()) {
+            Node one = Node.of(database, "node:one");
+            Node other = Node.of(database, "node:other");
+            try (Bell _ = one.bell; Bell _ = other.bell) {
+                one.inCompany();
+                other.inCompany();
+                one.bell.ring(Call.WORK);
+                assertThat(other.next()).containsExactly(Call.WORK);
+                other.bell.ring(Call.END);
+                assertThat(one.next()).containsExactly(Call.END);
+                one.bell.ring(Call.END);
+                assertThat(other.next()).containsExactly(Call.END);
+                assertThat(one.heard).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void manyCallsAreFewMessages() throws Exception {
+        try (Database database = TestDatabase.create();
+                Connection listening = listening(database);
+                Bell bell = new Bell(database, "node:one", calls -> {
+                })) {
+            bell.company(true);
+            long begun = System.nanoTime();
+            List<String> said = new ArrayList<>();
+            long rung = 0;
+            while (said.size() < 10) {
+                for (int i = 0; i < 1_000; i++, rung += 2) {
+                    bell.ring(Call.WORK);
+                    bell.ring(Call.END);
+                }
+                said.addAll(whatHasCome(listening));
+            }
+            long millis = (System.nanoTime() - begun) / 1_000_000;
+            assertThat(rung).isGreaterThan(said.size());
+            assertThat(said.size()).isLessThanOrEqualTo((int) (millis / 20) + 1);
+            assertThat(said).allMatch(each -> each.startsWith("node:one ")).anyMatch(each -> each.contains("work"))
+                    .anyMatch(each -> each.contains("end"));
+        }
+    }
+
+    @Test
+    void whoIsAloneNeitherCallsNorListens() throws Exception {
+        try (Database database = TestDatabase.create();
+                Connection listening = listening(database)) {
+            Node one = Node.of(database, "node:one");
+            Node other = Node.of(database, "node:other");
+            try (Bell _ = one.bell; Bell _ = other.bell) {
+                one.bell.ring(Call.WORK);
+                one.inCompany();
+                other.inCompany();
+                one.bell.company(false);
+                Awaitility.await().until(() -> ask(database, LISTENERS) == 2);
+                other.bell.ring(Call.WORK);
+                one.bell.ring(Call.END);
+                assertThat(hear(listening, 1)).as("what was called alone is not caught up with")
+                        .containsExactly("node:other work");
+                assertThat(one.heard).isEmpty();
+                one.inCompany();
+                other.bell.ring(Call.END);
+                assertThat(one.next()).containsExactly(Call.END);
+            }
+        }
+    }
+
+    /** Where a connection is lost, whatever may have been called meanwhile is taken as called. */
+    @Test
+    void aLostConnectionIsReplaced() throws Exception {
+        try (Database database = TestDatabase.create()) {
+            Node one = Node.of(database, "node:one");
+            Node other = Node.of(database, "node:other");
+            try (Bell _ = one.bell; Bell _ = other.bell) {
+                one.inCompany();
+                other.inCompany();
+                one.bell.ring(Call.WORK);
+                assertThat(other.next()).containsExactly(Call.WORK);
+                assertThat(ask(database, """
+                        select count(pg_terminate_backend(pid)) from pg_stat_activity
+                         where datname = current_database() and pid <> pg_backend_pid()
+                           and query ~ 'listen keelson|pg_notify'""")).as("two ears and a voice").isEqualTo(3);
+                assertThat(one.next()).isEqualTo(ALL);
+                assertThat(other.next()).isEqualTo(ALL);
+                Awaitility.await().untilAsserted(() -> {
+                    one.bell.ring(Call.END);
+                    assertThat(other.heard.poll(1, TimeUnit.SECONDS)).contains(Call.END);
+                });
+            }
+        }
+    }
+
+    /** What a node does not take itself, and what others may wait for, is called; a node that hears it looks. */
+    @Test
+    void enginesRing(@TempDir Path folder) throws Exception {
+        try (Nodes nodes = new Nodes(folder); Connection listening = listening(nodes.database)) {
+            Engine one = nodes.node();
+            Engine other = nodes.node();
+            one.upkeep().duties().getFirst().work().run();
+            UUID run = nodes.submit(one, """
+                    name: far
+                    plan: {tasks: [{id: a, steps: [{tool: noop}, {tool: far.away}]}]}
+                    """, "far.away");
+            assertThat(hear(listening, 1)).first().isEqualTo(one.node() + " work");
+            nodes.submit(other, """
+                    name: near
+                    plan: {tasks: [{id: a, steps: [{tool: noop}]}]}
+                    """);
+            assertThat(hear(listening, 1)).first().isEqualTo(other.node() + " end");
+            assertThat(nodes.state(run)).isEqualTo("running");
+        }
+    }
+
+    private static Connection listening(Database database) throws Exception {
+        Connection connection = database.dedicatedConnection();
+        try (var statement = connection.createStatement()) {
+            statement.execute("listen " + Bell.CHANNEL);
+        }
+        return connection;
+    }
+
+    /** So many messages at least, and those that have come with them. */
+    private static List<String> hear(Connection listening, int atLeast) throws Exception {
+        List<String> said = new ArrayList<>();
+        Awaitility.await().atMost(20, TimeUnit.SECONDS).until(() -> {
+            List<String> come = whatHasCome(listening);
+            said.addAll(come);
+            return said.size() >= atLeast && come.isEmpty();
+        });
+        return said;
+    }
+
+    private static List<String> whatHasCome(Connection listening) throws Exception {
+        PGNotification[] come = listening.unwrap(PGConnection.class).getNotifications(10);
+        return come == null ? List.of() : Stream.of(come).map(PGNotification::getParameter).toList();
+    }
+
+    private static long ask(Database database, String sql) {
+        return database.withConnection(c -> {
+            try (var statement = c.createStatement(); ResultSet row = statement.executeQuery(sql)) {
+                row.next();
+                return row.getLong(1);
+            }
+        });
+    }
+}
