@@ -121,7 +121,10 @@ final class Idempotency {
     private Answer noted(KeyUse use, Answer answer) {
         if (answer.status() / 100 == 2) {
             StoredAnswer stored = stored(answer);
-            database.runInTransaction(c -> keys.answered(c, use, stored));
+            database.<@Nullable Object>withConnection(c -> {
+                keys.answered(c, use, stored);
+                return null;
+            });
         }
         return answer;
     }
