@@ -53,9 +53,34 @@ public final class Inbox {
      * @param dueAt null for what the run's own rule says
      */
     public InboxItem assign(String id, @Nullable String assignee, @Nullable Instant dueAt) {
-        Call call = Call.post(Route.of("/inbox/", id, "/assign"), Json.object().put("assignee", assignee)
-                .put("due_at", dueAt == null ? null : dueAt.toString())).repeatable();
-        return Json.document(api.send(call).body(), InboxItem.class);
+        return assigned(id, Json.object().put("assignee", assignee).put("due_at", text(dueAt)));
+    }
+
+    /**
+     * Says who is to look after it. It stays due as it is.
+     *
+     * @param assignee a principal of the workspace, {@code @me} for the caller; null for nobody
+     */
+    public InboxItem assign(String id, @Nullable String assignee) {
+        return assigned(id, Json.object().put("assignee", assignee));
+    }
+
+    /**
+     * Says until when it is to be answered. Whoever has it keeps it.
+     *
+     * @param dueAt null for what the run's own rule says
+     */
+    public InboxItem due(String id, @Nullable Instant dueAt) {
+        return assigned(id, Json.object().put("due_at", text(dueAt)));
+    }
+
+    private static @Nullable String text(@Nullable Instant time) {
+        return time == null ? null : time.toString();
+    }
+
+    private InboxItem assigned(String id, ObjectNode body) {
+        return Json.document(api.send(Call.post(Route.of("/inbox/", id, "/assign"), body).repeatable()).body(),
+                InboxItem.class);
     }
 
     private InboxDecision decide(String id, String answer, ObjectNode body) {

@@ -1,10 +1,12 @@
 package io.keelson.cli;
 
+import io.keelson.client.Inbox;
 import io.keelson.client.InboxItem;
 import io.keelson.client.Json;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -12,9 +14,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-@Command(name = "assign", description = "Says who is to look after what waits, and until when.",
+@Command(name = "assign", description = "Says who is to look after what waits, and until when. With neither, it is "
+        + "nobody's again and due by the run's own rule.",
         footerHeading = "%nExamples:%n",
         footer = {"  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000 ann --due 4h",
+                "  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000 --due 2d     # only that",
                 "  keelson inbox assign step_0192f0c1-7f6e-7000-8000-000000000000      # nobody's"})
 final class InboxAssignCommand extends CliCommand {
 
@@ -22,18 +26,18 @@ final class InboxAssignCommand extends CliCommand {
     String item;
 
     @Parameters(index = "1", paramLabel = "WHO", arity = "0..1",
-            description = "A principal of the workspace, @me for yourself; nobody without it.")
+            description = "A principal of the workspace, @me for yourself, @none for nobody; with --due alone, whoever has it "
+                    + "keeps it.")
     @Nullable String who;
 
     @Option(names = "--due", paramLabel = "TIME", converter = Span.class,
-            description = "When an answer is due: 2d, 4h, 30m; by the run's own rule without it.")
+            description = "When an answer is due: 2d, 4h, 30m from now; with WHO alone, it stays due as it is.")
     @Nullable Duration due;
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = link()) {
-            InboxItem assigned = link.keelson().inbox().assign(item, who,
-                    due == null ? null : clock().instant().plus(due));
+            InboxItem assigned = assign(link.keelson().inbox());
             if (json) {
                 print(Json.document(assigned));
             } else {
@@ -42,5 +46,13 @@ final class InboxAssignCommand extends CliCommand {
             }
             return ExitCode.OK;
         }
+    }
+
+    private InboxItem assign(Inbox inbox) {
+        Instant at = due == null ? null : clock().instant().plus(due);
+        if (who == null && at != null) {
+            return inbox.due(item, at);
+        }
+        return who != null && at == null ? inbox.assign(item, who) : inbox.assign(item, who, at);
     }
 }

@@ -131,8 +131,9 @@ class DecisionCommandsTest {
         assertThat(item).startsWith("step_");
         assertThat(shell.run("inbox", "assign", item, "@me", "--due", "2h").out()).contains(item);
         assertThat(shell.run("inbox", "assign", item, "nobody").err()).contains("UNKNOWN_PRINCIPAL", "keelson keys");
+        assertThat(shell.lines("inbox", "assign", item, "--due", "5h")).containsExactly(item + " is local's");
         Result listed = shell.run("inbox", "--mine", "--kind", "approval_step");
-        assertThat(listed.out()).contains(item, "Publish it?", "in 1h");
+        assertThat(listed.out()).contains(item, "Publish it?", "in 4h");
         assertThat(listed.err()).contains("keelson inbox --review");
         Result approved = shell.run("approve", item, "--comment", "yes", "--watch");
         assertThat(approved.code()).as(approved.err()).isZero();

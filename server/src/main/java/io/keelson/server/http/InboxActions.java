@@ -92,13 +92,19 @@ final class InboxActions {
         return Answer.resource(stats);
     }
 
-    /** What is left out is nobody, and the due time of the run's own rule. */
+    /** What is left out stays as it is; null is nobody, and the due time of the run's own rule. */
     private Answer assign(Call call) throws IOException {
         call.query().done();
         InboxItems.Id id = InboxItems.id(call);
         Fields fields = call.fields();
-        String assignee = named(call, fields.optionalText("assignee", MAX_NAME));
+        String who = fields.optionalText("assignee", MAX_NAME);
+        String assignee = NOBODY.equals(who) ? null : named(call, who);
         Instant due = fields.optionalTime("due_at");
+        boolean keepsAssignee = !fields.has("assignee") && !fields.clears("assignee");
+        boolean keepsDue = !fields.has("due_at") && !fields.clears("due_at");
+        if (keepsAssignee && keepsDue) {
+            fields.problem("REQUIRED", "assignee", "assignee, due_at or both must be given; null takes away what is");
+        }
         fields.done();
         return transaction.answer(call, c -> {
             if (items.item(c, call.workspace(), id).isEmpty()) {
@@ -110,7 +116,7 @@ final class InboxActions {
                 fields.done();
             }
             if (!items.inbox().assign(c, call.workspace(), id.kind().wire(), id.subject(),
-                    new Assignment(assignee, due, call.actor().id()))) {
+                    new Assignment(keepsAssignee, assignee, keepsDue, due, call.actor().id()))) {
                 throw InboxItems.notFound(id.text());
             }
             return Answer.ok(items.item(c, call.workspace(), id)

@@ -42,12 +42,15 @@ public final class Inbox {
     }
 
     /**
-     * Whose something is to be.
+     * Whose something is to be, and until when.
      *
+     * @param keepsAssignee whether whoever has it keeps it, whatever {@code assignee} is
      * @param assignee the name of a principal of the workspace; null for nobody
+     * @param keepsDue whether it stays due as it is, whatever {@code dueAt} is
      * @param dueAt null for what the run's rule says
      */
-    public record Assignment(@Nullable String assignee, @Nullable Instant dueAt, @Nullable String by) {}
+    public record Assignment(boolean keepsAssignee, @Nullable String assignee, boolean keepsDue,
+            @Nullable Instant dueAt, @Nullable String by) {}
 
     private final DbClock clock;
 
@@ -99,7 +102,7 @@ public final class Inbox {
         }
     }
 
-    /** False when nothing waits under that id; what it was assigned to before is forgotten. */
+    /** False when nothing waits under that id. What is kept is that of the same question, of an earlier one nothing. */
     public boolean assign(Connection c, UUID workspaceId, String kind, UUID subject, Assignment assignment)
             throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(InboxSql.ASSIGN)) {
@@ -110,7 +113,9 @@ public final class Inbox {
             statement.setString(p++, assignment.by());
             clock.bind(statement, p++);
             statement.setString(p++, kind);
-            statement.setObject(p, subject);
+            statement.setObject(p++, subject);
+            statement.setBoolean(p++, assignment.keepsAssignee());
+            statement.setBoolean(p, assignment.keepsDue());
             return statement.executeUpdate() == 1;
         }
     }

@@ -100,11 +100,13 @@ final class InboxSql {
     /** Of something that waits, and for as long as it does. */
     static final String ASSIGN = "with " + WAITING + """
 
-            insert into inbox_assignments (subject, workspace_id, run_id, since, assignee, due_at, assigned_by,
+            insert into inbox_assignments as a (subject, workspace_id, run_id, since, assignee, due_at, assigned_by,
                 assigned_at)
             select subject, ?, run_id, since, ?, ?::timestamptz, ?, {now} from waiting where kind = ? and subject = ?
             on conflict (subject) do update
-               set since = excluded.since, assignee = excluded.assignee, due_at = excluded.due_at,
+               set since = excluded.since,
+                   assignee = case when ? and a.since = excluded.since then a.assignee else excluded.assignee end,
+                   due_at = case when ? and a.since = excluded.since then a.due_at else excluded.due_at end,
                    assigned_by = excluded.assigned_by, assigned_at = excluded.assigned_at""".replace("{now}",
             DbClock.SQL);
 

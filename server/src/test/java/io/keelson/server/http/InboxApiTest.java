@@ -121,7 +121,7 @@ class InboxApiTest {
         post(INBOX + "/" + id + "/accept", waits.yes(), 200);
         post(INBOX + "/" + id + "/reject", "{}", 409);
         assertThat(api.run(run).get("state").stringValue()).isEqualTo(waits.accepted);
-        post(INBOX + "/" + id + "/assign", "{}", 404);
+        post(INBOX + "/" + id + "/assign", "{\"assignee\": null}", 404);
         assertThat(events(run)).contains("\"comment\":\"yes\"").contains("\"actor_type\":\"human\"");
     }
 
@@ -223,7 +223,44 @@ class InboxApiTest {
         post(assign, "{\"due_at\": \"tomorrow\"}", 422);
         assertThat(items("?assignee=tester")).as("a refusal changes nothing").containsExactly(assigned);
 
-        assertThat(post(assign, "{}", 200)).isEqualTo(item);
+        assertThat(post(assign, "{\"assignee\": null, \"due_at\": null}", 200)).isEqualTo(item);
+    }
+
+    @Test
+    void whatAnAssignmentLeavesOutStaysAsItIs() {
+        api.bearer(Bootstrap.DEFAULT_WORKSPACE, Scope.all(false));
+        JsonNode item = awaitItem(waiting(Waits.APPROVAL_STEP), "approval_step");
+        String assign = item.get("links").get("assign").stringValue();
+        post(assign, "{\"assignee\": \"tester\"}", 200);
+
+        JsonNode due = post(assign, "{\"due_at\": \"2030-01-01T00:00:00Z\"}", 200);
+        assertThat(due.get("assignee").stringValue()).isEqualTo("tester");
+        assertThat(due.get("due_at").stringValue()).isEqualTo("2030-01-01T00:00:00.000Z");
+
+        JsonNode nobodys = post(assign, "{\"assignee\": \"@none\"}", 200);
+        assertThat(nobodys.get("assignee").isNull()).isTrue();
+        assertThat(nobodys.get("due_at")).isEqualTo(due.get("due_at"));
+
+        JsonNode problem = post(assign, "{}", 422).get("problems").get(0);
+        assertThat(problem.get("code").stringValue()).isEqualTo("REQUIRED");
+        assertThat(post(assign, "{\"due_at\": null}", 200)).isEqualTo(item);
+    }
+
+    /** A task that is done again is another question, and whoever had the first one does not have it. */
+    @Test
+    void aFurtherReviewIsNobodysThoughItsDueTimeIsSet() {
+        api.bearer(Bootstrap.DEFAULT_WORKSPACE, Scope.all(false));
+        String run = waiting(Waits.TASK_REVIEW);
+        JsonNode first = items("?run_id=" + run).getFirst();
+        String assign = first.get("links").get("assign").stringValue();
+        post(assign, "{\"assignee\": \"tester\"}", 200);
+        post(first.get("links").get("reject").stringValue(), "{\"retry\": true}", 200);
+        Awaitility.await().until(() -> items("?run_id=" + run).stream()
+                .anyMatch(item -> item.get("gate").intValue() == 2));
+
+        JsonNode due = post(assign, "{\"due_at\": \"2030-01-01T00:00:00Z\"}", 200);
+
+        assertThat(due.get("assignee").isNull()).isTrue();
     }
 
     @Test
@@ -277,9 +314,10 @@ class InboxApiTest {
         assertThat(api.get(INBOX, "Authorization", stranger).json().get("items")).isEmpty();
         assertThat(api.get(INBOX + "/stats", "Authorization", stranger).json().get("total").asInt()).isZero();
         for (String action : List.of("accept", "reject", "assign")) {
-            Answer theirs = api.post(INBOX + "/" + id + "/" + action, "{}", "Authorization", stranger);
+            String body = action.equals("assign") ? "{\"assignee\": null}" : "{}";
+            Answer theirs = api.post(INBOX + "/" + id + "/" + action, body, "Authorization", stranger);
             String none = "esc_" + UUID.randomUUID();
-            Answer nothing = api.post(INBOX + "/" + none + "/" + action, "{}", "Authorization", stranger);
+            Answer nothing = api.post(INBOX + "/" + none + "/" + action, body, "Authorization", stranger);
             assertThat(theirs.status()).isEqualTo(404);
             assertThat(theirs.text().replace(id, none)).isEqualTo(nothing.text());
         }

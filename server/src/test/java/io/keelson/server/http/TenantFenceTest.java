@@ -120,7 +120,7 @@ class TenantFenceTest {
                     call("GET", "/inbox?kind=escalation&run_id=" + made, null, headers).at("/items/0/links/assign")
                             .stringValue()
                             .substring("/api/v1".length()),
-                    "{}", headers);
+                    "{\"assignee\": null}", headers);
             call("POST", "/runs", """
                     {"name": "parent", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"name": "s", "tool": "run.start",
                      "input": {"plan": {"tasks": [{"id": "a", "steps": [{"name": "s", "tool": "wait",
