@@ -23,6 +23,7 @@ import tools.jackson.databind.JsonNode;
  * @param hardLimitUsd what a run may cost that its budget has stopped; null where nothing limits it
  * @param body further text of a proposal
  * @param data an approval's input, or what a proposal is about; null for everything else
+ * @param links where to answer and where to read more
  */
 public record InboxItem(String id, String kind, String runId, String runName, String runState,
         @Nullable String taskId, @Nullable String taskKey, @Nullable String taskTitle, @Nullable String stepId,
@@ -30,4 +31,13 @@ public record InboxItem(String id, String kind, String runId, String runName, St
         @Nullable Instant dueAt, boolean overdue, @Nullable Instant reminderAt, @Nullable String assignee,
         @Nullable String severity, @Nullable String errorCode, @Nullable String feedback, @Nullable Integer gate,
         @Nullable BigDecimal hardLimitUsd, @Nullable String body,
-        @Nullable JsonNode data) {}
+        @Nullable JsonNode data, Links links) {
+
+    /**
+     * Paths of the API, from {@code /api/v1} on.
+     *
+     * @param accept takes a POST, as {@code reject} and {@code assign} do
+     * @param subject what waits: the step, the task, the ticket, the proposal or the run
+     */
+    public record Links(String accept, String reject, String assign, String subject, String run) {}
+}

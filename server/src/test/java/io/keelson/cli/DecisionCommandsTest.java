@@ -9,6 +9,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 /** What people are asked and what they answer, beside one server. */
 class DecisionCommandsTest {
@@ -127,8 +128,11 @@ class DecisionCommandsTest {
     @Test
     void theInboxIsWorkedOff() throws Exception {
         String first = shell.run("run", shell.mission(Cmd.ASKS), "--json").json().at("/run/id").asString();
-        String item = shell.run("inbox", "--run", first, "--json").json().at("/items/0/id").asString();
+        JsonNode waits = shell.run("inbox", "--run", first, "--json").json().at("/items/0");
+        String item = waits.get("id").asString();
         assertThat(item).startsWith("step_");
+        assertThat(waits.get("links")).isEqualTo(shell.client().api().get("/inbox?run_id=" + first)
+                .at("/items/0/links"));
         assertThat(shell.run("inbox", "assign", item, "@me", "--due", "2h").out()).contains(item);
         assertThat(shell.run("inbox", "assign", item, "nobody").err()).contains("UNKNOWN_PRINCIPAL", "keelson keys");
         assertThat(shell.lines("inbox", "assign", item, "--due", "5h")).containsExactly(item + " is local's");
