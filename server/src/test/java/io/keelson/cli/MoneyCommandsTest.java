@@ -85,6 +85,10 @@ class MoneyCommandsTest {
         assertThat(unknown.code()).isEqualTo(1);
         assertThat(unknown.err()).contains("[PRICE_NOT_FOUND]", "keelson prices");
         assertThat(shell.run("prices", "--at", "2", "--json").json().get("items").size()).isEqualTo(2);
+        Result later = shell.run("prices", "--at", "4");
+        assertThat(later.code()).isNotZero();
+        assertThat(later.out()).isEmpty();
+        assertThat(later.err()).contains("'version' is yet to come: the price list stands at version 3");
     }
 
     @Test

@@ -20,6 +20,7 @@ final class PriceActions {
 
     private static final int MOST_CHANGES = 1_000;
     private static final int MAX_NAME = 200;
+    private static final int NOW = -1;
     private static final List<String> KINDS = Arrays.stream(PriceKind.values()).map(PriceKind::wire).toList();
 
     private final PriceTable prices;
@@ -37,9 +38,13 @@ final class PriceActions {
     }
 
     private Answer list(Call call) {
-        int version = (int) call.query().integer("version", 0, Integer.MAX_VALUE, Integer.MAX_VALUE);
+        int version = (int) call.query().integer("version", 0, Integer.MAX_VALUE, NOW);
         call.query().done();
-        return Answer.resource(document(prices.at(version)));
+        PriceList list = version == NOW ? prices.current() : prices.at(version);
+        if (version > list.version()) {
+            throw Query.invalid("version", "is yet to come: the price list stands at version " + list.version());
+        }
+        return Answer.resource(document(list));
     }
 
     private Answer change(Call call) throws IOException {

@@ -58,7 +58,7 @@ public final class PriceTable {
         return without;
     }
 
-    /** The list as it stood at that version; a version that is yet to come is the present one. */
+    /** The list as it stood at that version; the present one, which says so, where that is yet to come. */
     public PriceList at(int version) {
         return database.withConnection(c -> read(c, version));
     }
