@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Cells;
 import io.keelson.cli.view.RunModel;
 import io.keelson.cli.view.Waits;
 import io.keelson.client.Event;
@@ -12,7 +13,10 @@ import io.keelson.server.StartupException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +33,8 @@ final class Follow {
     private static final Duration REDRAW = Duration.ofMillis(100);
     private static final Duration IDLE_POLL = Duration.ofMillis(400);
     private static final Duration QUIET = Duration.ofMillis(800);
+    /** A run in which nothing happens for so long may lack a worker. */
+    private static final Duration STILL = Duration.ofSeconds(5);
     private static final Duration AFTER_LOSS = Duration.ofSeconds(1);
     private static final int EVENTS_AT_A_TIME = 500;
     /** Steps are listed to name what runs; for more than these it would cost more than it tells. */
@@ -40,15 +46,21 @@ final class Follow {
     private final String id;
     private final Display display;
     private final Clock clock;
+    private final Consumer<String> lacks;
     private final RunModel model;
+    private final Set<List<String>> lacking = new HashSet<>();
     private boolean silent;
     private long lastSeq;
     private Instant lastEvent;
+    private Instant nextLack;
     private Instant nextPoll = Instant.MIN;
     private Instant nextNaming = Instant.MIN;
 
-    /** @param history whether what happened so far is told, too */
-    Follow(Link link, Run run, Display display, Clock clock, boolean history) {
+    /**
+     * @param history whether what happened so far is told, too
+     * @param lacks is told, once for each tool, of a step that waits because no worker serves its tool
+     */
+    Follow(Link link, Run run, Display display, Clock clock, boolean history, Consumer<String> lacks) {
         this.silent = !history;
         this.link = link;
         this.id = run.id();
@@ -56,6 +68,8 @@ final class Follow {
         this.clock = clock;
         this.model = new RunModel(run);
         this.lastEvent = clock.instant();
+        this.nextLack = lastEvent.plus(STILL);
+        this.lacks = lacks;
     }
 
     Run run() {
@@ -102,7 +116,13 @@ final class Follow {
                 readEvents();
             }
             nextPoll = now.plus(news ? REDRAW : IDLE_POLL);
-            lastEvent = news ? now : lastEvent;
+            if (news) {
+                lastEvent = now;
+                nextLack = now.plus(STILL);
+            } else if (!now.isBefore(nextLack)) {
+                nextLack = now.plus(Duration.between(lastEvent, now));
+                tellWhatLacks();
+            }
         } catch (KeelsonException e) {
             if (link.interrupted()) {
                 return;
@@ -136,6 +156,13 @@ final class Follow {
         } while (page.nextCursor() != null);
         silent = false;
         return news;
+    }
+
+    /** Asked the more rarely, the longer nothing happens: it reads the whole run. */
+    private void tellWhatLacks() {
+        runs().explain(id).reasons().stream()
+                .filter(reason -> reason.code().equals("MISSING_WORKER") && lacking.add(reason.on()))
+                .forEach(reason -> lacks.accept(Cells.clean(reason.text())));
     }
 
     /** Lists are read as often as they are cheap: the more tasks, the more rarely. */

@@ -61,7 +61,10 @@ final class Watching {
         boolean live = !command.json && Terminals.interactive();
         Display display = command.json ? Display.NONE
                 : live ? LiveDisplay.onTerminal(command.out(), command.style()) : new PlainDisplay(command.out());
-        Follow follow = new Follow(link, run, display, clock, history);
+        Follow follow = new Follow(link, run, display, clock, history, lack -> {
+            display.close();
+            command.note(lack);
+        });
         link.whenInterrupted(() -> {
             display.end();
             command.note(interrupted(link, run.id()));

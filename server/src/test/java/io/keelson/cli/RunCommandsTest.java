@@ -3,6 +3,8 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.Cmd.Result;
+import io.keelson.client.Api;
+import io.keelson.client.Json;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -57,6 +59,21 @@ class RunCommandsTest {
         assertThat(shell.run("cancel", id).out()).contains("is cancelled");
         assertThat(shell.run("delete", id).out()).contains("run " + id + " is deleted");
         assertThat(shell.run("show", id).err()).contains("RUN_NOT_FOUND");
+    }
+
+    @Test
+    void aStepThatNoWorkerTakesIsToldOnceOnStandardError() throws Exception {
+        Api api = shell.client().api();
+        api.post("/dispatch/claim", Json.object().put("worker_id", "w").put("max", 1).put("wait_ms", 0)
+                .set("tools", Json.of(List.of("lonely"))));
+        api.post("/workers/w/drain", null);
+        String mission = shell.mission("""
+                plan: {tasks: [{id: a, steps: [{name: s, tool: lonely}]}, {id: b, steps: [{name: s, tool: lonely}]}]}
+                """);
+        Result run = shell.run("run", mission, "--timeout", "12", "--json");
+        assertThat(run.err()).containsOnlyOnce("no worker that serves 'lonely' has been heard of lately")
+                .startsWith("step 'a/s': ");
+        assertThat(shell.run("cancel", run.json().at("/run/id").asString()).code()).isZero();
     }
 
     @Test
