@@ -291,7 +291,8 @@ class HotPlansTest {
         String kind = first.get("kind").stringValue();
         UUID subject = UUID.fromString(first.get("subject").stringValue());
         assertThat(inbox.item(c, world.workspace, kind, subject)).contains(first);
-        assertThat(inbox.assign(c, world.workspace, kind, subject, new Inbox.Assignment(false, null, false, null, "tester")))
+        assertThat(inbox.assign(c, world.workspace, kind, subject,
+                new Inbox.Assignment(false, null, false, null, "tester")))
                 .isTrue();
     }
 
