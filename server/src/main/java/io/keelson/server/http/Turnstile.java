@@ -21,7 +21,8 @@ final class Turnstile {
 
     private final int atOnce;
     private final LongSupplier nanoTime;
-    private final Map<UUID, Semaphore> lines = new ConcurrentHashMap<>();
+    /** Of the workspaces that have somebody inside or waiting. */
+    private final Map<UUID, Line> lines = new ConcurrentHashMap<>();
     private @Nullable UUID last;
     private long lastCame;
     private boolean shared;
@@ -44,9 +45,48 @@ final class Turnstile {
         if (!shared(workspace)) {
             return FREE;
         }
-        Semaphore line = lines.computeIfAbsent(workspace, id -> new Semaphore(atOnce, true));
-        line.acquire();
-        return line::release;
+        Line line = lines.compute(workspace, (id, there) -> (there == null ? new Line(atOnce) : there).joined());
+        try {
+            line.places.acquire();
+        } catch (InterruptedException e) {
+            leave(workspace);
+            throw e;
+        }
+        return () -> {
+            line.places.release();
+            leave(workspace);
+        };
+    }
+
+    /** The last one takes the line along: workspaces come and go. */
+    private void leave(UUID workspace) {
+        lines.computeIfPresent(workspace, (id, line) -> line.left());
+    }
+
+    /** How many workspaces have somebody in line or inside; who passes freely is in no line. */
+    int lines() {
+        return lines.size();
+    }
+
+    /** Its number is changed within the map only, which lets one at a time do so. */
+    private static final class Line {
+        private final Semaphore places;
+        private int in;
+
+        Line(int atOnce) {
+            places = new Semaphore(atOnce, true);
+        }
+
+        Line joined() {
+            in++;
+            return this;
+        }
+
+        /** Null when nobody is left. */
+        @Nullable Line left() {
+            in--;
+            return in == 0 ? null : this;
+        }
     }
 
     private synchronized boolean shared(UUID workspace) {

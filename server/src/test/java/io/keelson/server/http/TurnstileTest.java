@@ -1,13 +1,17 @@
 package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +65,53 @@ class TurnstileTest {
         nanos.addAndGet(Duration.ofSeconds(5).toNanos());
 
         assertThat(turnstile.enter(busy)).isNotNull();
+    }
+
+    @Test
+    void aLineGoesWithTheLastOne() throws Exception {
+        var _ = turnstile.enter(quiet);
+        List<Turnstile.Turn> turns = List.of(turnstile.enter(busy), turnstile.enter(busy));
+        CompletableFuture<Turnstile.Turn> third = enterLater();
+        CompletableFuture<Turnstile.Turn> givesUp = enterLater();
+        waiting.getLast().interrupt();
+        assertThatThrownBy(() -> givesUp.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(InterruptedException.class);
+
+        turns.forEach(Turnstile.Turn::close);
+        assertThat(turnstile.lines()).isEqualTo(1);
+        third.get(10, TimeUnit.SECONDS).close();
+        assertThat(turnstile.lines()).isZero();
+        for (int i = 0; i < 1_000; i++) {
+            turnstile.enter(UUID.randomUUID()).close();
+        }
+        assertThat(turnstile.lines()).isZero();
+    }
+
+    @Test
+    void whoComesWhileAnotherLeavesIsCountedWithTheOthers() throws Exception {
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        turnstile.enter(quiet).close();
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<?>> all = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                all.add(threads.submit(() -> {
+                    for (int turn = 0; turn < 1_000; turn++) {
+                        try (Turnstile.Turn _ = turnstile.enter(busy)) {
+                            most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                            turnstile.enter(quiet).close();
+                            inside.decrementAndGet();
+                        }
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> each : all) {
+                each.get(10, TimeUnit.SECONDS);
+            }
+        }
+
+        assertThat(most).hasValueBetween(1, AT_ONCE);
+        assertThat(turnstile.lines()).isZero();
     }
 
     /** Comes when it is in the line. */
