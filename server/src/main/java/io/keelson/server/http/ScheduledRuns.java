@@ -52,7 +52,7 @@ public final class ScheduledRuns implements RunMaker {
 
     @Override
     public Outcome make(Schedule schedule, Tick tick) throws InterruptedException {
-        if (reads.exists(schedule.workspaceId(), tick.runId())) {
+        if (made(schedule, tick)) {
             return new Outcome.Made();
         }
         WorkspaceRow workspace = workspaces.find(schedule.workspaceId()).orElse(null);
@@ -71,7 +71,7 @@ public final class ScheduledRuns implements RunMaker {
                     refusal.document().get("detail").stringValue());
         } catch (CompletionException e) {
             if (e.getCause() instanceof SQLException sql && UNIQUE_VIOLATION.equals(sql.getSQLState())
-                    && reads.exists(schedule.workspaceId(), tick.runId())) {
+                    && made(schedule, tick)) {
                 return new Outcome.Made();
             }
             throw e;
@@ -88,6 +88,11 @@ public final class ScheduledRuns implements RunMaker {
         origin.put("schedule_id", schedule.id().toString()).put("scheduled_for", Json.time(tick.scheduledFor()));
         return new Command.Create(drawn.mission().newRun(tick.runId(), schedule.workspaceId(), schedule.createdBy(),
                 null, origin, null), true, Actor.service("schedule " + schedule.spec().name()));
+    }
+
+    @Override
+    public boolean made(Schedule schedule, Tick tick) {
+        return reads.exists(schedule.workspaceId(), tick.runId());
     }
 
     @Override

@@ -21,6 +21,8 @@ final class Decisions {
     private static final int MOST_AT_ONCE = 100;
     /** So soon somebody looks again whether the run has ended that another waits for. */
     private static final Duration QUEUE_LOOK = Duration.ofSeconds(1);
+    private static final RunMaker.Outcome PAUSED = new RunMaker.Outcome.Refused("SCHEDULE_PAUSED",
+            "the schedule was paused before the run was made");
 
     private final Connection c;
     private final Schedule schedule;
@@ -69,6 +71,10 @@ final class Decisions {
     }
 
     private void byPolicy(Tick tick) throws SQLException, InterruptedException {
+        if (schedule.paused()) {
+            paused(tick);
+            return;
+        }
         if (schedule.left() - made <= 0) {
             skip(tick);
             return;
@@ -100,6 +106,15 @@ final class Decisions {
                 busy.clear();
                 make(tick);
             }
+        }
+    }
+
+    /** A run that was made before is noted. */
+    private void paused(Tick tick) throws SQLException, InterruptedException {
+        if (runs.made(schedule, tick)) {
+            make(tick);
+        } else {
+            ticks.change(c, tick, Tick.State.SKIPPED, false, PAUSED, now);
         }
     }
 

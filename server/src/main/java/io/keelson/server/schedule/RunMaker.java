@@ -22,6 +22,9 @@ public interface RunMaker {
     /** Makes and starts the run of a tick; one that is there already is left as it is. */
     Outcome make(Schedule schedule, Tick tick) throws InterruptedException;
 
+    /** Whether there is the run of a tick. */
+    boolean made(Schedule schedule, Tick tick);
+
     /** Ends a run that is open; one that has ended stays as it is. */
     void cancel(UUID run, String reason) throws InterruptedException;
 

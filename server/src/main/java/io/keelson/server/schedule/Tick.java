@@ -31,7 +31,7 @@ public record Tick(UUID scheduleId, Instant scheduledFor, Kind kind, UUID runId,
         DUE,
         /** Waits for another run of the schedule to end. */
         QUEUED, MADE,
-        /** Another run was open. */
+        /** Another run was open, the schedule was paused, or it has made all of its runs. */
         SKIPPED,
         /** No run could be made. */
         FAILED;

@@ -161,6 +161,11 @@ class OpenApiTest {
         }
 
         @Override
+        public boolean made(Schedule schedule, Tick tick) {
+            return false;
+        }
+
+        @Override
         public void cancel(UUID run, String reason) {}
 
         @Override

@@ -73,6 +73,11 @@ class TickerTest {
         }
 
         @Override
+        public synchronized boolean made(Schedule schedule, Tick tick) {
+            return made.containsKey(tick.runId());
+        }
+
+        @Override
         public synchronized void cancel(UUID run, String reason) {
             open.remove(run);
         }
@@ -135,6 +140,10 @@ class TickerTest {
     private List<String> states(Schedule schedule) {
         return database.withConnection(c -> ticks.list(c, WORKSPACE, schedule.id(), null, 1_000)).reversed().stream()
                 .map(tick -> tick.scheduledFor().toString().substring(11, 16) + " " + tick.state().wire()).toList();
+    }
+
+    private void pause(Schedule schedule, boolean paused) {
+        database.runInTransaction(c -> schedules.change(c, schedule(schedule.id()), schedule.spec(), paused));
     }
 
     private void at(String time) throws InterruptedException {
@@ -313,13 +322,61 @@ class TickerTest {
     void pausedNothingComesAndNothingIsMadeUpFor() throws Exception {
         Schedule schedule = add(spec("p", "0 * * * *", Overlap.ALLOW, CatchUp.ALL));
         at("12:00");
-        database.runInTransaction(c -> schedules.change(c, schedule(schedule.id()), schedule.spec(), true));
+        pause(schedule, true);
         assertThat(schedule(schedule.id()).nextRunAt()).isNull();
         at("15:30");
-        database.runInTransaction(c -> schedules.change(c, schedule(schedule.id()), schedule.spec(), false));
+        pause(schedule, false);
         at("16:00");
 
         assertThat(runs.times()).containsExactly("12:00", "16:00");
+    }
+
+    @Test
+    void pausedItMakesNoRunOfAQueuedTimeEither() throws Exception {
+        Schedule schedule = add(spec("q", "0 * * * *", Overlap.QUEUE, CatchUp.ALL));
+        at("12:00");
+        at("13:00");
+        assertThat(states(schedule)).containsExactly("12:00 made", "13:00 queued");
+        pause(schedule, true);
+        runs.open.clear();
+        at("13:01");
+        assertThat(states(schedule)).containsExactly("12:00 made", "13:00 skipped");
+        Tick skipped = database.withConnection(c -> ticks.list(c, WORKSPACE, schedule.id(), null, 9)).getFirst();
+        assertThat(skipped.errorCode()).isEqualTo("SCHEDULE_PAUSED");
+        database.runInTransaction(c -> ticker.trigger(c, schedule));
+        at("13:02");
+        assertThat(runs.times()).containsExactly("12:00", "13:01");
+
+        runs.open.clear();
+        pause(schedule, false);
+        at("14:00");
+        assertThat(runs.times()).containsExactly("12:00", "13:01", "14:00");
+    }
+
+    @Test
+    void pausedItMakesNoRunWhoseJitterEnds() throws Exception {
+        ScheduleSpec base = spec("w", "0 * * * *", Overlap.ALLOW, CatchUp.SKIP);
+        Schedule schedule = add(new ScheduleSpec("w", null, base.inputs(), base.mission(), base.cron(), "UTC",
+                base.overlap(), base.catchUp(), base.window(), Duration.ofMinutes(30), null, null));
+        at("12:00");
+        pause(schedule, true);
+        at("12:30");
+
+        assertThat(runs.made).isEmpty();
+        assertThat(states(schedule)).containsExactly("12:00 skipped");
+    }
+
+    @Test
+    void aRunThatWasMadeBeforeThePauseIsNoted() throws Exception {
+        Schedule schedule = add(spec("n", "0 * * * *", Overlap.SKIP, CatchUp.SKIP));
+        runs.after = new Killed();
+        assertThatThrownBy(() -> at("12:00")).isInstanceOf(Killed.class);
+        runs.after = null;
+        pause(schedule, true);
+        at("12:01");
+
+        assertThat(states(schedule)).containsExactly("12:00 made");
+        assertThat(schedule(schedule.id()).runsMade()).isEqualTo(1);
     }
 
     @Test
