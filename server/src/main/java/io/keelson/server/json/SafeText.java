@@ -1,5 +1,6 @@
 package io.keelson.server.json;
 
+import java.math.BigDecimal;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -12,8 +13,8 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class SafeText {
 
-    /** Of a decimal, on either side of the point; PostgreSQL has room for some 16,000 behind it. */
-    private static final int MAX_SCALE = 10_000;
+    /** Of a decimal that is written out, as PostgreSQL does; who reads it again takes 1,000 characters of a number. */
+    private static final int MAX_DIGITS = 900;
     private static final char REPLACEMENT = '\uFFFD';
 
     private SafeText() {}
@@ -38,7 +39,7 @@ public final class SafeText {
             String clean = clean(text);
             return clean == text ? node : JsonNodeFactory.instance.stringNode(clean);
         }
-        if (node.isBigDecimal() && Math.abs((long) node.decimalValue().scale()) > MAX_SCALE) {
+        if (node.isBigDecimal() && digits(node.decimalValue()) > MAX_DIGITS) {
             return JsonNodeFactory.instance.stringNode(node.decimalValue().toString());
         }
         if (node.isArray()) {
@@ -52,6 +53,12 @@ public final class SafeText {
             return object;
         }
         return node;
+    }
+
+    /** Without an exponent. */
+    private static long digits(BigDecimal number) {
+        long scale = number.scale();
+        return scale <= 0 ? number.precision() - scale : Math.max(number.precision(), scale + 1);
     }
 
     private static int firstBad(String text, int from) {

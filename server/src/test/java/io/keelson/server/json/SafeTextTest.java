@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -26,8 +25,24 @@ class SafeTextTest {
 
     @Test
     void keepsNumbersThatThereIsNoRoomForAsText() {
-        JsonNode tree = JsonMapper.builder().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build()
-                .readTree("[1e400000, -1e-400000, 1.5, 1e400]");
+        JsonNode tree = ExactJson.MAPPER.readTree("[1e400000, -1e-400000, 1.5, 1e400]");
         assertThat(SafeText.clean(tree).toString()).isEqualTo("[\"1E+400000\",\"-1E-400000\",1.5,1E+400]");
+    }
+
+    @Test
+    void aNumberThatStaysOneCanBeReadAgainHoweverItIsWritten() {
+        String digits = "3".repeat(899);
+        JsonNode tree = ExactJson.MAPPER.readTree("[1e899, -1e-899, 0.%s, %s.5, 1e900, 1e-900, 0.%s3, %s.55]"
+                .formatted(digits, digits, digits, digits));
+        JsonNode clean = SafeText.clean(tree);
+
+        assertThat(clean.valueStream().map(JsonNode::isNumber)).containsExactly(true, true, true, true, false, false,
+                false, false);
+        for (JsonNode each : clean) {
+            if (each.isNumber()) {
+                assertThat(ExactJson.MAPPER.readTree(each.decimalValue().toPlainString()).decimalValue())
+                        .isEqualByComparingTo(each.decimalValue());
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.server.json.ExactJson;
 import io.keelson.server.outbound.OutboundResponse;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -10,7 +11,6 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -46,7 +46,7 @@ final class HttpAnswer {
 
     private static @Nullable JsonNode parse(byte[] body) {
         try {
-            return JsonMapper.shared().readTree(body);
+            return ExactJson.MAPPER.readTree(body);
         } catch (JacksonException e) {
             return null;
         }

@@ -1,6 +1,7 @@
 package io.keelson.server.tool.builtin;
 
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.json.ExactJson;
 import io.keelson.server.tool.Striking;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
@@ -22,7 +23,6 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -191,7 +191,7 @@ final class ProcessRun implements Tool {
 
     private static JsonNode parsed(String stdout, Striking struck) throws ToolFailure {
         try {
-            return JsonMapper.shared().readTree(stdout);
+            return ExactJson.MAPPER.readTree(stdout);
         } catch (JacksonException e) {
             throw new ToolFailure("PROCESS_OUTPUT_UNPARSEABLE", ErrorClass.QUALITY,
                     "the output is not JSON" + (struck.none() ? ": " + e.getOriginalMessage() : ""));

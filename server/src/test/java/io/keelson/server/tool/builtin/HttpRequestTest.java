@@ -38,6 +38,9 @@ import tools.jackson.databind.node.ObjectNode;
 @Timeout(30)
 class HttpRequestTest {
 
+    private static final String NUMBERS =
+            "[12345678901234567890.123,0.1000000000000000055,-1.50,123456789012345678901234567890,7]";
+
     @TempDir
     Path folder;
     private final AtomicInteger requests = new AtomicInteger();
@@ -75,6 +78,7 @@ class HttpRequestTest {
             case "/text" ->
                 send(exchange, 200, "text/plain; charset=iso-8859-1", "é".getBytes(StandardCharsets.ISO_8859_1));
             case "/broken-json" -> send(exchange, 200, "application/json", "{".getBytes());
+            case "/numbers" -> send(exchange, 200, "application/json", NUMBERS.getBytes());
             case "/bytes" -> send(exchange, 200, "application/octet-stream", new byte[] {0, 1});
             case "/here" -> redirect(exchange, 302, "/echo");
             case "/away" -> redirect(exchange, 307, url(elsewhere, "/echo"));
@@ -100,6 +104,11 @@ class HttpRequestTest {
         assertThat(output.get("json").toString()).isEqualTo("{\"method\":\"POST\",\"body\":\"{\\\"a\\\":1}\","
                 + "\"type\":\"application/json\",\"one\":\"1\",\"key\":\"effect-key\",\"agent\":\"keelson\"}");
         assertThat(output.at("/headers/content-type").stringValue()).isEqualTo("application/json");
+    }
+
+    @Test
+    void numbersKeepTheirDigits() {
+        assertThat(calls.output("http.request", get("/numbers")).get("json").toString()).isEqualTo(NUMBERS);
     }
 
     @ParameterizedTest
