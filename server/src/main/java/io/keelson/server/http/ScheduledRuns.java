@@ -52,7 +52,7 @@ public final class ScheduledRuns implements RunMaker {
 
     @Override
     public Outcome make(Schedule schedule, Tick tick) throws InterruptedException {
-        if (made(schedule, tick)) {
+        if (made(tick)) {
             return new Outcome.Made();
         }
         WorkspaceRow workspace = workspaces.find(schedule.workspaceId()).orElse(null);
@@ -71,7 +71,7 @@ public final class ScheduledRuns implements RunMaker {
                     refusal.document().get("detail").stringValue());
         } catch (CompletionException e) {
             if (e.getCause() instanceof SQLException sql && UNIQUE_VIOLATION.equals(sql.getSQLState())
-                    && made(schedule, tick)) {
+                    && made(tick)) {
                 return new Outcome.Made();
             }
             throw e;
@@ -91,8 +91,8 @@ public final class ScheduledRuns implements RunMaker {
     }
 
     @Override
-    public boolean made(Schedule schedule, Tick tick) {
-        return reads.exists(schedule.workspaceId(), tick.runId());
+    public boolean made(Tick tick) {
+        return !reads.read((runs, c) -> runs.progress(c, Set.of(tick.runId()))).isEmpty();
     }
 
     @Override

@@ -69,7 +69,7 @@ public final class RunReader {
                 .map(row -> new Progress(row.get("last_seq").longValue(), row.get("ended").booleanValue()));
     }
 
-    /** Those that exist, of whatever workspace. */
+    /** Those that exist, of whatever workspace, deleted ones among them. */
     public Map<UUID, Progress> progress(Connection c, Set<UUID> runs) throws SQLException {
         Map<UUID, Progress> found = new HashMap<>();
         Loading.each(c, ReadSql.PROGRESS, runs, row -> found.put(Loading.uuid(row, "run_id"),

@@ -111,7 +111,7 @@ final class Decisions {
 
     /** A run that was made before is noted. */
     private void paused(Tick tick) throws SQLException, InterruptedException {
-        if (runs.made(schedule, tick)) {
+        if (runs.made(tick)) {
             make(tick);
         } else {
             ticks.change(c, tick, Tick.State.SKIPPED, false, PAUSED, now);

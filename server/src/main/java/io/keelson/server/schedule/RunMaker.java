@@ -12,18 +12,18 @@ public interface RunMaker {
     /** What came of it. */
     sealed interface Outcome {
 
-        /** There is such a run, from now on or from before. */
+        /** There is such a run, from now on or from before; one from before may be deleted by now. */
         record Made() implements Outcome {}
 
         /** There cannot be one. */
         record Refused(String code, String message) implements Outcome {}
     }
 
-    /** Makes and starts the run of a tick; one that is there already is left as it is. */
+    /** Makes and starts the run of a tick; one that was made already is left as it is. */
     Outcome make(Schedule schedule, Tick tick) throws InterruptedException;
 
-    /** Whether there is the run of a tick. */
-    boolean made(Schedule schedule, Tick tick);
+    /** Whether the run of a tick was made, though it may be deleted by now. */
+    boolean made(Tick tick);
 
     /** Ends a run that is open; one that has ended stays as it is. */
     void cancel(UUID run, String reason) throws InterruptedException;

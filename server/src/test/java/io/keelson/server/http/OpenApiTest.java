@@ -161,7 +161,7 @@ class OpenApiTest {
         }
 
         @Override
-        public boolean made(Schedule schedule, Tick tick) {
+        public boolean made(Tick tick) {
             return false;
         }
 

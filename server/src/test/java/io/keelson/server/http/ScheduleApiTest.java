@@ -82,6 +82,22 @@ class ScheduleApiTest {
         assertThat(api.get(path(schedule)).json().get("runs_made").intValue()).isEqualTo(1);
     }
 
+    /** As after a crash between the two, and a delete before anybody looks again. */
+    @Test
+    void aRunThatWasDeletedBeforeItWasNotedIsNotMadeOnceMore() {
+        JsonNode schedule = made("deleted", "");
+        String run = api.post(path(schedule) + "/trigger", "{}").json().get("run_id").stringValue();
+        api.awaitState(run, "completed");
+        assertThat(api.send("DELETE", "/api/v1/runs/" + run, null).status()).isEqualTo(204);
+        api.sql("update schedule_ticks set state = 'due', decided_at = null, at_work = false where run_id = '" + run
+                + "'");
+        due(schedule, "date_trunc('second', clock_timestamp()) - interval '1 second'");
+
+        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> times(schedule).size() == 2
+                && times(schedule).stream().allMatch(time -> time.get("state").stringValue().equals("made")));
+        assertThat(api.get("/api/v1/runs/" + run).status()).isEqualTo(404);
+    }
+
     @Test
     void makesRunsOfARecipeAsItIsThen() {
         JsonNode recipe = api.post("/api/v1/recipes", MISSION.replace("\"name\": \"tick\"", "\"name\": \"cooked\"")

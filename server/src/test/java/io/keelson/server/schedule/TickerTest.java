@@ -73,7 +73,7 @@ class TickerTest {
         }
 
         @Override
-        public synchronized boolean made(Schedule schedule, Tick tick) {
+        public synchronized boolean made(Tick tick) {
             return made.containsKey(tick.runId());
         }
 
