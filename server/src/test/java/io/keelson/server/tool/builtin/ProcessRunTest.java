@@ -86,7 +86,8 @@ class ProcessRunTest {
                 .output("process.run", "{\"argv\": [\"sh\", \"-c\", \"echo '{\\\"a\\\": 1}'\"], \"parse\": \"json\"}")
                 .get("json").toString()).isEqualTo("{\"a\":1}");
         assertThat(calls
-                .output("process.run", "{\"argv\": [\"sh\", \"-c\", \"echo 0.1000000000000000055\"], \"parse\": \"json\"}")
+                .output("process.run",
+                        "{\"argv\": [\"sh\", \"-c\", \"echo 0.1000000000000000055\"], \"parse\": \"json\"}")
                 .get("json").toString()).isEqualTo("0.1000000000000000055");
     }
 
