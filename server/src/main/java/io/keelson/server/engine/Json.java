@@ -1,18 +1,16 @@
 package io.keelson.server.engine;
 
+import io.keelson.server.json.ExactJson;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /** JSON texts to trees and back, where the core's opaque texts meet tools and expressions. */
 final class Json {
-    private static final JsonMapper MAPPER = JsonMapper.builder().build();
-
     private Json() {}
 
     static JsonNode read(String text) {
-        return MAPPER.readTree(text);
+        return ExactJson.MAPPER.readTree(text);
     }
 
     static ObjectNode object() {

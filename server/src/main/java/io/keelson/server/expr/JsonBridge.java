@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import io.keelson.server.json.SafeText;
+import java.math.BigDecimal;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
@@ -49,8 +50,16 @@ final class JsonBridge {
             case LONG -> LongNode.valueOf(node.longValue());
             case BIG_INTEGER -> BigIntegerNode.valueOf(node.bigIntegerValue());
             case FLOAT, DOUBLE -> DoubleNode.valueOf(node.doubleValue());
-            case BIG_DECIMAL -> DecimalNode.valueOf(node.decimalValue());
+            case BIG_DECIMAL -> decimal(node.decimalValue());
         };
+    }
+
+    /** A double, as jq has them, where it loses no digit: jq writes 2.0 as 2. */
+    private static com.fasterxml.jackson.databind.JsonNode decimal(BigDecimal number) {
+        double near = number.doubleValue();
+        return Double.isFinite(near) && BigDecimal.valueOf(near).compareTo(number) == 0
+                ? DoubleNode.valueOf(near)
+                : DecimalNode.valueOf(number);
     }
 
     /** Text is made storable on the way; not-a-number becomes null and infinities the largest number, as jq prints. */

@@ -9,6 +9,7 @@ import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation.Planned;
+import io.keelson.server.json.ExactJson;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +18,6 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -27,7 +27,6 @@ import tools.jackson.databind.node.ObjectNode;
  * and can be depended on; whatever else the old plan had goes. Safe for use by many threads.
  */
 public final class NewPlans {
-    private static final JsonMapper MAPPER = JsonMapper.shared();
     private static final int MOST_TASKS = 10_000;
 
     private final SchemaCheck shape = new SchemaCheck("mission");
@@ -87,7 +86,7 @@ public final class NewPlans {
 
     /** What a run's config says of who approves a first plan, and what that plan is thought to cost. */
     public static Planned.Terms terms(JsonNode config, Checked made) {
-        return Configs.terms(config, MAPPER.readTree(made.json()));
+        return Configs.terms(config, ExactJson.MAPPER.readTree(made.json()));
     }
 
     private TaskReader reader(Staff staff, Problems problems) {

@@ -2,14 +2,12 @@ package io.keelson.server.plan;
 
 import io.keelson.core.plan.Plan;
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.server.json.ExactJson;
 import java.time.Duration;
 import java.util.function.Function;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Reads plans as runs keep them: checked when they were accepted, so any problem now is a bug. */
 public final class StoredPlans {
-    private static final JsonMapper MAPPER = JsonMapper.builder().build();
-
     private final Function<String, Duration> toolTimeout;
 
     /** @param toolTimeout how long a call of a tool may take when its step says nothing */
@@ -23,7 +21,7 @@ public final class StoredPlans {
      */
     public Plan read(String json) {
         Problems problems = new Problems();
-        Plan plan = MissionReader.plan(MAPPER.readTree(json),
+        Plan plan = MissionReader.plan(ExactJson.MAPPER.readTree(json),
                 new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, Staff.stored(),
                         problems));
         if (!problems.isEmpty()) {

@@ -1,6 +1,7 @@
 package io.keelson.server.run;
 
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.server.json.ExactJson;
 import io.keelson.server.json.SafeText;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -12,8 +13,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Texts on their way into columns and back: what PostgreSQL refuses is replaced, what is too long is cut. */
 final class Texts {
-    static final JsonMapper JSON = JsonMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-            .build();
+    static final JsonMapper JSON = ExactJson.MAPPER.rebuild()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
 
     private static final Memo<RetryPolicy> RETRIES = new Memo<>(JSON::writeValueAsString);
 

@@ -3,6 +3,7 @@ package io.keelson.server.expr;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.server.json.ExactJson;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -228,6 +229,22 @@ class ExpressionsTest {
     void aKeyWithoutAValueReadsTheInput() {
         assertThat(expressions.evaluate("{a, \"b\", c: .c.d}", json("{\"a\": 1, \"b\": 2, \"c\": {\"d\": 3}}")))
                 .containsExactly(json("{\"a\": 1, \"b\": 2, \"c\": 3}"));
+    }
+
+    /** What is reckoned with comes out the same, however exactly it was read. */
+    @ParameterizedTest
+    @ValueSource(strings = {".a + 1", ".a * 2.5", ".b / 4", ".b % 4", "-.a", ".a | floor", ".a | tostring", ".a | type",
+            ".a == 1.5", ".b == 3", "[.b, 3] | unique", "[.c[] | . * 2]", ".c | sort", ".c | max", ".c | add",
+            ".c | index(2.0)", ".c[.b - 2]", "[range(.b)]", ".c | group_by(.) | length", ".a | tojson", ".a | sqrt",
+            "[.c[] | select(. > 1.2)]", ".c[1:.b]", "{a: .a} == {a: 1.5}", ".c | contains([1.5])", ".a | round",
+            "[limit(.b; repeat(1))]", "@json \"\\(.c)\"", ".c - [1.5]", ".a | not", ".b | tostring"})
+    void decimalsAreReckonedWithAsDoubles(String expression) {
+        String scope = "{\"a\": 1.5, \"b\": 3.0, \"c\": [2.5, 1.5, 2.0, 1e2]}";
+        assertThat(values(expression, ExactJson.MAPPER.readTree(scope))).isEqualTo(values(expression, json(scope)));
+    }
+
+    private List<JsonNode> values(String expression, JsonNode scope) {
+        return expressions.evaluate(expression, scope).stream().map(value -> json(value.toString())).toList();
     }
 
     @Test

@@ -99,6 +99,21 @@ class RunApiTest {
     }
 
     @Test
+    void numbersKeepTheirDigitsFromStepToStep() {
+        String run = api.create("""
+                {"name": "digits", "start": true, "inputs": {"x": {"type": "number"}},
+                 "input": {"x": 12345678901234567890.123}, "plan": {"tasks": [
+                  {"id": "a", "steps": [{"tool": "echo", "input": {"x": "${ .inputs.x }", "y": 0.1000000000000000055}}]},
+                  {"id": "b", "depends_on": ["a"], "steps": [{"tool": "echo", "input": {"of": "${ .tasks.a.output }"}}]}]},
+                 "output": {"of_b": "${ .tasks.b.output.of }", "text": "${ .tasks.b.output.of.y }!",
+                  "jq": "${ [.tasks.b.output.of.x] | first }", "more": "${ .tasks.b.output.of.y + 1 > 1.05 }"}}""");
+
+        assertThat(api.awaitState(run, "completed").get("output")).isEqualTo(Json.read("""
+                {"of_b": {"x": 12345678901234567890.123, "y": 0.1000000000000000055}, "text": "0.1000000000000000055!",
+                 "jq": 12345678901234567890.123, "more": true}""".getBytes()));
+    }
+
+    @Test
     void theStatusDocumentIsTheContracts() {
         String run = waiting();
 
