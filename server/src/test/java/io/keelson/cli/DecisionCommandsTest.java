@@ -131,8 +131,8 @@ class DecisionCommandsTest {
         JsonNode waits = shell.run("inbox", "--run", first, "--json").json().at("/items/0");
         String item = waits.get("id").asString();
         assertThat(item).startsWith("step_");
-        assertThat(waits.get("links")).isEqualTo(shell.client().api().get("/inbox?run_id=" + first)
-                .at("/items/0/links"));
+        JsonNode told = shell.client().api().get("/inbox?run_id=" + first);
+        assertThat(waits.get("links")).as(told.toString()).isEqualTo(told.at("/items/0/links"));
         assertThat(shell.run("inbox", "assign", item, "@me", "--due", "2h").out()).contains(item);
         assertThat(shell.run("inbox", "assign", item, "nobody").err()).contains("UNKNOWN_PRINCIPAL", "keelson keys");
         assertThat(shell.lines("inbox", "assign", item, "--due", "5h")).containsExactly(item + " is local's");
@@ -161,8 +161,10 @@ class DecisionCommandsTest {
         Result explained = shell.run("explain", run);
         assertThat(explained.out()).contains("SIGNAL", "'paid'", "TIMER");
         assertThat(explained.err()).containsOnlyOnce(send);
-        assertThat(shell.run("signal", run, "paid").code()).isZero();
-        assertThat(shell.run("cancel", run).code()).isZero();
+        Result sent = shell.run("signal", run, "paid");
+        assertThat(sent.code()).as(sent.err()).isZero();
+        Result cancelled = shell.run("cancel", run);
+        assertThat(cancelled.code()).as(cancelled.err()).isZero();
         assertThat(shell.run("show", run).out()).doesNotContain("send it with", "waits for");
     }
 
