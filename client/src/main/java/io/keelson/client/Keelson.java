@@ -204,6 +204,15 @@ public final class Keelson {
         }
     }
 
+    /** Whether a server is there: also one that cannot take runs, or is too busy to answer in time. */
+    public boolean present() {
+        try {
+            return api.send(Call.probe("/healthz")).status() == 200;
+        } catch (KeelsonException e) {
+            return e.code().equals("CALL_TIMEOUT");
+        }
+    }
+
     /** The HTTP API as plain JSON. */
     public Api api() {
         return api;

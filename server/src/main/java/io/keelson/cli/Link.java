@@ -57,7 +57,7 @@ final class Link implements AutoCloseable {
         return new Link(settings, work, news);
     }
 
-    /** The server that is known and answers; null when there is none. Starts none. */
+    /** The server that is known and there, however busy; null when there is none. Starts none. */
     static @Nullable Keelson find(Settings settings) {
         if (settings.url() != null) {
             return client(settings, settings.url());
@@ -66,8 +66,8 @@ final class Link implements AutoCloseable {
         if (url == null) {
             return null;
         }
-        boolean answers = Keelson.builder().url(url).timeout(PROBE).build().ready();
-        return answers ? client(settings, url) : null;
+        boolean present = Keelson.builder().url(url).timeout(PROBE).build().present();
+        return present ? client(settings, url) : null;
     }
 
     /** The same, where there must be one. */

@@ -32,8 +32,8 @@ class KillPointsTest {
     private static final int KILLS = Amount.of(6, 100);
     private static final int NODES = 3;
     private static final Duration LEASE = Duration.ofSeconds(2);
-    /** A second between two looks, and what busy machines need. */
-    private static final Duration SOON = Duration.ofSeconds(10);
+    /** A second between two looks, and what busy machines need; what is forgotten is so for ever. */
+    private static final Duration SOON = Duration.ofSeconds(30);
     private static final Write ANY = new Write("run_heads", "");
     private static final long SEED = Long.getLong("keelson.kill.seed", 1);
 
