@@ -29,7 +29,11 @@ final class Bell implements AutoCloseable {
         /** Work was put in the queue that the caller does not take itself. */
         WORK,
         /** A run has ended. */
-        END
+        END;
+
+        private String wire() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     static final String CHANNEL = "keelson";
@@ -108,11 +112,7 @@ final class Bell implements AutoCloseable {
     private void speak(Connection connection) throws SQLException, InterruptedException {
         try (PreparedStatement notify = connection.prepareStatement("select pg_notify(?, ?)")) {
             notify.setString(1, CHANNEL);
-            while (true) {
-                String said = next();
-                if (said == null) {
-                    return;
-                }
+            for (String said = next(); said != null; said = next()) {
                 notify.setString(2, said);
                 notify.execute();
                 pause(BETWEEN_CALLS);
@@ -130,7 +130,7 @@ final class Bell implements AutoCloseable {
             return null;
         }
         StringBuilder said = new StringBuilder(node);
-        calls.forEach(call -> said.append(' ').append(call.name().toLowerCase(Locale.ROOT)));
+        calls.forEach(call -> said.append(' ').append(call.wire()));
         calls.clear();
         return said.toString();
     }
@@ -154,11 +154,9 @@ final class Bell implements AutoCloseable {
         Set<Call> all = EnumSet.noneOf(Call.class);
         for (PGNotification each : notifications == null ? new PGNotification[0] : notifications) {
             List<String> said = List.of(each.getParameter().split(" "));
-            if (!said.getFirst().equals(node)) {
-                for (Call call : Call.values()) {
-                    if (said.contains(call.name().toLowerCase(Locale.ROOT))) {
-                        all.add(call);
-                    }
+            for (Call call : Call.values()) {
+                if (!said.getFirst().equals(node) && said.contains(call.wire())) {
+                    all.add(call);
                 }
             }
         }

@@ -4,6 +4,7 @@ import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
 import io.keelson.server.execution.ExecutionCommand.Source;
 import io.keelson.server.execution.ExecutionCommand.State;
+import io.keelson.server.json.ExactJson;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,15 +15,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /** {@code execution_commands}. A method uses the connection it is given and does not commit. */
 final class ExecutionCommands {
 
-    static final JsonMapper JSON = JsonMapper.builder()
-            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
+    static final JsonMapper JSON = ExactJson.MAPPER;
 
     private static final String INSERT = """
             insert into execution_commands (id, workspace_id, type, key_source, idempotency_key, request_hash, payload,
