@@ -64,8 +64,9 @@ class FrozenNodeTest {
             Run ended = client.runs().awaitEnd(run, Duration.ofMinutes(1));
             assertThat(ended.state()).isEqualTo("completed");
             List<Step> steps = client.runs().steps(run);
+            // More than once where the machine starves the other, too, for longer than a lease.
             assertThat(steps).as("each step was taken over").hasSize(TASKS)
-                    .allMatch(step -> step.leaseEpoch() == 2 && step.attempt() == 1);
+                    .allMatch(step -> step.leaseEpoch() >= 2 && step.attempt() == 1);
             before = contents(database, run);
         } finally {
             signal("-CONT", frozen);
