@@ -65,7 +65,7 @@ class ArchitectureTest {
             "server.bulk     | core.run server.db server.engine server.run",
             "server.metrics  | core server.engine server.http server.run server.webhook server.db",
             "server.trace    | core server.engine server.http server.webhook",
-            "cli             | client core.lifecycle core.plan server.plan server.tool server.db",
+            "cli             | client core.lifecycle core.plan server.json server.plan server.tool server.db",
     })
     void aRoomKnowsOnlyTheRoomsBelowIt(String room, String known) {
         String[] allowed =

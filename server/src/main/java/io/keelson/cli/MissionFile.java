@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import io.keelson.cli.view.Amounts;
 import io.keelson.core.plan.Problem;
+import io.keelson.server.json.ExactJson;
 import io.keelson.server.plan.Documents;
 import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Reading;
@@ -20,7 +21,6 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -83,7 +83,7 @@ final class MissionFile {
     static JsonNode value(String text, boolean asText) {
         if (!asText) {
             try {
-                return JsonMapper.shared().readTree(text);
+                return ExactJson.MAPPER.readTree(text);
             } catch (JacksonException e) {
                 // text that is no JSON is meant as text
             }

@@ -2,12 +2,12 @@ package io.keelson.cli;
 
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
+import io.keelson.server.json.ExactJson;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.json.JsonMapper;
 
 @Command(name = "signal",
         description = "Sends a run a signal, which a step with the tool signal.wait takes, now or when it comes to it.",
@@ -28,7 +28,7 @@ final class SignalCommand extends ActionCommand {
 
     private static Object json(String text) {
         try {
-            return JsonMapper.shared().readTree(text);
+            return ExactJson.MAPPER.readTree(text);
         } catch (JacksonException e) {
             throw CliException.usage("PAYLOAD_NOT_JSON", "--payload is not JSON: " + e.getOriginalMessage());
         }

@@ -22,7 +22,8 @@ class MissionFileTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"string | 5 | \"5\"", "integer | 5 | 5", "integer | five | \"five\"",
-            "array | [1,2] | [1,2]", "boolean | true | true", "object | {\"a\":null} | {\"a\":null}"})
+            "number | 0.1000000000000000055 | 0.1000000000000000055", "array | [1,2] | [1,2]", "boolean | true | true",
+            "object | {\"a\":null} | {\"a\":null}"})
     void valuesAreReadAsTheirDeclarationSays(String type, String text, String value) throws Exception {
         MissionFile mission = mission("inputs: {x: {type: " + type + "}}");
         mission.inputs(Map.of("x", text), folder);

@@ -134,7 +134,8 @@ final class ScheduleActions {
         call.query().done();
         call.fields().done();
         Schedule schedule = schedule(call);
-        Answer answer = keyed.answer(call, c -> Answer.ok(ScheduleDocuments.of(ticker.trigger(c, schedule))));
+        Answer answer = keyed.answer(call, c -> Answer.ok(ScheduleDocuments.of(
+                Reads.found(ticker.trigger(c, schedule), IdKind.SCHEDULE, schedule.id()))));
         ticker.take(schedule.id());
         return answer;
     }
@@ -159,7 +160,9 @@ final class ScheduleActions {
         }
         ObjectNode answer = Json.object().put("times", times.size());
         Answer said = keyed.answer(call, c -> {
-            ticker.backfill(c, schedule, times);
+            if (!ticker.backfill(c, schedule, times)) {
+                throw IdKind.SCHEDULE.notFound(schedule.id());
+            }
             return Answer.ok(answer);
         });
         ticker.nudge();

@@ -235,7 +235,7 @@ final class ReadSql {
     static final String PROGRESS_OF = """
             select h.last_seq, r.state_type = 'terminal' as ended
               from orchestration_runs r join run_heads h on h.run_id = r.id
-             where (r.workspace_id = ?) is true and r.id = ?""";
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
     static final String ATTEMPTS = """
             select a.attempt_number, a.state, a.started_at, a.completed_at, a.error_code, a.error_message,

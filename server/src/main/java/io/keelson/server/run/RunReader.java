@@ -63,7 +63,7 @@ public final class RunReader {
      */
     public record Progress(long lastSeq, boolean ended) {}
 
-    /** Of a run of the workspace. */
+    /** Of a run of the workspace that was not deleted. */
     public Optional<Progress> progress(Connection c, UUID workspaceId, UUID run) throws SQLException {
         return first(c, ReadSql.PROGRESS_OF, ids(workspaceId, run))
                 .map(row -> new Progress(row.get("last_seq").longValue(), row.get("ended").booleanValue()));

@@ -200,12 +200,16 @@ public final class Schedules {
         }
     }
 
-    /** Wants it looked at by then. */
-    void wake(Connection c, UUID id, Instant at) throws SQLException {
+    /**
+     * Wants it looked at by then.
+     *
+     * @return false where it is no longer there
+     */
+    boolean wake(Connection c, UUID id, Instant at) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(WAKE)) {
             time(s, 1, at);
             s.setObject(2, id);
-            s.executeUpdate();
+            return s.executeUpdate() > 0;
         }
     }
 

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -121,24 +122,34 @@ public final class Ticker implements AutoCloseable {
         return null;
     }
 
-    /** Notes that a run is wanted now, whatever the schedule's policies say; {@link #take} makes it. */
-    public Tick trigger(Connection c, Schedule schedule) throws SQLException {
+    /**
+     * Notes that a run is wanted now, whatever the schedule's policies say; {@link #take} makes it. Empty where the schedule
+     * is no longer there.
+     */
+    public Optional<Tick> trigger(Connection c, Schedule schedule) throws SQLException {
         Instant now = schedules.now(c).truncatedTo(ChronoUnit.MICROS);
+        if (!schedules.wake(c, schedule.id(), now)) {
+            return Optional.empty();
+        }
         ticks.add(c, schedule, now, Tick.Kind.MANUAL, now);
-        schedules.wake(c, schedule.id(), now);
-        return ticks.one(c, schedule.id(), now, Tick.Kind.MANUAL);
+        return Optional.of(ticks.one(c, schedule.id(), now, Tick.Kind.MANUAL));
     }
 
     /**
      * Notes that runs are wanted for these times, whatever the schedule's policies say; a time that was backfilled before is
      * left out.
+     *
+     * @return false where the schedule is no longer there
      */
-    public void backfill(Connection c, Schedule schedule, List<Instant> times) throws SQLException {
+    public boolean backfill(Connection c, Schedule schedule, List<Instant> times) throws SQLException {
         Instant now = schedules.now(c);
+        if (!schedules.wake(c, schedule.id(), now)) {
+            return false;
+        }
         for (Instant time : times) {
             ticks.add(c, schedule, time, Tick.Kind.BACKFILL, now);
         }
-        schedules.wake(c, schedule.id(), now);
+        return true;
     }
 
     @Override

@@ -153,6 +153,10 @@ class EventStreamTest {
         assertThat(api.get(path + "?wait_ms=-1").json().get("code").stringValue()).isEqualTo("INVALID_PARAMETER");
         assertThat(api.get(path + "?wait_ms=0", "Authorization", api.stranger()).json().get("code").stringValue())
                 .isEqualTo("RUN_NOT_FOUND");
+        api.post("/api/v1/runs/" + run + "/cancel", "{}");
+        api.awaitState(run, "cancelled");
+        assertThat(api.send("DELETE", "/api/v1/runs/" + run, null).status()).isEqualTo(204);
+        assertThat(api.get(path + "?wait_ms=0").json().get("code").stringValue()).isEqualTo("RUN_NOT_FOUND");
     }
 
     @Test

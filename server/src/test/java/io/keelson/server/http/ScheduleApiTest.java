@@ -4,13 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** Schedules over HTTP, with the runs that the real engine makes of them. */
@@ -96,6 +103,37 @@ class ScheduleApiTest {
         Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> times(schedule).size() == 2
                 && times(schedule).stream().allMatch(time -> time.get("state").stringValue().equals("made")));
         assertThat(api.get("/api/v1/runs/" + run).status()).isEqualTo(404);
+    }
+
+    /** Held open where the schedule has been found, and its deletion commits before anything is written. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"trigger | {}",
+            "backfill | {\"from\": \"2020-01-01T00:00:00Z\", \"to\": \"2020-02-01T00:00:00Z\"}"})
+    void whatIsDeletedAtThatMomentIsNotFound(String action, String body) throws Exception {
+        JsonNode schedule = made("gone " + action, "");
+        CompletableFuture<ApiServer.Answer> answer = api.database().inTransaction(c -> {
+            try (Statement s = c.createStatement()) {
+                s.execute("delete from schedules where id = '" + schedule.get("id").stringValue() + "'");
+                CompletableFuture<ApiServer.Answer> asked = CompletableFuture
+                        .supplyAsync(() -> api.post(path(schedule) + "/" + action, body));
+                Awaitility.await().until(() -> waiting(s));
+                return asked;
+            }
+        });
+
+        ApiServer.Answer said = answer.get(1, TimeUnit.MINUTES);
+        assertThat(said.status()).as(said.text()).isEqualTo(404);
+        assertThat(said.json().get("code").stringValue()).isEqualTo("SCHEDULE_NOT_FOUND");
+    }
+
+    /** Whether somebody waits for what this connection's transaction holds. */
+    private static boolean waiting(Statement s) throws SQLException {
+        s.execute("select pg_stat_clear_snapshot()");
+        try (ResultSet row = s.executeQuery(
+                "select exists (select from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid)))")) {
+            row.next();
+            return row.getBoolean(1);
+        }
     }
 
     @Test
