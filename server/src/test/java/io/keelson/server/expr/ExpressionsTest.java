@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.StringNode;
 
-@Timeout(20)
+@Timeout(60)
 class ExpressionsTest {
 
     private static final JsonMapper JSON = JsonMapper.shared();

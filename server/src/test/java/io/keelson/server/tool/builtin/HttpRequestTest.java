@@ -35,7 +35,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-@Timeout(30)
+@Timeout(60)
 class HttpRequestTest {
 
     private static final String NUMBERS =
