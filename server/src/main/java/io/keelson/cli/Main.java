@@ -13,8 +13,13 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
-        System.exit(Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), Clock.systemUTC(),
-                System.getenv(), arguments));
+        System.exit(run(arguments));
+    }
+
+    /** @return the exit code */
+    static int run(String... arguments) {
+        return Cli.run(utf8(FileDescriptor.out), utf8(FileDescriptor.err), Clock.systemUTC(), System.getenv(),
+                arguments);
     }
 
     /** Text goes out as UTF-8, whatever the locale of a container says. */

@@ -7,6 +7,7 @@ import io.keelson.bench.contender.Load;
 import io.keelson.bench.contender.Order;
 import io.keelson.bench.contender.Outcome;
 import io.keelson.bench.contender.Place;
+import io.keelson.bench.server.Launcher;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -62,6 +63,7 @@ public final class ContenderProcess implements AutoCloseable {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(jvm);
+        command.addAll(Launcher.handedOn());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), ContenderMain.class.getName(),
                 kind.name()));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(Redirect.to(log.toFile()));

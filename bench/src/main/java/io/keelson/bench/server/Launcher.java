@@ -5,11 +5,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** How a server is started: by the product's own launcher, or from this class path where there is none. */
-final class Launcher {
-    /** Path of {@code ./keelson}; set by {@code ./benchmark}, absent in tests. */
+public final class Launcher {
+    /** Path of {@code ./keelson}; set by {@code ./benchmark} and handed on, absent in tests. */
     private static final String PROPERTY = "keelson.launcher";
 
     private Launcher() {}
+
+    /** Options for a JVM that starts servers as this one would. */
+    public static List<String> handedOn() {
+        String launcher = System.getProperty(PROPERTY);
+        return launcher == null ? List.of() : List.of("-D" + PROPERTY + "=" + launcher);
+    }
 
     static List<String> command(List<String> jvm) {
         String launcher = System.getProperty(PROPERTY);
