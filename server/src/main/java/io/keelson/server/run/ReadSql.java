@@ -10,37 +10,48 @@ final class ReadSql {
             r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
                 r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
                 r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
-                (select p.parent_run_id from run_parents p where p.run_id = r.id) as parent_run_id,
-                (select p.parent_step_id from run_parents p where p.run_id = r.id) as parent_step_id,
+                parent.parent_run_id, parent.parent_step_id,
                 (select count(*) from run_children k where k.run_id = r.id)::int as child_count, r.start_at,
                 r.origin ->> 'recipe_id' as recipe_id, (r.origin ->> 'recipe_version')::int as recipe_version,
                 r.origin ->> 'schedule_id' as schedule_id, r.origin ->> 'scheduled_for' as scheduled_for,
                 (select count(*) from escalation_tickets e
                   where e.run_id = r.id and e.resolution is null)::int as open_escalations,
-                (select count(*) from timers w where w.run_id = r.id and w.kind = 'human')::int as waits_for_humans,
+                case r.state_type when 'terminal' then 0
+                    else (select count(*) from timers w where w.run_id = r.id and w.kind = 'human') end::int
+                    as waits_for_humans,
                 r.task_count,
                 r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
                 h.steps_completed, r.agent_count,
                 trim_scale(r.credits_charged_before + r.credits_refunded + h.credits_reserved) as credits_reserved,
                 trim_scale(r.credits_charged_before + h.credits_charged) as credits_charged,
                 trim_scale(r.credits_refunded) as credits_refunded,
-                trim_scale(r.credits_uncollected + (select coalesce(sum(a.uncollected), 0) from run_attempts a
-                    where a.run_id = r.id and a.attempt_number < r.attempt_number)) as credits_uncollected,
+                trim_scale(r.credits_uncollected + case r.attempt_number when 1 then 0
+                    else (select coalesce(sum(a.uncollected), 0) from run_attempts a
+                        where a.run_id = r.id and a.attempt_number < r.attempt_number) end) as credits_uncollected,
                 trim_scale(coalesce(r.hard_limit_usd, (r.policy #>> '{budget,hard_limit}')::numeric)) as hard_limit_usd,
                 trim_scale(coalesce(r.soft_limit_usd, (r.policy #>> '{budget,soft_limit}')::numeric)) as soft_limit_usd,
                 h.total_tokens,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
                 r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at, r.duration_ms,
                 case when r.active_since is null then r.active_ms end as active_ms,
-                greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end, (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
-                    from work_queue q where q.run_id = r.id)) as last_heartbeat_at,
+                greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end,
+                    case r.state_type when 'terminal' then null
+                        else (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
+                            from work_queue q where q.run_id = r.id) end) as last_heartbeat_at,
                 h.version_id""";
 
+    /** What {@link #RUN_COLUMNS} are of. The parent is looked up, whatever a plan made on empty tables thinks of it. */
+    private static final String RUN_TABLES = """
+            orchestration_runs r join run_heads h on h.run_id = r.id
+              left join lateral (select p.parent_run_id, p.parent_step_id from run_parents p where p.run_id = r.id limit 1)
+                parent on true""";
+
+    /** Nothing is asked of what an ended run, or a first attempt, cannot have. */
     static final String RUN = """
             select %s
-              from orchestration_runs r join run_heads h on h.run_id = r.id
+              from %s
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
-            RUN_COLUMNS.formatted("r.plan,"));
+            RUN_COLUMNS.formatted("r.plan,"), RUN_TABLES);
 
     static final String STATE = """
             select r.state from orchestration_runs r
@@ -66,11 +77,11 @@ final class ReadSql {
     /** With what a {@link RunFilter} adds. */
     static final String RUNS = """
             select %s
-              from orchestration_runs r join run_heads h on h.run_id = r.id
+              from %s
              where r.workspace_id = ? and r.deleted_at is null{filter}
                and (?::timestamptz is null or (r.created_at, r.id) < (?::timestamptz, ?::uuid))
              order by r.created_at desc, r.id desc
-             limit ?""".formatted(RUN_COLUMNS.formatted(""));
+             limit ?""".formatted(RUN_COLUMNS.formatted(""), RUN_TABLES);
 
     static final String STATUS = """
             select r.id as run_id, r.agent_slug, r.state, r.trigger, r.started_at, r.completed_at as finished_at,
