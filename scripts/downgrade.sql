@@ -9,7 +9,11 @@ delete from board_tasks where source_type in ('orchestration', 'orchestration_ta
 drop index if exists uq_board_tasks_orchestration_run, uq_board_tasks_orchestration_task, ix_agent_reports_orch_task;
 alter table agent_reports drop column if exists orchestration_task_id;
 
--- What stays refers as it did before.
+-- What stays refers as it did before. Where others wrote rows that refer to nothing, these go no further.
+update board_tasks b set parent_task_id = null
+ where parent_task_id is not null and not exists (select from board_tasks p where p.id = b.parent_task_id);
+delete from board_tasks b where not exists (select from workspaces w where w.id = b.workspace_id);
+delete from agent_reports r where not exists (select from workspaces w where w.id = r.workspace_id);
 drop trigger if exists workspaces_drop_board on workspaces;
 drop trigger if exists board_tasks_leave_children on board_tasks;
 alter table board_tasks

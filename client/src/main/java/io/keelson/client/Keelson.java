@@ -1,6 +1,9 @@
 package io.keelson.client;
 
+import java.net.InetAddress;
 import java.net.URI;
+import java.net.UnknownHostException;
+import java.net.http.HttpConnectTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -204,12 +207,23 @@ public final class Keelson {
         }
     }
 
-    /** Whether a server is there: also one that cannot take runs, or is too busy to answer in time. */
+    /**
+     * Whether a server is there: also one that cannot take runs, or is too busy to answer in time. On this machine also one
+     * that is too busy to be connected to: where nobody listens, that is said at once.
+     */
     public boolean present() {
         try {
-            return api.send(Call.probe("/healthz")).status() == 200;
+            return api.send(Call.probe("/healthz")).body().path("status").asString("").equals("ok");
         } catch (KeelsonException e) {
-            return e.code().equals("CALL_TIMEOUT");
+            return e.code().equals("CALL_TIMEOUT") || e.getCause() instanceof HttpConnectTimeoutException && loopback();
+        }
+    }
+
+    private boolean loopback() {
+        try {
+            return url().getHost() != null && InetAddress.getByName(url().getHost()).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
         }
     }
 

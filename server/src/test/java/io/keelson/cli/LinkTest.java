@@ -1,14 +1,20 @@
 package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
 import io.keelson.server.Settings;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,8 +32,26 @@ class LinkTest {
     }
 
     @Test
+    void oneThatIsTooBusyToBeConnectedToIsThere() throws Exception {
+        List<Socket> waiting = new ArrayList<>();
+        try (var full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertThatThrownBy(() -> {
+                while (true) {
+                    waiting.add(new Socket());
+                    waiting.getLast().connect(full.getLocalSocketAddress(), 500);
+                }
+            }).isInstanceOf(SocketTimeoutException.class);
+            assertThat(Link.find(at(full.getLocalPort()))).isNotNull();
+        } finally {
+            for (Socket each : waiting) {
+                each.close();
+            }
+        }
+    }
+
+    @Test
     void oneThatCannotTakeRunsAtTheMomentIsThere() throws Exception {
-        HttpServer server = answering("/healthz");
+        HttpServer server = answering("/healthz", "{\"status\": \"ok\"}");
         try {
             assertThat(Link.find(at(server.getAddress().getPort()))).isNotNull();
         } finally {
@@ -42,21 +66,25 @@ class LinkTest {
             silent.close();
             assertThat(Link.find(left)).isNull();
         }
-        HttpServer other = answering("/elsewhere");
-        try {
-            assertThat(Link.find(at(other.getAddress().getPort()))).isNull();
-        } finally {
-            other.stop(0);
+        for (HttpServer other : List.of(answering("/elsewhere", "{\"status\": \"ok\"}"), answering("/healthz", ""),
+                answering("/healthz", "{\"healthy\": true}"))) {
+            try {
+                assertThat(Link.find(at(other.getAddress().getPort()))).isNull();
+            } finally {
+                other.stop(0);
+            }
         }
         Files.delete(folder.resolve("url"));
         assertThat(Link.find(settings())).isNull();
     }
 
     /** Answers 200 there and 404 everywhere else. */
-    private static HttpServer answering(String path) throws Exception {
+    private static HttpServer answering(String path, String body) throws Exception {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext(path, exchange -> {
-            exchange.sendResponseHeaders(200, -1);
+            byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, bytes.length == 0 ? -1 : bytes.length);
+            exchange.getResponseBody().write(bytes);
             exchange.close();
         });
         server.start();

@@ -1,11 +1,15 @@
 package io.keelson.server.db;
 
 import io.keelson.server.db.DatabaseException.Code;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Arrays;
 import java.util.Map;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationInfo;
+import org.flywaydb.core.api.MigrationState;
 import org.flywaydb.core.api.output.MigrateResult;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,12 +52,13 @@ public final class Migrations {
         try {
             Flyway flyway = flyway(url, location);
             refuseNewer(url, flyway);
+            forgetFailed(url, flyway);
             MigrateResult result = flyway.migrate();
             if (result.migrationsExecuted > 0) {
                 LOG.info("Schema of {} brought to version {}", url, result.targetSchemaVersion);
             }
             return result.migrationsExecuted;
-        } catch (FlywayException e) {
+        } catch (FlywayException | SQLException e) {
             throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
                     + " could not be brought up to date: " + e.getMessage(), e);
         }
@@ -66,6 +71,18 @@ public final class Migrations {
                     + unknown.getVersion() + ", which this Keelson does not know. Start the newer Keelson that made"
                     + " it.");
         });
+    }
+
+    /**
+     * A file that is not applied in a transaction may fail half-way. It is then applied again from its beginning, as every
+     * file may be; Flyway by itself would refuse to go on for ever.
+     */
+    private static void forgetFailed(DatabaseUrl url, Flyway flyway) throws SQLException {
+        if (Arrays.stream(flyway.info().all()).anyMatch(each -> each.getState() == MigrationState.FAILED)) {
+            try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
+                statement.executeUpdate("delete from flyway_schema_history where not success");
+            }
+        }
     }
 
     private static boolean newer(MigrationInfo migration) {

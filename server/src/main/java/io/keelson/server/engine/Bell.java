@@ -42,11 +42,13 @@ final class Bell implements AutoCloseable {
     private static final Duration BETWEEN_CALLS = Duration.ofMillis(20);
     private static final Duration AFTER_HEARING = Duration.ofMillis(100);
     private static final Duration AFTER_FAILURE = Duration.ofSeconds(1);
+    private static final Duration STILL_THERE = Duration.ofSeconds(20);
     private static final int SLICE_MS = 500;
 
     private final Database database;
     private final String node;
     private final Consumer<Set<Call>> heard;
+    private final Duration stillThere;
     private final Set<Call> calls = EnumSet.noneOf(Call.class);
     private final List<Thread> threads = new ArrayList<>();
     private boolean company;
@@ -57,9 +59,15 @@ final class Bell implements AutoCloseable {
      * @param heard is told what others call, on a thread of the bell's; returns soon
      */
     Bell(Database database, String node, Consumer<Set<Call>> heard) {
+        this(database, node, heard, STILL_THERE);
+    }
+
+    /** @param stillThere how often to see whether the connection it listens on is alive: silence does not tell */
+    Bell(Database database, String node, Consumer<Set<Call>> heard, Duration stillThere) {
         this.database = database;
         this.node = node;
         this.heard = heard;
+        this.stillThere = stillThere;
     }
 
     /** Says whether there are other nodes; nobody is thought to be there before. */
@@ -136,24 +144,34 @@ final class Bell implements AutoCloseable {
     }
 
     private void listen(Connection connection) throws SQLException, InterruptedException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("listen " + CHANNEL);
-        }
-        heard.accept(EnumSet.allOf(Call.class));
         PGConnection ear = connection.unwrap(PGConnection.class);
+        listening(connection);
+        heard.accept(EnumSet.allOf(Call.class));
+        long seen = System.nanoTime();
         while (mine(Thread.currentThread())) {
             Set<Call> others = understood(ear.getNotifications(SLICE_MS));
             if (!others.isEmpty()) {
                 heard.accept(others);
                 pause(AFTER_HEARING);
             }
+            if (System.nanoTime() - seen > stillThere.toNanos()) {
+                listening(connection);
+                seen = System.nanoTime();
+            }
+        }
+    }
+
+    /** Once more changes nothing, but is answered. */
+    private static void listening(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("listen " + CHANNEL);
         }
     }
 
     private Set<Call> understood(PGNotification @Nullable [] notifications) {
         Set<Call> all = EnumSet.noneOf(Call.class);
         for (PGNotification each : notifications == null ? new PGNotification[0] : notifications) {
-            List<String> said = List.of(each.getParameter().split(" "));
+            List<String> said = List.of(each.getParameter().split(" ", -1));
             for (Call call : Call.values()) {
                 if (!said.getFirst().equals(node) && said.contains(call.wire())) {
                     all.add(call);

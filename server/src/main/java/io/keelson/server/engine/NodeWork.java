@@ -127,7 +127,7 @@ final class NodeWork implements Aftermath {
                 .filter(item -> item.holder() == null).map(Changes.QueueItem::tool).toList();
         if (!waiting.isEmpty()) {
             wakeUps.queued(waiting);
-            if (free() == 0 || !waiting.stream().allMatch(localTools)) {
+            if (free() < waiting.size() || !waiting.stream().allMatch(localTools)) {
                 bell.ring(Bell.Call.WORK);
             }
         }

@@ -55,6 +55,10 @@ class MigrationAcceptanceTest {
                     idempotency_key, actor_type, created_at)
                 select id, 'grant', 1, 'funding', 'available', 'k', 'system', now() from workspaces""");
 
+        execute("update board_tasks set parent_task_id = 999999 where title = 'Mow the lawn'");
+        execute("insert into board_tasks (workspace_id, title) values (gen_random_uuid(), 'Nowhere')");
+        execute("insert into agent_reports (workspace_id, report_type, title) values (gen_random_uuid(), 'x', 'Nowhere')");
+
         execute(Files.readString(Path.of("..", "scripts", "downgrade.sql")));
 
         assertThat(tables()).doesNotContainAnyElementsOf(ORCHESTRATION).contains("board_tasks", "agent_reports",

@@ -74,6 +74,23 @@ class MigrationsTest {
         assertThat(count("a")).isEqualTo(1);
     }
 
+    @Test
+    void aFileThatFailedHalfWayIsBegunAgain() throws Exception {
+        write("V1__a.sql", "create table if not exists a (id int);");
+        write("V2__b.sql", "insert into a values (2); select nonsense;");
+        write("V2__b.sql.conf", "executeInTransaction=false");
+        assertThatThrownBy(this::migrate).isInstanceOfSatisfying(DatabaseException.class,
+                e -> assertThat(e.code()).isEqualTo(Code.DATABASE_MIGRATION_FAILED));
+        assertThat(count("a")).isEqualTo(1);
+        assertThatThrownBy(this::migrate).hasMessageContaining("nonsense");
+        assertThat(count("a")).isEqualTo(2);
+
+        write("V2__b.sql", "insert into a values (2);");
+        assertThat(migrate()).isEqualTo(1);
+        assertThat(count("a")).isEqualTo(3);
+        assertThat(migrate()).isZero();
+    }
+
     private int migrate() {
         return Migrations.migrate(url, "filesystem:" + files);
     }

@@ -8,6 +8,7 @@ import io.keelson.server.engine.Bell.Call;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -135,6 +136,35 @@ class BellTest {
                     one.bell.ring(Call.END);
                     assertThat(other.heard.poll(1, TimeUnit.SECONDS)).contains(Call.END);
                 });
+            }
+        }
+    }
+
+    /** A connection that something on the way has forgotten says nothing, as one on which nobody calls. */
+    @Test
+    void itAsksWhetherItsConnectionIsThere() throws Exception {
+        try (Database database = TestDatabase.create();
+                Bell bell = new Bell(database, "node:one", calls -> {
+                }, Duration.ofMillis(1))) {
+            bell.company(true);
+            String asked = "select count(*) from pg_stat_activity where query = 'listen keelson'"
+                    + " and datname = current_database() and query_start > backend_start + interval '1 second'";
+            Awaitility.await().until(() -> ask(database, asked) == 1);
+        }
+    }
+
+    @Test
+    void whatIsNoCallIsPassedOver() throws Exception {
+        try (Database database = TestDatabase.create()) {
+            Node one = Node.of(database, "node:one");
+            try (Bell _ = one.bell; Connection other = database.dedicatedConnection();
+                    var said = other.createStatement()) {
+                one.inCompany();
+                for (String payload : List.of("", " ", "node:two", "node:two party", "node:two work")) {
+                    said.execute("select pg_notify('keelson', '" + payload + "')");
+                }
+                assertThat(one.next()).containsExactly(Call.WORK);
+                assertThat(one.heard).isEmpty();
             }
         }
     }

@@ -58,7 +58,7 @@ final class ServerProcess implements AutoCloseable {
     void awaitReady() {
         Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(50)).until(() -> {
             if (!process.isAlive()) {
-                throw new IllegalStateException("it ended with " + process.exitValue());
+                throw new IllegalStateException("it ended with " + process.exitValue() + ":\n" + log());
             }
             return Files.exists(dataDir.resolve("url")) && client().ready();
         });
