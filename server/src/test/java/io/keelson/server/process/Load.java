@@ -15,14 +15,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.awaitility.Awaitility;
 
-/** Starts runs at a steady rate and keeps a journal of what it was told, for there may be nobody to ask later. */
+/**
+ * Starts runs at a steady rate, or as fast as a slow machine takes them, and keeps a journal of what it was told, for there
+ * may be nobody to ask later.
+ */
 final class Load implements AutoCloseable {
     private static final int PER_SECOND = 20;
+    private static final int MOST_UNANSWERED = 16;
 
     private enum Told {
         /** It is there. */
@@ -38,6 +43,7 @@ final class Load implements AutoCloseable {
     private final Map<String, Told> journal = new ConcurrentHashMap<>();
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
     private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
+    private final Semaphore unanswered = new Semaphore(MOST_UNANSWERED);
     private int asked;
 
     /**
@@ -51,6 +57,9 @@ final class Load implements AutoCloseable {
     }
 
     private void ask() {
+        if (!unanswered.tryAcquire()) {
+            return;
+        }
         int number = asked++;
         String name = "load-" + number;
         journal.put(name, Told.UNKNOWN);
@@ -63,6 +72,8 @@ final class Load implements AutoCloseable {
             return Told.YES;
         } catch (KeelsonException e) {
             return e.status() >= 400 && e.status() < 500 ? Told.NO : Told.UNKNOWN;
+        } finally {
+            unanswered.release();
         }
     }
 
