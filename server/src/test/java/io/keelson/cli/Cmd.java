@@ -81,7 +81,7 @@ public record Cmd(Process process, StringWriter said, CompletableFuture<String> 
     /** Nothing runs any more that was told of this folder. */
     static void assertNoneLeft(Path folder) {
         String mark = folder.toString();
-        Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(ProcessHandle.allProcesses()
+        Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(ProcessHandle.allProcesses()
                 .map(process -> process.info().commandLine().orElse("")).filter(line -> line.contains(mark)))
                 .isEmpty());
     }

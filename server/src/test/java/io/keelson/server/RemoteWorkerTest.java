@@ -204,7 +204,7 @@ class RemoteWorkerTest {
             keelson.runs().cancel(run.id(), "enough");
 
             assertThat(end(run).state()).isEqualTo("cancelled");
-            assertThat(stopped.poll(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(stopped.poll(60, TimeUnit.SECONDS)).isTrue();
         }
     }
 
@@ -319,7 +319,7 @@ class RemoteWorkerTest {
     }
 
     private void begun() throws InterruptedException {
-        assertThat(begun.poll(20, TimeUnit.SECONDS)).as("a handler at work").isNotNull();
+        assertThat(begun.poll(60, TimeUnit.SECONDS)).as("a handler at work").isNotNull();
     }
 
     private Map<String, String> contents(List<Artifact> artifacts) throws IOException {

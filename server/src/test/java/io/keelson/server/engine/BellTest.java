@@ -43,7 +43,7 @@ class BellTest {
         }
 
         Set<Call> next() throws InterruptedException {
-            return heard.poll(20, TimeUnit.SECONDS);
+            return heard.poll(60, TimeUnit.SECONDS);
         }
     }
 

@@ -120,7 +120,7 @@ class EngineTest {
         var ends = List.of(one.ended(run), other.ended(run), one.ended(run));
         gate.open.release();
         for (var end : ends) {
-            assertThat(end.get(20, TimeUnit.SECONDS)).isEqualTo(RunState.COMPLETED);
+            assertThat(end.get(60, TimeUnit.SECONDS)).isEqualTo(RunState.COMPLETED);
         }
     }
 
@@ -144,7 +144,7 @@ class EngineTest {
         UUID run = nodes.submit(engine, GATED);
         gate.awaitEntered(1);
         engine.submit(new Command.Cancel(run, "enough", Nodes.WHO)).join();
-        assertThat(gate.interrupted.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(gate.interrupted.await(60, TimeUnit.SECONDS)).isTrue();
         nodes.awaitState(run, "cancelled");
     }
 

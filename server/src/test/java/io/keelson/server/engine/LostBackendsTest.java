@@ -125,7 +125,7 @@ class LostBackendsTest {
                 }
             })));
         }
-        assertThat(held.await(30, TimeUnit.SECONDS)).as("all %s connections at once", POOL).isTrue();
+        assertThat(held.await(60, TimeUnit.SECONDS)).as("all %s connections at once", POOL).isTrue();
         enough.complete(null);
         for (Thread holder : holders) {
             holder.join();

@@ -158,7 +158,7 @@ final class ApiServer implements AutoCloseable {
     }
 
     JsonNode awaitState(String id, String state) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20))
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20))
                 .untilAsserted(() -> assertThat(run(id).get("state").stringValue()).isEqualTo(state));
         return run(id);
     }
@@ -169,7 +169,7 @@ final class ApiServer implements AutoCloseable {
 
     /** Waits until so many of the run's steps are in a state; answers them. */
     List<JsonNode> awaitSteps(String run, String state, int count) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20))
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20))
                 .untilAsserted(() -> assertThat(steps(run, state)).hasSize(count));
         return steps(run, state);
     }
@@ -189,7 +189,7 @@ final class ApiServer implements AutoCloseable {
 
     /** Waits until the server has sent a query with this text to its database: a call that makes it is under way. */
     void awaitQuery(String text) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20)).until(
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).until(
                 () -> database.withConnection(c -> {
                     try (var s = c.prepareStatement("""
                             select count(*) from pg_stat_activity

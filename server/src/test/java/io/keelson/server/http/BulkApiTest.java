@@ -57,7 +57,7 @@ class BulkApiTest {
 
     private static JsonNode ended(JsonNode job) {
         String path = "/api/v1/bulk/" + job.get("id").stringValue();
-        Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(20))
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20))
                 .until(() -> !api.get(path).json().get("state").stringValue().equals("running"));
         return api.get(path).json();
     }
@@ -115,7 +115,7 @@ class BulkApiTest {
         runs.forEach(run -> api.awaitState(run, "failed"));
         JsonNode job = ended(asked("retry", "{\"filter\": {\"tags\": [\"twice\"]}, \"per_second\": 1000}"));
         assertThat(job.get("changed").longValue()).as(job.toString()).isEqualTo(3);
-        runs.forEach(run -> Awaitility.await().atMost(Duration.ofSeconds(20))
+        runs.forEach(run -> Awaitility.await().atMost(Duration.ofSeconds(60))
                 .until(() -> api.run(run).get("attempt_number").intValue() == 2
                         && api.run(run).get("state").stringValue().equals("failed")));
 
@@ -160,7 +160,7 @@ class BulkApiTest {
         api.sql("update workspaces set closed_at = now() where id = (select workspace_id from bulk_jobs where id = '%s')"
                 .formatted(job));
 
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> state(job).equals("stopped"));
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> state(job).equals("stopped"));
     }
 
     /** As nobody's key opens a closed workspace. */

@@ -58,7 +58,7 @@ class ChildRunApiTest {
     }
 
     private JsonNode childOf(String run) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> children(run).size() == 1);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> children(run).size() == 1);
         return children(run).getFirst();
     }
 
@@ -232,7 +232,7 @@ class ChildRunApiTest {
                 + child + "', now()");
         api.sql("insert into timers (kind, subject, run_id, due_at) select 'evaluate_child', parent_step_id, '" + top
                 + "', now() from run_parents where run_id = '" + child + "'");
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> timers(child) == 0 && timers(top) == 0);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> timers(child) == 0 && timers(top) == 0);
         assertThat(api.run(child).get("state").stringValue()).isEqualTo("running");
         api.post(RUNS + "/" + child + "/signals/go", "{\"payload\": 1}");
         api.awaitState(top, "completed");

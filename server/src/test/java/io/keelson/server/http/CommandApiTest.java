@@ -91,7 +91,7 @@ class CommandApiTest {
     }
 
     private JsonNode await(JsonNode command, String state) {
-        Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(
+        Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(
                 () -> assertThat(command(command.get("id")).get("state").stringValue()).isEqualTo(state));
         return command(command.get("id"));
     }

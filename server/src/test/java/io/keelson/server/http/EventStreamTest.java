@@ -186,7 +186,7 @@ class EventStreamTest {
                 api.sql("select pg_terminate_backend(pid) from pg_stat_activity"
                         + " where datname = current_database() and pid <> pg_backend_pid()");
             }
-            Awaitility.await().atMost(Duration.ofSeconds(20)).until(
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(
                     () -> api.post("/api/v1/runs/" + run + "/start", "{}").status() == 200);
             for (Seen event = next(lines); !"step_approval_requested".equals(event.event); event = next(lines)) {
                 assertThat(event.id).isGreaterThan(1);

@@ -109,7 +109,7 @@ class FeedStreamTest {
             next(feedLines);
             next(runLines);
             api.post("/api/v1/api-keys/" + key.get("id").stringValue() + "/revoke", "{}");
-            Awaitility.await().atMost(Duration.ofSeconds(20)).until(
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(
                     () -> api.get("/api/v1/runs", "Authorization", bearer).status() == 401);
 
             assertThat(feedLines.lines().filter(line -> line.startsWith("data:")).count()).isLessThan(many / 2);

@@ -140,7 +140,7 @@ class InterventionApiTest {
         JsonNode task = awaitTask(run, "draft", "awaiting_human");
 
         api.post(API + "/tasks/" + id(task) + "/reject", "{\"retry\": true, \"comment\": \"too long\"}");
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(
+        Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(
                 () -> assertThat(task(run, "draft").get("gate").asInt(0)).isEqualTo(2));
         assertThat(task(run, "draft").get("attempt_number").asInt()).isEqualTo(2);
 
@@ -262,7 +262,7 @@ class InterventionApiTest {
         String run = api.create("""
                 {"name": "accepted", "start": true, "config": {"acceptance": "human"}, "plan": {"tasks": [
                   {"id": "a", "steps": [{"name": "say", "tool": "noop"}]}]}}""");
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(
+        Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(
                 () -> assertThat(api.run(run).get("gate").stringValue()).isEqualTo("acceptance"));
         assertThat(api.run(run).get("state").stringValue()).isEqualTo("running");
 
@@ -372,7 +372,7 @@ class InterventionApiTest {
     }
 
     private static JsonNode awaitTask(String run, String key, String state) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20)).untilAsserted(
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).untilAsserted(
                 () -> assertThat(task(run, key).get("state").stringValue()).isEqualTo(state));
         return task(run, key);
     }

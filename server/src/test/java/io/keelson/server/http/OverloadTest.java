@@ -54,7 +54,7 @@ class OverloadTest {
                     return answer;
                 }, clients));
             }
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> refused.get() >= CLIENTS - MOST_WAITING);
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> refused.get() >= CLIENTS - MOST_WAITING);
             holder.commit();
 
             List<String> accepted = new ArrayList<>();
@@ -101,7 +101,7 @@ class OverloadTest {
     }
 
     private static void awaitAnswer(ApiServer api, String body, String code) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(
+        Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(
                 () -> assertThat(api.post("/api/v1/runs/" + new UUID(1, 1) + "/start", body).json().get("code")
                         .stringValue()).isEqualTo(code));
     }

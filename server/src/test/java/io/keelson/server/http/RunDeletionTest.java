@@ -63,7 +63,7 @@ class RunDeletionTest {
     void whatHasEndedIsNowhereAnyMore() {
         String run = api.create(DONE);
         api.awaitState(run, "completed");
-        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> lists("/reports?run_id=" + run, run));
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> lists("/reports?run_id=" + run, run));
         List<String> lists = List.of("/runs", "/runs?tag=t", "/board", "/reports", "/proposals", "/proposals/pending",
                 "/inbox", "/escalations");
         String task = first("/runs/" + run + "/tasks");
@@ -130,7 +130,7 @@ class RunDeletionTest {
         api.sql("insert into timers (kind, subject, run_id, due_at) values ('watch', '" + run + "', '" + run
                 + "', clock_timestamp() - interval '1 minute')");
 
-        Awaitility.await().atMost(Duration.ofSeconds(20))
+        Awaitility.await().atMost(Duration.ofSeconds(60))
                 .until(() -> rows("select count(*) from timers where run_id = '" + run + "'") == 0);
     }
 

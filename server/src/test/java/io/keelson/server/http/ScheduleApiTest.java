@@ -75,7 +75,7 @@ class ScheduleApiTest {
         JsonNode schedule = made("comes", ", \"inputs\": {\"who\": \"ann\"}");
         due(schedule, "date_trunc('second', clock_timestamp()) - interval '1 second'");
 
-        Awaitility.await().atMost(Duration.ofSeconds(20))
+        Awaitility.await().atMost(Duration.ofSeconds(60))
                 .until(() -> times(schedule).stream().anyMatch(time -> time.get("state").stringValue().equals("made")));
         JsonNode time = times(schedule).getFirst();
         JsonNode run = api.awaitState(time.get("run_id").stringValue(), "completed");
@@ -100,7 +100,7 @@ class ScheduleApiTest {
                 + "'");
         due(schedule, "date_trunc('second', clock_timestamp()) - interval '1 second'");
 
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> times(schedule).size() == 2
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> times(schedule).size() == 2
                 && times(schedule).stream().allMatch(time -> time.get("state").stringValue().equals("made")));
         assertThat(api.get("/api/v1/runs/" + run).status()).isEqualTo(404);
     }
@@ -206,7 +206,7 @@ class ScheduleApiTest {
         for (int again = 0; again < 2; again++) {
             assertThat(api.post(path(schedule) + "/backfill", period).json().get("times").intValue()).isEqualTo(3);
         }
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> times(schedule).size() == 3
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> times(schedule).size() == 3
                 && times(schedule).stream().allMatch(time -> time.get("state").stringValue().equals("made")));
 
         assertThat(times(schedule)).extracting(time -> time.get("scheduled_for").stringValue()).containsExactly(

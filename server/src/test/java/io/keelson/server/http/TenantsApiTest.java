@@ -87,7 +87,7 @@ class TenantsApiTest {
                 });
 
         assertThat(operator.apiKeys().revoke(fresh.id()).state()).isEqualTo("revoked");
-        Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(100))
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(100))
                 .untilAsserted(() -> assertThat(code(() -> client(fresh).tools())).isEqualTo("INVALID_API_KEY"));
         assertThat(code(() -> operator.apiKeys().rotate(fresh.id(), Duration.ZERO))).isEqualTo("KEY_NOT_ACTIVE");
     }
@@ -140,7 +140,7 @@ class TenantsApiTest {
         assertThat(own.use().openRuns()).isEqualTo(2);
 
         assertThat(operator.workspaces().close(acme.id()).state()).isEqualTo("closed");
-        Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(100))
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(100))
                 .untilAsserted(() -> assertThat(code(() -> tenant.runs().get(open))).isEqualTo("WORKSPACE_CLOSED"));
         assertThat(operator.workspaces().get(acme.id()).use().openRuns()).isZero();
         assertThat(code(() -> operator.workspaces().rename(acme.id(), "x"))).isEqualTo("WORKSPACE_NOT_OPEN");

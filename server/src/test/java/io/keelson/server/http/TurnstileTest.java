@@ -53,8 +53,8 @@ class TurnstileTest {
         turnstile.enter(quiet).close();
         assertThat(third).isNotDone();
         turns.getFirst().close();
-        third.get(10, TimeUnit.SECONDS).close();
-        fourth.get(10, TimeUnit.SECONDS).close();
+        third.get(60, TimeUnit.SECONDS).close();
+        fourth.get(60, TimeUnit.SECONDS).close();
     }
 
     @Test
@@ -74,11 +74,11 @@ class TurnstileTest {
         CompletableFuture<Turnstile.Turn> third = enterLater();
         CompletableFuture<Turnstile.Turn> givesUp = enterLater();
         waiting.getLast().interrupt();
-        assertThatThrownBy(() -> givesUp.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(InterruptedException.class);
+        assertThatThrownBy(() -> givesUp.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(InterruptedException.class);
 
         turns.forEach(Turnstile.Turn::close);
         assertThat(turnstile.lines()).isEqualTo(1);
-        third.get(10, TimeUnit.SECONDS).close();
+        third.get(60, TimeUnit.SECONDS).close();
         assertThat(turnstile.lines()).isZero();
         for (int i = 0; i < 1_000; i++) {
             turnstile.enter(UUID.randomUUID()).close();
@@ -106,7 +106,7 @@ class TurnstileTest {
                 }));
             }
             for (Future<?> each : all) {
-                each.get(10, TimeUnit.SECONDS);
+                each.get(60, TimeUnit.SECONDS);
             }
         }
 

@@ -246,7 +246,7 @@ class WebhookApiTest {
                 select '%s', 1000 + n, 1, 'much_text', jsonb_build_object('text', repeat('x', 20000)), 'system', now()
                   from generate_series(1, %d) n""".formatted(run, events));
 
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> receiver.got().size() == 2 * events);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> receiver.got().size() == 2 * events);
 
         for (JsonNode each : List.of(first, second)) {
             List<Long> seqs = receiver.got().stream().filter(got -> got.signedBy(each.get("secret").stringValue()) == 1)

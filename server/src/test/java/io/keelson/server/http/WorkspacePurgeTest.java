@@ -55,7 +55,7 @@ class WorkspacePurgeTest {
                 .stringValue();
         work();
         send("POST", "/runs", ApiServer.WAITS.replace("\"waits\",", "\"waits\", \"start\": true,"));
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(
                 () -> send("GET", "/runs/" + done, null).get("state").stringValue().equals("completed"));
     }
 
@@ -159,7 +159,7 @@ class WorkspacePurgeTest {
         api.sql("update workspaces set closed_at = clock_timestamp() - interval '1 minute' where id = '" + workspace
                 + "'");
         api.send("DELETE", "/api/v1/workspaces/" + workspace, null);
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> api.get("/api/v1/workspaces/" + workspace).json()
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> api.get("/api/v1/workspaces/" + workspace).json()
                 .get("state").stringValue().equals("deleted"));
         return api.get("/api/v1/workspaces/" + workspace).json();
     }
@@ -188,7 +188,7 @@ class WorkspacePurgeTest {
         assertThat(tablesWith(ids)).containsExactlyInAnyOrder("billing_ledger", "credit_balances", "operator_audit",
                 "workspaces");
         assertThat(api.get("/api/v1/ledger/verify?all=true").text()).doesNotContain("\"discrepancy\":{");
-        Awaitility.await().atMost(Duration.ofSeconds(10)).until(
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(
                 () -> api.send("GET", "/api/v1/runs", null, "Authorization", bearer).status() == 401);
         assertThat(api.send("DELETE", "/api/v1/workspaces/" + workspace, null).status()).isEqualTo(202);
     }

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -62,8 +63,10 @@ class CommandKillsTest {
             Keelson client = node.client();
             assertThat(client.runs().awaitEnd(run, PATIENCE).state()).isEqualTo("completed");
             assertThat(provider.made()).as("orders placed").isEqualTo(2);
-            assertThat(provider.asked().stream().map(TestProvider.Asked::key)).as("asked again under its key")
-                    .hasSize(3).startsWith(provider.asked().get(1).key());
+            List<String> keys = provider.asked().stream().map(TestProvider.Asked::key).toList();
+            assertThat(keys).as("asked again under its key, more often where the machine starves the node")
+                    .hasSizeGreaterThanOrEqualTo(3).startsWith(keys.get(1));
+            assertThat(Set.copyOf(keys)).hasSize(2);
             assertThat(client.runs().steps(run)).as("a node that dies costs no attempt")
                     .filteredOn(step -> "order.place".equals(step.tool())).hasSize(2)
                     .allMatch(step -> step.attempt() == 1 && step.failures() == 0);

@@ -36,11 +36,11 @@ class TwoServersTest {
             doomed.kill();
             Keelson client = other.client();
             Awaitility.await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(20))
-                    .until(() -> client.runs().steps(run).stream().allMatch(step -> step.leaseEpoch() == 2));
+                    .until(() -> client.runs().steps(run).stream().allMatch(step -> step.leaseEpoch() >= 2));
             Run ended = client.runs().awaitEnd(run, Duration.ofMinutes(1));
             assertThat(ended.state()).isEqualTo("completed");
             assertThat(client.runs().steps(run)).hasSize(TASKS)
-                    .allMatch(step -> step.leaseEpoch() == 2 && step.attempt() == 1);
+                    .allMatch(step -> step.leaseEpoch() >= 2 && step.attempt() == 1);
         }
     }
 

@@ -245,7 +245,7 @@ class SenderTest {
         try (Dispatch dispatch = new Dispatch(database, new WebhookRoom(endpoints, deliveries), client,
                 Clock.systemUTC(), run -> null, DeliveryObserver.NONE)) {
             dispatch.nudge();
-            Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> bodies().size() == 2);
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> bodies().size() == 2);
         }
     }
 

@@ -159,10 +159,10 @@ class ProcessRunTest {
         Process server = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-cp",
                 System.getProperty("java.class.path"), ProcessRunTest.class.getName(), folder.toString())
                 .redirectErrorStream(true).redirectOutput(folder.resolve("server.log").toFile()).start();
-        await().atMost(Duration.ofSeconds(30)).until(() -> Files.exists(folder.resolve("started")));
+        await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(folder.resolve("started")));
         assertThat(alive()).hasSize(4);
         server.destroyForcibly().waitFor();
-        await().atMost(Duration.ofSeconds(20)).until(() -> alive().isEmpty());
+        await().atMost(Duration.ofSeconds(60)).until(() -> alive().isEmpty());
     }
 
     /** The server to be killed. */
