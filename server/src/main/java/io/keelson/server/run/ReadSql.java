@@ -6,6 +6,7 @@ package io.keelson.server.run;
  * otherwise go through all runs of the workspace for ever.
  */
 final class ReadSql {
+    /** Nothing is asked of what an ended run, or a first attempt, cannot have. */
     private static final String RUN_COLUMNS = """
             r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
                 r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
@@ -46,7 +47,6 @@ final class ReadSql {
               left join lateral (select p.parent_run_id, p.parent_step_id from run_parents p where p.run_id = r.id limit 1)
                 parent on true""";
 
-    /** Nothing is asked of what an ended run, or a first attempt, cannot have. */
     static final String RUN = """
             select %s
               from %s
