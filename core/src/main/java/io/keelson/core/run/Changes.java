@@ -42,6 +42,9 @@ public final class Changes {
             Instant queuedAt,
             @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout) {}
 
+    /** A lease that somebody had. */
+    public record Lost(UUID stepId, int epoch, String holder) {}
+
     public record TimerKey(TimerKind kind, UUID subject) {}
 
     public record Timer(TimerKey key, UUID runId, Instant dueAt) {}
@@ -161,7 +164,7 @@ public final class Changes {
     private final List<Proposal> proposals = new ArrayList<>();
     private final List<ProposalEnd> proposalEnds = new ArrayList<>();
     private final Map<StepRow, RunRow> started = new LinkedHashMap<>();
-    private final Set<StepRow> stopped = new LinkedHashSet<>();
+    private final Map<StepRow, Lost> stopped = new LinkedHashMap<>();
     private final List<Evaluate> evaluations = new ArrayList<>();
 
     void insert(NewRun run) {
@@ -332,7 +335,7 @@ public final class Changes {
 
     void stopped(StepRow step) {
         if (started.remove(step) == null) {
-            stopped.add(step);
+            stopped.put(step, new Lost(step.id(), step.leaseEpoch, Objects.requireNonNull(step.holder)));
         }
     }
 
@@ -489,9 +492,9 @@ public final class Changes {
         return started;
     }
 
-    /** Steps whose execution must be stopped, for their lease has gone. */
-    public Set<StepRow> stopped() {
-        return stopped;
+    /** Leases that have gone; what is executed under them must be stopped. */
+    public Collection<Lost> stopped() {
+        return stopped.values();
     }
 
     public List<Evaluate> evaluations() {

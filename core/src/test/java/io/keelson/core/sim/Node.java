@@ -365,7 +365,7 @@ final class Node {
     }
 
     private void aftermath(Changes changes) {
-        changes.stopped().forEach(step -> executor.stop(step.id()));
+        changes.stopped().forEach(lost -> executor.stop(lost.stepId()));
         changes.started().forEach((step, run) -> {
             sim.granted(step.id(), step.leaseEpoch(), step.holder());
             if (name().equals(step.holder())) {

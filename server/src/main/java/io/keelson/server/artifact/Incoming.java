@@ -28,8 +28,26 @@ final class Incoming {
     Incoming(Path all) throws IOException {
         Files.createDirectories(all);
         removeLeftovers(all);
-        folder = Files.createDirectory(all.resolve(UUID.randomUUID().toString()));
-        lock = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE).lock();
+        Path made;
+        FileLock taken;
+        do {
+            made = Files.createDirectory(all.resolve(UUID.randomUUID().toString()));
+            taken = lock(made);
+        } while (taken == null);
+        folder = made;
+        lock = taken;
+    }
+
+    /** Null where another start took the folder, not yet locked, for one that was left behind. */
+    private static @Nullable FileLock lock(Path folder) throws IOException {
+        FileChannel channel = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE_NEW,
+                StandardOpenOption.WRITE);
+        FileLock taken = tryLock(channel);
+        if (taken != null && Files.exists(folder.resolve(LOCK))) {
+            return taken;
+        }
+        channel.close();
+        return null;
     }
 
     /** A file that does not exist yet. */

@@ -38,10 +38,14 @@ public final class Migrations {
      * @throws DatabaseException DATABASE_SCHEMA_NEWER, or DATABASE_MIGRATION_FAILED when the schema cannot be looked at
      */
     public static int pending(DatabaseUrl url) {
+        return pending(url, LOCATION);
+    }
+
+    static int pending(DatabaseUrl url, String location) {
         try {
-            Flyway flyway = flyway(url, LOCATION);
+            Flyway flyway = flyway(url, location);
             refuseNewer(url, flyway);
-            return flyway.info().pending().length;
+            return flyway.info().pending().length + failed(flyway);
         } catch (FlywayException e) {
             throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
                     + " cannot be looked at: " + e.getMessage(), e);
@@ -78,11 +82,16 @@ public final class Migrations {
      * file may be; Flyway by itself would refuse to go on for ever.
      */
     private static void forgetFailed(DatabaseUrl url, Flyway flyway) throws SQLException {
-        if (Arrays.stream(flyway.info().all()).anyMatch(each -> each.getState() == MigrationState.FAILED)) {
+        if (failed(flyway) > 0) {
             try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
                 statement.executeUpdate("delete from flyway_schema_history where not success");
             }
         }
+    }
+
+    private static int failed(Flyway flyway) {
+        return Math.toIntExact(Arrays.stream(flyway.info().all())
+                .filter(each -> each.getState() == MigrationState.FAILED).count());
     }
 
     private static boolean newer(MigrationInfo migration) {

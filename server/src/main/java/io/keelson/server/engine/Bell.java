@@ -29,7 +29,11 @@ final class Bell implements AutoCloseable {
         /** Work was put in the queue that the caller does not take itself. */
         WORK,
         /** A run has ended. */
-        END;
+        END,
+        /** A lease was taken from another node. */
+        STOP,
+        /** Prices or limits were changed. */
+        SETTINGS;
 
         private String wire() {
             return name().toLowerCase(Locale.ROOT);

@@ -39,8 +39,8 @@ public interface Commands {
      */
     CompletableFuture<RunState> ended(UUID runId);
 
-    /** Prices have changed: what this node decides from now on goes by the new ones; other nodes see them within seconds. */
-    void pricesChanged();
+    /** Prices or limits have changed: this node goes by the new ones from now on, others as soon as they hear of it. */
+    void settingsChanged();
 
     /** There is no run of that id. */
     final class RunNotFound extends RuntimeException {

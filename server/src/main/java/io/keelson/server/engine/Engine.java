@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * acted upon. Holds nothing that may not be lost at any instruction; any number of nodes work on one database.
  */
 public final class Engine implements Commands, AutoCloseable {
+    /** What the name of a node begins with, as a holder of leases. */
+    static final String NODE = "node:";
+
     private static final int COMMIT_LOOPS = 2;
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(25);
 
@@ -41,7 +44,7 @@ public final class Engine implements Commands, AutoCloseable {
         }
     }
 
-    private final String node = "node:" + UUID.randomUUID();
+    private final String node = NODE + UUID.randomUUID();
     private final Database database;
     private final Committer committer;
     private final LocalExecutor executor;
@@ -111,8 +114,9 @@ public final class Engine implements Commands, AutoCloseable {
     }
 
     @Override
-    public void pricesChanged() {
-        database.runInTransaction(prices::refresh);
+    public void settingsChanged() {
+        upkeep.readSettings();
+        bell.ring(Bell.Call.SETTINGS);
     }
 
     private CompletableFuture<Reply> own(Command command) {
@@ -125,6 +129,12 @@ public final class Engine implements Commands, AutoCloseable {
         }
         if (calls.contains(Bell.Call.END)) {
             upkeep.endsElsewhere();
+        }
+        if (calls.contains(Bell.Call.STOP)) {
+            upkeep.keepLeases();
+        }
+        if (calls.contains(Bell.Call.SETTINGS)) {
+            upkeep.readSettings();
         }
     }
 

@@ -1,6 +1,5 @@
 package io.keelson.server.engine;
 
-import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
@@ -101,7 +100,7 @@ final class Handover {
                     trace == null ? null : trace.text()));
         } catch (ExpressionException e) {
             var _ = commands.apply(new Command.Fail(work.runId(), work.stepId(), work.leaseEpoch(), new StepError(
-                    e.code(), ErrorClass.PERMANENT, "the step's input: " + e.getMessage()), Result.of("null"),
+                    e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage()), Result.of("null"),
                     Actor.SYSTEM));
         }
     }

@@ -13,6 +13,7 @@ import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -61,22 +62,28 @@ final class LocalExecutor {
         return holding.size();
     }
 
-    /** The lanes whose leases must be kept. */
-    List<Lane> lanes() {
-        return List.copyOf(holding.keySet());
+    /** What runs here or reports, by the lane whose lease must be kept for it. */
+    Map<Lane, Execution> held() {
+        Map<Lane, Execution> held = new HashMap<>();
+        holding.forEach((lane, found) -> held.put(lane, found.execution));
+        return held;
     }
 
+    /** Whatever still works in that lane has lost its lease: a new one was given meanwhile. */
     void start(Execution execution) {
         Running begun = new Running(execution);
         running.put(execution.stepId(), begun);
-        holding.put(begun.lane, begun);
+        Running before = holding.put(begun.lane, begun);
+        if (before != null) {
+            before.stop(Stop.LEASE_GONE);
+        }
         Thread.ofVirtual().name("step-" + execution.stepId()).start(begun);
     }
 
-    /** The lease has gone: whatever the execution comes to is of no use any more. */
-    void stop(UUID stepId) {
+    /** That lease of the step has gone: whatever its execution comes to is of no use any more. */
+    void stop(UUID stepId, int epoch) {
         Running found = running.get(stepId);
-        if (found != null) {
+        if (found != null && found.execution.leaseEpoch() == epoch) {
             found.stop(Stop.LEASE_GONE);
         }
     }

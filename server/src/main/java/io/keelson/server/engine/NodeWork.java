@@ -96,7 +96,7 @@ final class NodeWork implements Aftermath {
 
     @Override
     public void committed(Changes changes, Instant now) {
-        changes.stopped().forEach(step -> executor.stop(step.id()));
+        changes.stopped().forEach(this::stop);
         changes.started().forEach((step, run) -> {
             if (node.equals(step.holder())) {
                 executor.start(Execution.of(run, step));
@@ -110,6 +110,15 @@ final class NodeWork implements Aftermath {
                 ends.ended(run.id(), run.state());
                 bell.ring(Bell.Call.END);
             }
+        }
+    }
+
+    /** What a worker holds it learns from its next heartbeat. */
+    private void stop(Changes.Lost lost) {
+        if (lost.holder().equals(node)) {
+            executor.stop(lost.stepId(), lost.epoch());
+        } else if (lost.holder().startsWith(Engine.NODE)) {
+            bell.ring(Bell.Call.STOP);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.keelson.server.engine;
 
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.db.Database;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.expr.Expressions;
@@ -61,6 +62,11 @@ final class Scopes {
         } catch (ExpressionException e) {
             throw new ExpressionException(e.code(), opened.struck().text(String.valueOf(e.getMessage())));
         }
+    }
+
+    /** How bad that is: a server that lacks a key may be followed by one that has it. */
+    static ErrorClass errorClass(ExpressionException e) {
+        return e.code().equals(SecretException.KEY_MISSING) ? ErrorClass.INFRASTRUCTURE : ErrorClass.PERMANENT;
     }
 
     private Opened open(UUID workspace, JsonNode template) {

@@ -103,7 +103,7 @@ final class ToolRunner {
             return scopes.resolveInput(execution.workspaceId(), execution.runId(), execution.taskId(),
                     execution.input());
         } catch (ExpressionException e) {
-            throw new ToolFailure(e.code(), ErrorClass.PERMANENT, "the step's input: " + e.getMessage());
+            throw new ToolFailure(e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage());
         }
     }
 }

@@ -1,10 +1,13 @@
 package io.keelson.server.engine;
 
+import io.keelson.core.run.Changes.Lane;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.secret.Secrets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -21,7 +24,7 @@ final class Upkeep implements AutoCloseable {
     private static final Duration NOW_AND_THEN = Duration.ofMinutes(5);
     /** The whole store is gone through. */
     private static final Duration SELDOM = Duration.ofHours(6);
-    /** How soon a node hears of limits and prices that were changed elsewhere. */
+    /** How soon a node sees limits and prices that were changed elsewhere, if it does not hear of it. */
     private static final Duration SETTINGS = Duration.ofSeconds(5);
     private static final int KEYS_AT_ONCE = 1_000;
     /** So much later than it should a node's sign of life may come. */
@@ -42,8 +45,9 @@ final class Upkeep implements AutoCloseable {
     private final Secrets secrets;
     private final String node;
     private final Engine.Options options;
-    private final ScheduledThreadPoolExecutor ticker = new ScheduledThreadPoolExecutor(2,
-            Thread.ofPlatform().daemon().name("upkeep-", 0).factory());
+    private final ScheduledThreadPoolExecutor ticker = ticker(2, "upkeep-");
+    /** A large store may take its time, and no lease is lost meanwhile. */
+    private final ScheduledThreadPoolExecutor chores = ticker(1, "chores-");
 
     Upkeep(Database database, Store store, Reconciler reconciler, Lookout lookout, LocalExecutor executor,
             RunEnds ends, PriceList prices, Bell bell, ArtifactSweeper artifacts, Secrets secrets, String node,
@@ -60,13 +64,20 @@ final class Upkeep implements AutoCloseable {
         this.secrets = secrets;
         this.node = node;
         this.options = options;
+    }
+
+    private static ScheduledThreadPoolExecutor ticker(int threads, String name) {
+        ScheduledThreadPoolExecutor ticker = new ScheduledThreadPoolExecutor(threads,
+                Thread.ofPlatform().daemon().name(name, 0).factory());
         ticker.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        return ticker;
     }
 
     void start() {
         bell.company(database.inTransaction(c -> store.fleet().arrive(c, node, options.version(), silence())));
         readSettings();
-        duties().forEach(duty -> every(duty.period, duty.work));
+        duties().forEach(duty -> every(ticker, duty));
+        chores().forEach(duty -> every(chores, duty));
         lookAfter(TICK);
     }
 
@@ -79,13 +90,17 @@ final class Upkeep implements AutoCloseable {
         return beat().plus(TOLERANCE);
     }
 
-    /** All but the look at what is due, which says itself when to look again. */
+    /** What must not come late; the look at what is due says itself when to look again. */
     List<Duty> duties() {
         return List.of(new Duty(beat(), this::keepLeases), new Duty(TICK, this::endsElsewhere),
-                new Duty(SETTINGS, this::readSettings), new Duty(RARELY, reconciler::stuckJoins),
-                new Duty(NOW_AND_THEN, this::dropExpiredKeys), new Duty(NOW_AND_THEN, secrets::forget),
-                new Duty(NOW_AND_THEN, artifacts::expire), new Duty(NOW_AND_THEN, artifacts::remove),
-                new Duty(SELDOM, artifacts::removeOrphans));
+                new Duty(SETTINGS, this::readSettings));
+    }
+
+    /** What may wait for each other. */
+    List<Duty> chores() {
+        return List.of(new Duty(RARELY, reconciler::stuckJoins), new Duty(NOW_AND_THEN, this::dropExpiredKeys),
+                new Duty(NOW_AND_THEN, secrets::forget), new Duty(NOW_AND_THEN, artifacts::expire),
+                new Duty(NOW_AND_THEN, artifacts::remove), new Duty(SELDOM, artifacts::removeOrphans));
     }
 
     private void lookAfter(Duration pause) {
@@ -104,10 +119,15 @@ final class Upkeep implements AutoCloseable {
         }, pause.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    private void keepLeases() {
+    /** What has lost its lease is stopped: its run was cancelled, say, or this node was not heard of for too long. */
+    void keepLeases() {
         boolean company = lookout.ask(c -> {
             boolean others = store.fleet().beat(c, node, options.version(), silence());
-            store.runs().extendLeases(c, node, executor.lanes());
+            Map<Lane, Execution> held = executor.held();
+            for (Lane lane : store.runs().extendLeases(c, node, held.keySet())) {
+                Execution lost = Objects.requireNonNull(held.get(lane));
+                executor.stop(lost.stepId(), lost.leaseEpoch());
+            }
             return others;
         });
         bell.company(company);
@@ -121,7 +141,8 @@ final class Upkeep implements AutoCloseable {
         }
     }
 
-    private void readSettings() {
+    /** Limits and prices; of two who read them at once the later one's count. */
+    void readSettings() {
         lookout.<@Nullable Object>ask(c -> {
             store.limits().refresh(c);
             prices.refresh(c);
@@ -136,20 +157,22 @@ final class Upkeep implements AutoCloseable {
         } while (dropped == KEYS_AT_ONCE);
     }
 
-    private void every(Duration period, Runnable duty) {
+    private static void every(ScheduledThreadPoolExecutor ticker, Duty duty) {
         ticker.scheduleWithFixedDelay(() -> {
             try {
-                duty.run();
+                duty.work.run();
             } catch (RuntimeException e) {
                 LOG.warn("upkeep failed and is tried again", e);
             }
-        }, period.toMillis(), period.toMillis(), TimeUnit.MILLISECONDS);
+        }, duty.period.toMillis(), duty.period.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     @Override
     public void close() throws InterruptedException {
         ticker.shutdown();
+        chores.shutdown();
         ticker.awaitTermination(5, TimeUnit.SECONDS);
+        chores.awaitTermination(5, TimeUnit.SECONDS);
         bell.close();
         lookout.close();
         try {

@@ -21,6 +21,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -69,8 +71,22 @@ public final class CommandHandler {
     public CommandResult run(CommandRequest request) throws InterruptedException {
         CommandResult accepted = database.inTransaction(c -> accept(c, request));
         return accepted instanceof CommandResult.Sent(ExecutionCommand command)
-                ? new CommandResult.Sent(drive(command))
+                ? new CommandResult.Sent(command.source() == Source.STEP ? driveApart(command) : drive(command))
                 : accepted;
+    }
+
+    /**
+     * On a thread of its own: whoever stops the step, because its lease has gone or its time is up, does not stop what has been
+     * sent, or nobody would know what came of it.
+     */
+    private ExecutionCommand driveApart(ExecutionCommand command) throws InterruptedException {
+        FutureTask<ExecutionCommand> driving = new FutureTask<>(() -> drive(command));
+        Thread.ofVirtual().name("command-" + command.id()).start(driving);
+        try {
+            return driving.get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException failure ? failure : new IllegalStateException(e.getCause());
+        }
     }
 
     /**

@@ -94,6 +94,11 @@ final class Idempotency {
                 known = known(use);
             } catch (Commands.KeyUsed e) {
                 known = known(use);
+            } catch (Refusal refusal) {
+                known = known(use); // another server may have done it meanwhile, and what it did be what refuses this
+                if (known.isEmpty()) {
+                    throw refusal;
+                }
             }
         }
         return again(call, action, use, known.orElseThrow());

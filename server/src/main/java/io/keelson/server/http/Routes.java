@@ -62,14 +62,14 @@ final class Routes {
         new WorkerActions(reads, rooms.remoteWork(), rooms.tools()).addTo(table);
         new CreditActions(rooms.money(), rooms.access().workspaces()).addTo(table);
         new LedgerActions(reads, rooms.money()).addTo(table);
-        new PriceActions(rooms.money().prices(), rooms.commands()::pricesChanged).addTo(table);
+        new PriceActions(rooms.money().prices(), rooms.commands()::settingsChanged).addTo(table);
         new SecretActions(rooms.secrets()).addTo(table);
         new BoardActions(new Board(rooms.database()), keyed).addTo(table);
         new ReportActions(new Reports(rooms.database()), new ReportTexts(rooms.database())).addTo(table);
         new KeyActions(rooms.access().keys(), rooms.access().workspaces()).addTo(table);
         new WebhookActions(rooms.webhooks(), rooms.ids()).addTo(table);
-        new WorkspaceActions(rooms.access().workspaces(), reads, rooms.purger(), rooms.ids(), keyed)
-                .addTo(table);
+        new WorkspaceActions(rooms.access().workspaces(), reads, rooms.purger(), rooms.ids(), keyed,
+                rooms.commands()::settingsChanged).addTo(table);
         new AuditActions(rooms.access().audit()).addTo(table);
         new MetricsActions(observed, door).addTo(table);
         new EngineActions(rooms.ready(), reads, openApi).addTo(table);

@@ -28,14 +28,17 @@ final class WorkspaceActions {
     private final WorkspacePurger purger;
     private final Ids ids;
     private final KeyedTransaction transaction;
+    private final Runnable limited;
 
+    /** @param limited is told when limits have changed */
     WorkspaceActions(Workspaces workspaces, Reads reads, WorkspacePurger purger, Ids ids,
-            KeyedTransaction transaction) {
+            KeyedTransaction transaction, Runnable limited) {
         this.workspaces = workspaces;
         this.reads = reads;
         this.purger = purger;
         this.ids = ids;
         this.transaction = transaction;
+        this.limited = limited;
     }
 
     void addTo(Route.Table table) {
@@ -84,10 +87,18 @@ final class WorkspaceActions {
         Map<String, Optional<Long>> limits = limits(fields);
         fields.done();
         UUID id = ids.next();
-        return transaction.answer(call, c -> {
+        Answer answer = transaction.answer(call, c -> {
             WorkspaceRow made = row(workspaces.create(c, id, name, limits, call.origin()), id);
             return Answer.created("/api/v1/workspaces/" + made.id(), document(made));
         });
+        tell(limits);
+        return answer;
+    }
+
+    private void tell(Map<String, Optional<Long>> limits) {
+        if (!limits.isEmpty()) {
+            limited.run();
+        }
     }
 
     private Answer change(Call call) throws IOException {
@@ -104,6 +115,7 @@ final class WorkspaceActions {
         if (changed.closed()) {
             throw Refusal.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
         }
+        tell(limits);
         return Answer.ok(document(changed));
     }
 

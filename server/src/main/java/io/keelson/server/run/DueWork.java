@@ -21,7 +21,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -183,12 +185,17 @@ final class DueWork {
 
     /** Whoever writes a lane at this moment knows more of it than its holder's heartbeat: not waited for. */
     private static final SetStatement<Held> EXTEND = new SetStatement<>("keelson_lease_kept", """
-            with mine as (
+            with held as materialized (select * from {rows}),
+            mine as (
                 select q.task_id, q.lane
-                  from {rows} join work_queue q on q.task_id = u.task_id and q.lane = u.lane and q.holder = u.holder
-                   for no key update of q skip locked)
-            update work_queue q set lease_expires_at = {now} + q.lease_ms * interval '1 millisecond'
-              from mine where q.task_id = mine.task_id and q.lane = mine.lane""",
+                  from held h join work_queue q on q.task_id = h.task_id and q.lane = h.lane and q.holder = h.holder
+                   for no key update of q skip locked),
+            extended as (
+                update work_queue q set lease_expires_at = {now} + q.lease_ms * interval '1 millisecond'
+                  from mine where q.task_id = mine.task_id and q.lane = mine.lane)
+            select h.task_id, h.lane from held h
+             where not exists (select from work_queue q
+                where q.task_id = h.task_id and q.lane = h.lane and q.holder = h.holder)""",
             uuid("task_id", h -> h.lane.taskId()), integer("lane", h -> h.lane.lane()), text("holder", Held::holder));
 
     private final DbClock clock;
@@ -334,7 +341,18 @@ final class DueWork {
         }
     }
 
-    int extendLeases(Connection c, String holder, Collection<Lane> lanes) throws SQLException {
-        return EXTEND.execute(c, lanes.stream().map(lane -> new Held(lane, holder)).toList(), clock.override());
+    Set<Lane> extendLeases(Connection c, String holder, Collection<Lane> lanes) throws SQLException {
+        Set<Lane> lost = new HashSet<>();
+        if (lanes.isEmpty()) {
+            return lost;
+        }
+        List<Held> held = lanes.stream().map(lane -> new Held(lane, holder)).toList();
+        try (PreparedStatement statement = EXTEND.prepare(c, held, clock.override());
+                ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                lost.add(new Lane(Loading.uuid(row, "task_id"), row.getInt("lane")));
+            }
+        }
+        return lost;
     }
 }

@@ -248,8 +248,10 @@ public final class RunStore {
     /**
      * Extends what the holder still holds of these lanes by their leases' length, from the database's time. A lane that a
      * commit is working on at this moment is passed over.
+     *
+     * @return those that are not the holder's: ended, free or somebody else's
      */
-    public int extendLeases(Connection c, String holder, Collection<Lane> lanes) throws SQLException {
+    public Set<Lane> extendLeases(Connection c, String holder, Collection<Lane> lanes) throws SQLException {
         return due.extendLeases(c, holder, lanes);
     }
 }

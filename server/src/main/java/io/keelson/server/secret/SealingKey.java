@@ -124,7 +124,7 @@ public final class SealingKey {
                     .doFinal(sealed, NONCE_BYTES, sealed.length - NONCE_BYTES);
             return new String(value, StandardCharsets.UTF_8);
         } catch (AEADBadTagException e) {
-            throw new SecretException("SECRET_KEY_MISSING", "what is stored does not open under the key " + id);
+            throw new SecretException(SecretException.KEY_MISSING, "what is stored does not open under the key " + id);
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException(e);
         }

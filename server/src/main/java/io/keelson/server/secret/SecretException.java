@@ -3,6 +3,8 @@ package io.keelson.server.secret;
 /** A secret that cannot be had: {@code SECRET_NOT_FOUND} or {@code SECRET_KEY_MISSING}. */
 public final class SecretException extends RuntimeException {
 
+    public static final String KEY_MISSING = "SECRET_KEY_MISSING";
+
     private static final long serialVersionUID = 1L;
 
     private final String code;

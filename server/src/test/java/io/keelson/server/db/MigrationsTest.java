@@ -82,17 +82,23 @@ class MigrationsTest {
         assertThatThrownBy(this::migrate).isInstanceOfSatisfying(DatabaseException.class,
                 e -> assertThat(e.code()).isEqualTo(Code.DATABASE_MIGRATION_FAILED));
         assertThat(count("a")).isEqualTo(1);
+        assertThat(pending()).isEqualTo(1);
         assertThatThrownBy(this::migrate).hasMessageContaining("nonsense");
         assertThat(count("a")).isEqualTo(2);
 
         write("V2__b.sql", "insert into a values (2);");
         assertThat(migrate()).isEqualTo(1);
         assertThat(count("a")).isEqualTo(3);
+        assertThat(pending()).isZero();
         assertThat(migrate()).isZero();
     }
 
     private int migrate() {
         return Migrations.migrate(url, "filesystem:" + files);
+    }
+
+    private int pending() {
+        return Migrations.pending(url, "filesystem:" + files);
     }
 
     private void write(String name, String sql) throws IOException {

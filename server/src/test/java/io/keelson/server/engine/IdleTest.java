@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,7 +67,8 @@ class IdleTest {
                 var nodes = new Nodes(folder, new Database(proxy.url(), DatabaseOptions.DEFAULTS))) {
             Map<String, Integer> asked = new LinkedHashMap<>();
             double perSecond = 1; // the look
-            for (Upkeep.Duty duty : nodes.node().upkeep().duties()) {
+            Upkeep upkeep = nodes.node().upkeep();
+            for (Upkeep.Duty duty : Stream.concat(upkeep.duties().stream(), upkeep.chores().stream()).toList()) {
                 int count = IntStream.range(0, 3).map(i -> asks(duty, proxy)).min().orElseThrow();
                 perSecond += count / (double) duty.period().toSeconds();
                 asked.put(asked.size() + ": each " + duty.period(), count);

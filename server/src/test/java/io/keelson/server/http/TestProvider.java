@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -21,7 +22,7 @@ public final class TestProvider implements AutoCloseable {
 
     /** What becomes of the next call that changes something. */
     enum Mood {
-        GOOD, REFUSES, FORBIDS, FAILS, BUSY, HANGS_BEFORE, HANGS_AFTER, ANSWERS_BEYOND_NUMBERS
+        GOOD, REFUSES, FORBIDS, FAILS, BUSY, HOLDS, HANGS_BEFORE, HANGS_AFTER, ANSWERS_BEYOND_NUMBERS
     }
 
     /** One call that changes something. */
@@ -31,6 +32,7 @@ public final class TestProvider implements AutoCloseable {
     private final List<Asked> asked = new CopyOnWriteArrayList<>();
     private final Map<String, ObjectNode> byKey = new ConcurrentHashMap<>();
     private final List<Mood> moods = new CopyOnWriteArrayList<>();
+    private final Semaphore held = new Semaphore(0);
     private volatile int mostAskedFor;
     private final CountDownLatch over = new CountDownLatch(1);
 
@@ -57,6 +59,11 @@ public final class TestProvider implements AutoCloseable {
     /** Of how many things one call has asked at most. */
     int mostAskedFor() {
         return mostAskedFor;
+    }
+
+    /** Has a held call answered. */
+    void letGo() {
+        held.release();
     }
 
     void next(Mood... coming) {
@@ -91,6 +98,10 @@ public final class TestProvider implements AutoCloseable {
             case BUSY -> {
                 exchange.getResponseHeaders().add("Retry-After", "1");
                 send(exchange, 429, Json.object());
+            }
+            case HOLDS -> {
+                held.acquireUninterruptibly();
+                send(exchange, 201, make(path, key));
             }
             case HANGS_BEFORE -> hang(exchange);
             case HANGS_AFTER -> {

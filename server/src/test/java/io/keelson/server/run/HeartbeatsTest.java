@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -66,8 +67,8 @@ class HeartbeatsTest extends QueuedWork {
         Lane lane = new Lane(claim(run, "node").task().id(), 0);
         world.tick(Duration.ofSeconds(20));
 
-        assertThat(world.store.extendLeases(world.connection(), "other", List.of(lane))).isZero();
-        assertThat(world.store.extendLeases(world.connection(), "node", List.of(lane))).isOne();
+        assertThat(world.store.extendLeases(world.connection(), "other", List.of(lane))).as("lost").containsExactly(lane);
+        assertThat(world.store.extendLeases(world.connection(), "node", List.of(lane))).as("lost").isEmpty();
         world.connection().commit();
         world.tick(Duration.ofSeconds(29));
         assertThat(expired()).isEmpty();
@@ -84,12 +85,14 @@ class HeartbeatsTest extends QueuedWork {
         RunFixtures.execute(commit, "update work_queue set priority = priority");
         Map<UUID, Instant> extended = world.database.inTransaction(c -> heartbeats.beat(c, world.workspace, "worker",
                 List.of(new Beat(step.id(), 1, null, null, null))));
-        int kept = world.database.inTransaction(
+        Set<Lane> lost = world.database.inTransaction(
                 c -> world.store.extendLeases(c, "worker", List.of(new Lane(step.task().id(), 0))));
         commit.rollback();
 
         assertThat(extended).containsEntry(step.id(), before);
-        assertThat(kept).isZero();
+        assertThat(lost).isEmpty();
+        world.tick(Duration.ofSeconds(11));
+        assertThat(expired()).as("kept by nobody").hasSize(1);
     }
 
     @Test
