@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 class LostLeaseTest {
     private static final String MISSION = """
             name: gated
-            plan: {tasks: [{id: a, steps: [{tool: test.gate}, {tool: noop}]}]}
+            plan: {tasks: [{id: a, steps: [{tool: test.gate, timeout_seconds: 3600}, {tool: noop}]}]}
             """;
     /** A node that nobody calls would find out after a third of it. */
     private static final Duration LONG = Duration.ofMinutes(30);
