@@ -7,6 +7,9 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -62,6 +65,21 @@ class LocalArtifactStoreTest extends ArtifactStoreContract {
         });
         assertThat(during.get()).hasSize(1);
         assertThat(incoming()).isEmpty();
+    }
+
+    /** Each looks for what was left behind while others have made their folder and not locked it yet. */
+    @Test
+    void startsAtOnceLeaveEachOtherTheirFolders() throws Exception {
+        store();
+        for (int round = 0; round < 20; round++) {
+            try (ExecutorService starts = Executors.newVirtualThreadPerTaskExecutor()) {
+                List<Future<LocalArtifactStore>> stores = Stream.generate(() -> starts.submit(this::store)).limit(16)
+                        .toList();
+                for (Future<LocalArtifactStore> each : stores) {
+                    each.get().put(OWNER, "a.txt", "text/plain", bytes("abc"));
+                }
+            }
+        }
     }
 
     private List<Path> incoming() throws IOException {

@@ -187,6 +187,8 @@ class BellTest {
                     """);
             assertThat(hear(listening, 1)).first().isEqualTo(other.node() + " end");
             assertThat(nodes.state(run)).isEqualTo("running");
+            other.settingsChanged();
+            assertThat(hear(listening, 1)).containsExactly(other.node() + " settings");
         }
     }
 
