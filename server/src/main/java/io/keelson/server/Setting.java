@@ -22,8 +22,9 @@ public enum Setting {
     KEELSON_ALLOW_PRIVATE_ADDRESSES("false",
             "whether `http.request` and webhooks may reach loopback and private networks"),
     KEELSON_EXECUTORS("128", "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
-    KEELSON_LEASE_SECONDS("30", "seconds without a heartbeat after which a step is given to somebody else; the same on all "
-            + "servers of a database"),
+    KEELSON_LEASE_SECONDS("30",
+            "seconds without a heartbeat after which a step is given to somebody else; the same on all "
+                    + "servers of a database"),
     KEELSON_ARTIFACT_MAX_MB("10240", "most MiB of one artifact, from 1 to 10240"),
     KEELSON_RUN_ARTIFACTS_MAX_MB("10240", "most MiB of all artifacts of a run together, from 1 to 1048576"),
     KEELSON_ARTIFACT_RETENTION_DAYS("30",

@@ -251,9 +251,10 @@ public final class Secrets {
     private SealingKey keyOf(String id, String name) {
         SealingKey found = keys.get(id);
         if (found == null) {
-            throw new SecretException(SecretException.KEY_MISSING, "the secret '" + name + "' is sealed under the key " + id
-                    + ", and this server has " + String.join(", ", keys.keySet())
-                    + "; name that key in KEELSON_SECRET_KEY or KEELSON_SECRET_KEYS_OLD");
+            throw new SecretException(SecretException.KEY_MISSING,
+                    "the secret '" + name + "' is sealed under the key " + id
+                            + ", and this server has " + String.join(", ", keys.keySet())
+                            + "; name that key in KEELSON_SECRET_KEY or KEELSON_SECRET_KEYS_OLD");
         }
         return found;
     }

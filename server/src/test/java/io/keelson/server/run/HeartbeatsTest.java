@@ -67,7 +67,8 @@ class HeartbeatsTest extends QueuedWork {
         Lane lane = new Lane(claim(run, "node").task().id(), 0);
         world.tick(Duration.ofSeconds(20));
 
-        assertThat(world.store.extendLeases(world.connection(), "other", List.of(lane))).as("lost").containsExactly(lane);
+        assertThat(world.store.extendLeases(world.connection(), "other", List.of(lane))).as("lost")
+                .containsExactly(lane);
         assertThat(world.store.extendLeases(world.connection(), "node", List.of(lane))).as("lost").isEmpty();
         world.connection().commit();
         world.tick(Duration.ofSeconds(29));
