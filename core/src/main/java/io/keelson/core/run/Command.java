@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -194,8 +195,20 @@ public sealed interface Command {
     /** What an evaluation came to. */
     sealed interface Evaluation {
 
-        /** The gate is open. {@code items}: JSON texts of a {@code for_each}, null when the task has none. */
-        record Proceed(@Nullable List<String> items) implements Evaluation {}
+        /**
+         * The gate is open.
+         *
+         * @param items JSON texts of a {@code for_each}, null when the task has none
+         * @param generations effect generations of what earlier rows of the task have fanned out into, by the items'
+         *     indexes; 1 for an index that it does not have
+         */
+        record Proceed(@Nullable List<String> items, Map<Integer, Integer> generations) implements Evaluation {
+
+            /** Of a task that has fanned out into nothing so far. */
+            public Proceed(@Nullable List<String> items) {
+                this(items, Map.of());
+            }
+        }
 
         /** {@code when} was false. */
         record Skip() implements Evaluation {}

@@ -59,7 +59,8 @@ public final class Decider {
         }
         NewRun.Fork fork = command.run().fork();
         if (begins) {
-            Planning.begin(d, false, fork == null ? Map.of() : fork.carried());
+            Planning.begin(d, false,
+                    fork == null ? Planning.Kept.NOTHING : new Planning.Kept(fork.carried(), Map.of()));
         }
         HardLimit.after(d);
         Watch.after(d, RunState.CREATED);

@@ -122,14 +122,21 @@ final class Failures {
                 if (ownPolicy && !task.system()) {
                     task(d, task, error);
                 } else {
+                    rejected(task, error);
                     Propagation.failed(d, task, error);
                 }
             }
         }
     }
 
+    /** Whatever row tries again what was found wanting makes its effects anew, be it one of another attempt of the run. */
+    private static void rejected(TaskRow task, StepError error) {
+        task.effectGeneration += error.errorClass() == ErrorClass.QUALITY ? 1 : 0;
+    }
+
     /** A task has failed as a whole: its own policy decides. */
     static void task(Decision d, TaskRow task, StepError error) {
+        rejected(task, error);
         task.failures++;
         task.errorCode = error.code();
         task.errorMessage = error.message();
@@ -141,9 +148,9 @@ final class Failures {
             d.note(task, null, "task_crashed", Map.of("error_code", error.code(), "error_message", error.message()));
         }
         switch (decision.action()) {
-            case RETRY -> again(d, task, error, d.now.plus(decision.delay()), detail(error, decision));
+            case RETRY -> again(d, task, d.now.plus(decision.delay()), detail(error, decision));
             case ESCALATE -> {
-                again(d, task, error, null, detail(error, decision));
+                again(d, task, null, detail(error, decision));
                 Tickets.failure(d, task, null, error, decision.reason().wire());
             }
             case FAIL -> Propagation.failed(d, task, error, detail(error, decision));
@@ -152,10 +159,7 @@ final class Failures {
     }
 
     /** @param when null parks it until a human has answered */
-    static void again(Decision d, TaskRow task, StepError error, @Nullable Instant when, Map<String, Object> detail) {
-        if (error.errorClass() == ErrorClass.QUALITY) {
-            task.effectGeneration++;
-        }
+    static void again(Decision d, TaskRow task, @Nullable Instant when, Map<String, Object> detail) {
         task.nextRunAt = when;
         d.move(task, TaskState.AWAITING_RETRY, detail);
         Lanes.free(d, task);

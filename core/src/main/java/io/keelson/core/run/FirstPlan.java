@@ -51,7 +51,7 @@ final class FirstPlan {
         d.run.planVersion = answer.plan().version();
         d.view.plan = answer.plan();
         d.changes.plan(d.run, answer.json());
-        Planning.spawnMissing(d, answer.plan());
+        Planning.spawnMissing(d, answer.plan(), Map.of());
         Planning.hooks(d);
         Planned.Terms terms = answer.terms();
         BigDecimal estimate = terms.budget().estimate(d.funds.prices());

@@ -172,8 +172,9 @@ final class Gates {
         }
         switch (evaluation) {
             case Evaluation.Skip skip -> Endings.skipped(d, task, Map.of("reason", "when"));
-            case Evaluation.Proceed(List<String> items) when items == null -> Endings.queue(d, task);
-            case Evaluation.Proceed(List<String> items) -> fanOut(d, task, Objects.requireNonNull(items));
+            case Evaluation.Proceed(List<String> items, _) when items == null -> Endings.queue(d, task);
+            case Evaluation.Proceed(List<String> items, Map<Integer, Integer> generations) ->
+                fanOut(d, task, Objects.requireNonNull(items), generations);
             case Evaluation.Broken(StepError error) -> breakGate(d, task, error);
             case Evaluation.Starts s -> throw new IllegalArgumentException(s.toString());
             case Evaluation.ChildIs c -> throw new IllegalArgumentException(c.toString());
@@ -186,13 +187,13 @@ final class Gates {
         return Reply.CHANGED;
     }
 
-    private static void fanOut(Decision d, TaskRow task, List<String> items) {
+    private static void fanOut(Decision d, TaskRow task, List<String> items, Map<Integer, Integer> generations) {
         int limit = d.run.policy().maxFanOut();
         if (items.size() > limit) {
             breakGate(d, task, new StepError("FAN_OUT_LIMIT", ErrorClass.PERMANENT,
                     "for_each yielded " + items.size() + " items; the limit is " + limit));
         } else {
-            Planning.fanOut(d, task, items);
+            Planning.fanOut(d, task, items, generations);
         }
     }
 

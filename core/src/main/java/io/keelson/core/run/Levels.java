@@ -167,7 +167,7 @@ final class Levels {
         }
         Reply.Rejected refusal = Credits.reserve(d, d.run.attempt);
         if (refusal == null) {
-            Planning.begin(d, true, Map.of());
+            Planning.begin(d, true, Planning.Kept.NOTHING);
         } else {
             Failures.abort(d, refusal.code().toLowerCase(Locale.ROOT),
                     new StepError(refusal.code(), ErrorClass.PERMANENT, refusal.message()));

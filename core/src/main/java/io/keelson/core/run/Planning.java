@@ -25,22 +25,32 @@ final class Planning {
     private Planning() {}
 
     /**
+     * What new tasks have of those in whose place they come, by their keys.
+     *
+     * @param carried the tasks that hold the outputs of those that are done
+     * @param generations effect generations; 1 for a key that has none
+     */
+    record Kept(Map<String, UUID> carried, Map<String, Integer> generations) {
+        static final Kept NOTHING = new Kept(Map.of(), Map.of());
+    }
+
+    /**
      * {@code created} or {@code retrying} → {@code pending} → {@code planning} → the gate or {@code running}. A run with a
      * concurrency key stays {@code pending} until its turn has come.
      */
-    static void begin(Decision d, boolean approved, Map<String, UUID> carried) {
+    static void begin(Decision d, boolean approved, Kept kept) {
         d.move(RunState.PENDING, Map.of("credits_reserved", d.run.reserved.toPlainString()));
         boolean missing = FirstPlan.missing(d);
         if (d.run.policy().concurrency() != null) {
             if (!missing) {
-                spawnAll(d, carried);
+                spawnAll(d, kept);
             }
             recordAttempt(d, Credits.open(d.run));
         } else if (missing) {
             FirstPlan.begin(d);
         } else {
             d.move(RunState.PLANNING, Map.of());
-            spawnAll(d, carried);
+            spawnAll(d, kept);
             open(d, approved);
         }
     }
@@ -55,8 +65,8 @@ final class Planning {
         }
     }
 
-    private static void spawnAll(Decision d, Map<String, UUID> carried) {
-        spawn(d, d.view.requirePlan(), carried);
+    private static void spawnAll(Decision d, Kept kept) {
+        spawn(d, d.view.requirePlan(), kept);
         hooks(d);
     }
 
@@ -95,8 +105,8 @@ final class Planning {
 
     /** A new attempt of a failed run: fresh rows; the old ones stay with the attempt that they belong to. */
     static void retry(Decision d, boolean fromStart) {
-        Map<String, UUID> carried = renew(d, fromStart, Map.of());
-        begin(d, d.run.startedAt != null, carried);
+        Kept kept = renew(d, fromStart, Map.of());
+        begin(d, d.run.startedAt != null, kept);
     }
 
     /**
@@ -109,8 +119,8 @@ final class Planning {
         d.arm(TimerKind.RUN_RETRY, d.run.id(), when);
     }
 
-    private static Map<String, UUID> renew(Decision d, boolean fromStart, Map<String, Object> why) {
-        Map<String, UUID> carried = fromStart ? Map.of() : carried(d);
+    private static Kept renew(Decision d, boolean fromStart, Map<String, Object> why) {
+        Kept kept = fromStart ? Kept.NOTHING : new Kept(carried(d), generations(d));
         if (fromStart) {
             Proposals.withdraw(d);
         }
@@ -136,10 +146,17 @@ final class Planning {
         d.view.forgetAttempt();
         Map<String, Object> detail = new LinkedHashMap<>(why);
         detail.put("attempt_number", d.run.attempt);
-        detail.put("carried", carried.size());
+        detail.put("carried", kept.carried().size());
         d.move(RunState.RETRYING, detail);
         Children.anotherAttempt(d);
-        return carried;
+        return kept;
+    }
+
+    /** The effect generations of the tasks that there are, by their keys. */
+    static Map<String, Integer> generations(Decision d) {
+        Map<String, Integer> generations = new HashMap<>();
+        d.view.tasks.values().forEach(task -> generations.put(task.key(), task.effectGeneration));
+        return generations;
     }
 
     /** Completed tasks whose upstreams in the plan are carried too, by key, each with the task that holds its output. */
@@ -162,22 +179,23 @@ final class Planning {
         return carried;
     }
 
-    private static void spawn(Decision d, Plan plan, Map<String, UUID> carried) {
+    private static void spawn(Decision d, Plan plan, Kept kept) {
         Map<String, AgentRow> agents = new LinkedHashMap<>();
         Map<String, TaskRow> byKey = new HashMap<>();
         int sequence = 0;
         for (TaskSpec spec : plan.tasks()) {
             AgentRow agent = agents.computeIfAbsent(spec.agent() == null ? "" : spec.agent(),
                     name -> spawnAgent(d, name));
-            byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, carried.get(spec.id())));
+            byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, kept));
         }
         plan.tasks().forEach(spec -> link(d, spec, byKey));
     }
 
-    private static TaskRow spawnTask(Decision d, TaskSpec spec, AgentRow agent, int sequence,
-            @Nullable UUID carriedFrom) {
+    private static TaskRow spawnTask(Decision d, TaskSpec spec, AgentRow agent, int sequence, Kept kept) {
+        UUID carriedFrom = kept.carried().get(spec.id());
         TaskRow task = new TaskRow(d.ids.next(), spec.id(), sequence, spec, agent, null, -1, null);
         task.carriedFrom = carriedFrom;
+        task.effectGeneration = kept.generations().getOrDefault(spec.id(), 1);
         if (carriedFrom != null) {
             task.state = TaskState.COMPLETED;
             task.completedAt = d.now;
@@ -292,8 +310,13 @@ final class Planning {
         return hook == null || task.system() || hook.terminal();
     }
 
-    /** Spawns what a new plan names and the run does not have. */
-    static void spawnMissing(Decision d, Plan plan) {
+    /**
+     * Spawns what a new plan names and the run does not have.
+     *
+     * @param generations effect generations of the tasks that there were before, by their keys
+     */
+    static void spawnMissing(Decision d, Plan plan, Map<String, Integer> generations) {
+        Kept kept = new Kept(Map.of(), generations);
         Map<String, TaskRow> byKey = new HashMap<>();
         d.view.tasks.values().stream().filter(task -> task.group() == null)
                 .forEach(task -> byKey.put(task.key(), task));
@@ -304,13 +327,17 @@ final class Planning {
             AgentRow agent = d.view.agents.stream().filter(each -> !each.state.terminal()
                     && name.equals(Objects.requireNonNullElse(each.name(), ""))).findFirst()
                     .orElseGet(() -> spawnAgent(d, name));
-            byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, null));
+            byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, kept));
         }
         missing.forEach(spec -> link(d, spec, byKey));
     }
 
-    /** A {@code for_each} has its items: one child per item, and the group runs until they have ended. */
-    static void fanOut(Decision d, TaskRow group, List<String> items) {
+    /**
+     * A {@code for_each} has its items: one child per item, and the group runs until they have ended.
+     *
+     * @param generations effect generations of earlier children, by their items' indexes
+     */
+    static void fanOut(Decision d, TaskRow group, List<String> items, Map<Integer, Integer> generations) {
         d.move(group, TaskState.QUEUED, Map.of());
         d.move(group, TaskState.ASSIGNED, Map.of());
         d.move(group, TaskState.RUNNING, Map.of("items", items.size()));
@@ -318,6 +345,7 @@ final class Planning {
         for (int i = 0; i < items.size(); i++) {
             TaskRow child = new TaskRow(d.ids.next(), group.key() + "[" + i + "]", group.sequence(), group.spec(),
                     group.agent(), group, i, items.get(i));
+            child.effectGeneration = generations.getOrDefault(i, 1);
             add(d, child);
             d.note(child, null, "task_created", Map.of("task_type", group.spec().taskType(), "group", group.key()));
         }

@@ -114,6 +114,7 @@ final class Replanning {
         d.view.plan = answer.plan();
         d.changes.plan(d.run, answer.json());
         forgive(d);
+        Map<String, Integer> generations = Planning.generations(d);
         Set<String> kept = new HashSet<>();
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
             TaskRow whole = task.group() == null ? task : task.group();
@@ -126,7 +127,7 @@ final class Replanning {
         Tallies.forgetSuperseded(d.view);
         d.note(null, null, "run_replanned", Map.of("plan_version", d.run.planVersion, "kept", kept.size(), "tasks",
                 answer.plan().tasks().size()));
-        Planning.spawnMissing(d, answer.plan());
+        Planning.spawnMissing(d, answer.plan(), generations);
         Lanes.letOthers(d);
         Endings.judgeAll(d);
         d.view.agents.forEach(agent -> Endings.end(d, agent));

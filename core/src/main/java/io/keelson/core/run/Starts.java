@@ -66,6 +66,6 @@ final class Starts {
             d.view.startDue = null;
             d.disarm(TimerKind.START, d.run.id());
         }
-        Planning.begin(d, false, Map.of());
+        Planning.begin(d, false, Planning.Kept.NOTHING);
     }
 }

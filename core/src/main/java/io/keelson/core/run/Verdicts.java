@@ -102,6 +102,7 @@ final class Verdicts {
         d.disarm(TimerKind.HUMAN, task.id());
         String by = d.actor.id() == null ? d.actor.type() : d.actor.id();
         task.verifiedBy = by;
+        task.effectGeneration += choice == Choice.APPROVE ? 0 : 1;
         switch (choice) {
             case APPROVE -> {
                 task.errorMessage = null;
@@ -116,7 +117,7 @@ final class Verdicts {
                 task.errorMessage = why.message();
                 task.errorClass = why.errorClass().wire();
                 task.forgiven = task.attempt;
-                Failures.again(d, task, why, d.now, Gates.said("rejected_by", d.actor, comment));
+                Failures.again(d, task, d.now, Gates.said("rejected_by", d.actor, comment));
                 Levels.nextAttempt(d, task);
             }
         }

@@ -99,7 +99,9 @@ final class Mutants {
                         "a number is left out in the audit trail"),
                 new Mutant("run/Planning.java",
                         "&& spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))", "",
-                        "a retry carries over what rests on work that it does anew"));
+                        "a retry carries over what rests on work that it does anew"),
+                new Mutant("run/Planning.java", "kept.generations().getOrDefault(spec.id(), 1);", "1;",
+                        "a retry does what was rejected under its old key"));
     }
 
     private static List<Mutant> gates() {

@@ -11,8 +11,10 @@ import io.keelson.core.run.StepError;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** What expressions come to: always the same for the same subject, whoever asks and however often. */
@@ -37,7 +39,7 @@ final class Evaluations {
             return new Evaluation.Broken(new StepError("EXPRESSION_FAILED", ErrorClass.PERMANENT, "no"));
         }
         return switch (asked.kind()) {
-            case EVALUATE_GATE -> gate(rows.tasks.get(asked.subject()), dice);
+            case EVALUATE_GATE -> gate(rows, rows.tasks.get(asked.subject()), dice);
             case EVALUATE_STEP -> opened(rows, rows.steps.get(asked.subject()), dice);
             case EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT -> new Evaluation.Output("1");
             case EVALUATE_PLAN -> RandomPlans.another(rows);
@@ -89,11 +91,19 @@ final class Evaluations {
         return "signal" + Math.floorMod(step.hashCode(), 2);
     }
 
-    private static Evaluation gate(Saved.Task task, int dice) {
+    private static Evaluation gate(RunRows rows, Saved.Task task, int dice) {
         if (task.spec().when() != null && dice % 3 == 0) {
             return new Evaluation.Skip();
         }
         List<String> items = IntStream.range(0, dice % 6).mapToObj(Integer::toString).toList();
-        return new Evaluation.Proceed(task.spec().forEach() == null || task.groupId() != null ? null : items);
+        return task.spec().forEach() == null || task.groupId() != null ? new Evaluation.Proceed(null)
+                : new Evaluation.Proceed(items, generations(rows, task.key()));
+    }
+
+    /** Of all that tasks of the key have fanned out into. */
+    private static Map<Integer, Integer> generations(RunRows rows, String key) {
+        return rows.tasks.values().stream().filter(task -> task.groupId() != null)
+                .filter(task -> rows.tasks.get(task.groupId()).key().equals(key))
+                .collect(Collectors.toMap(Saved.Task::itemIndex, Saved.Task::effectGeneration, Math::max));
     }
 }

@@ -30,6 +30,7 @@ final class Laws {
         new CountLaws(after).check();
         new WorkLaws(after).check();
         new MoneyLaws(before, after, prices).check(events);
+        new EffectLaws(before, after).check(events);
         new TimeLaws(before, outages).check(events);
     }
 }

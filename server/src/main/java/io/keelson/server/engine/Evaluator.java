@@ -124,7 +124,8 @@ final class Evaluator {
         }
         List<String> texts = new ArrayList<>(items.size());
         items.forEach(item -> texts.add(item.toString()));
-        return new Evaluation.Proceed(texts);
+        return new Evaluation.Proceed(texts,
+                database.withConnection(c -> reader.generations(c, request.runId(), task.key(), texts.size())));
     }
 
     private Evaluation open(Evaluate request) {

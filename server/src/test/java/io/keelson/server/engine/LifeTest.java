@@ -2,6 +2,8 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
 import io.keelson.server.engine.RemoteWork.Completion;
 import io.keelson.server.engine.RemoteWork.Item;
 import io.keelson.server.run.RunReader;
@@ -93,6 +95,46 @@ class LifeTest {
         assertThat(third.failureContext().at("/task_failure/message").asString()).contains("not good");
         complete(remote, third, "\"good\"");
         nodes.awaitState(run, "completed");
+    }
+
+    @Test
+    void whatARetriedRunHadRejectedIsDoneUnderANewKeyAndTheRestUnderTheOld() throws Exception {
+        RemoteWork remote = nodes.node().remoteWork();
+        UUID run = nodes.submit(nodes.node(), """
+                name: judged
+                plan:
+                  tasks:
+                    - id: a
+                      retry: {max_attempts: 1}
+                      steps: [{tool: far.away}]
+                      verify: [{kind: regex, pattern: good}]
+                    - id: each
+                      depends_on: [a]
+                      for_each: "${ [1, 2] }"
+                      retry: {max_attempts: 1}
+                      steps: [{tool: far.away}]
+                      verify: [{kind: regex, pattern: good}]
+                """, "far.away");
+        Item first = claim(remote);
+        complete(remote, first, "\"bad\"");
+        retry(run);
+        Item second = claim(remote);
+        assertThat(List.of(first.effectKey(), second.effectKey())).containsExactly(run + "/1/a/step-1",
+                run + "/1.2/a/step-1");
+        complete(remote, second, "\"good\"");
+        complete(remote, claim(remote), "\"good\"");
+        complete(remote, claim(remote), "\"bad\"");
+        retry(run);
+        List<Item> again = List.of(claim(remote), claim(remote));
+        assertThat(again).extracting(Item::effectKey).containsExactly(run + "/1/each[0]/step-1",
+                run + "/1.2/each[1]/step-1");
+        again.forEach(item -> complete(remote, item, "\"good\""));
+        nodes.awaitState(run, "completed");
+    }
+
+    private void retry(UUID run) throws Exception {
+        nodes.awaitState(run, "failed");
+        assertThat(nodes.node().submit(new Command.Retry(run, false, Nodes.WHO)).join()).isEqualTo(Reply.CHANGED);
     }
 
     @Test

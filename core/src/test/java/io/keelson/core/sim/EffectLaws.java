@@ -1,0 +1,43 @@
+package io.keelson.core.sim;
+
+import static io.keelson.core.sim.Violation.unless;
+
+import io.keelson.core.run.Event;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What effects are known by (specification, money §4): whatever row does a task again goes by its generation or by a later
+ * one, and by a later one where the task's output was found wanting.
+ */
+final class EffectLaws {
+    private final RunRows before;
+    private final RunRows after;
+
+    /** @param before null for a run that the commit makes */
+    EffectLaws(RunRows before, RunRows after) {
+        this.before = before;
+        this.after = after;
+    }
+
+    void check(List<Event> events) {
+        if (after.run.effectGeneration() == 1) {
+            Map<String, Integer> generations = new HashMap<>();
+            after.tasks.values().forEach(task -> {
+                Integer earlier = generations.put(task.key(), task.effectGeneration());
+                unless(earlier == null || earlier <= task.effectGeneration(), "done anew under an older key: %s", task);
+            });
+        }
+        events.stream().filter(event -> event.taskId() != null && event.stepId() == null && event.to() != null
+                && "quality".equals(event.detail().get("error_class"))).forEach(this::raised);
+    }
+
+    private void raised(Event event) {
+        Saved.Task task = after.tasks.get(event.taskId());
+        Saved.Task old = before == null ? null : before.tasks.get(event.taskId());
+        boolean group = task.spec().forEach() != null && task.groupId() == null;
+        unless(group || old == null || task.effectGeneration() > old.effectGeneration(),
+                "what was rejected would be done under the same key: %s", task);
+    }
+}
