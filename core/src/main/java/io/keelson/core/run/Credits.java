@@ -180,6 +180,18 @@ final class Credits {
         return more.signum() <= 0 || d.funds.purse().covers(d.run.workspaceId(), more);
     }
 
+    /** True when all that is set aside is used up and did not do for what a step has cost. */
+    static boolean overdrawn(RunRow run) {
+        return run.uncollected.signum() > 0 && left(run).signum() == 0;
+    }
+
+    /** A human lets a run go on that was overdrawn in its pause: there may be something to go on with by now. */
+    static void provideAgain(Decision d) {
+        if (overdrawn(d.run)) {
+            provide(d);
+        }
+    }
+
     /** A run that was stopped goes on if its limit and its workspace leave something to go on with. */
     static Reply resume(Decision d) {
         Reply.Rejected refusal = provide(d);

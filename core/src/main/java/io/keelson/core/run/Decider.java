@@ -150,6 +150,7 @@ public final class Decider {
             case RUNNING, RESUMING -> Reply.UNCHANGED;
             case PAUSED -> {
                 Children.released(d);
+                Credits.provideAgain(d);
                 yield Gates.resume(d);
             }
             case BUDGET_EXCEEDED -> Credits.resume(d);

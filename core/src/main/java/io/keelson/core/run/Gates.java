@@ -351,7 +351,7 @@ final class Gates {
             Tickets.hold(d);
             return Reply.CHANGED;
         }
-        if (Children.rest(d)) {
+        if (Children.rest(d) || HardLimit.stopsNow(d)) {
             return Reply.CHANGED;
         }
         d.view.agents.forEach(agent -> Levels.begin(d, agent));

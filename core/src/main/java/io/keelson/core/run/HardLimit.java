@@ -90,11 +90,23 @@ final class HardLimit {
     /** A report's cost is charged: where it could not be collected, or others wait for what is used up, the run stops. */
     static void afterCharge(Decision d, Map<String, Object> told) {
         if (told.containsKey("uncollected")) {
-            stop(d, "the cost of a step could not be collected");
+            notCollected(d);
         } else if (told.containsKey("charged") && Credits.hardLimit(d.run) != null && !Children.open(d)
                 && tooMuchIsQueued(d)) {
             stop(d, "the hard limit leaves nothing for the steps that wait");
         }
+    }
+
+    private static void notCollected(Decision d) {
+        stop(d, "the cost of a step could not be collected");
+    }
+
+    /** Stops a run that goes on after it was held up, where that alone has kept it from being stopped. */
+    static boolean stopsNow(Decision d) {
+        if (Credits.overdrawn(d.run)) {
+            notCollected(d);
+        }
+        return d.run.state == RunState.BUDGET_EXCEEDED;
     }
 
     private static boolean tooMuchIsQueued(Decision d) {

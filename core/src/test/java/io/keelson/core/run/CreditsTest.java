@@ -12,6 +12,7 @@ import io.keelson.core.money.Prices.Price;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
 import java.util.List;
 import java.util.Map;
@@ -200,6 +201,74 @@ class CreditsTest extends OneWorkspace {
             assertThat(world.state()).isEqualTo(RunState.PAUSED);
             world.done(new Command.Resume(world.id(), World.WHO));
             assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+        }
+
+        @Test
+        void whatCouldNotBeCollectedInAPauseStopsTheRunWhenItWouldGoOnAsItWouldHaveWithoutThePause() {
+            World straight = run("1", RunPolicy.DEFAULT, steps(2));
+            step(straight, "5");
+            World world = pausedAndOverdrawn();
+            world.done(new Command.Resume(world.id(), World.WHO));
+
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.queue).isEmpty();
+            assertThat(world.last("run_budget_exceeded").detail())
+                    .isEqualTo(straight.last("run_budget_exceeded").detail());
+            assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code())
+                    .isEqualTo("INSUFFICIENT_CREDITS");
+            bank.grant(World.WORKSPACE, usd("1"));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            step(world, "0.5");
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        }
+
+        /** Its first step has cost 5 credits, its workspace has had one. */
+        private World pausedAndOverdrawn() {
+            World world = run("1", RunPolicy.DEFAULT, steps(2));
+            StepRow step = world.claimAll().getFirst();
+            world.done(new Command.Pause(world.id(), null, World.WHO));
+            complete(world, step, "5");
+            assertThat(world.state()).isEqualTo(RunState.PAUSED);
+            assertThat(world.view.run().uncollected()).isEqualTo(usd("4"));
+            return world;
+        }
+
+        @Test
+        void whoeverHasGrantedMoreInThePauseResumesOnce() {
+            World world = pausedAndOverdrawn();
+            bank.grant(World.WORKSPACE, usd("1"));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            assertThat(world.state()).isEqualTo(RunState.RUNNING);
+            assertThat(world.view.run().reserved()).isEqualTo(usd("2"));
+        }
+
+        @Test
+        void aLaterPauseOfARunThatWasLetGoOnStopsNothing() {
+            World world = run("1", RunPolicy.DEFAULT, steps(2));
+            step(world, "5");
+            bank.grant(World.WORKSPACE, usd("1"));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            world.done(new Command.Pause(world.id(), null, World.WHO));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            assertThat(world.state()).isEqualTo(RunState.RUNNING);
+            assertThat(world.view.run().reserved()).isEqualTo(usd("2"));
+        }
+
+        @Test
+        void whatCouldNotBeCollectedUnderATicketStopsTheRunWhenThatIsAnswered() {
+            World world = run("1", Rules.rules().escalation(Rules.ASK).policy(),
+                    plan(task("a").retry(Plans.ONCE).steps(1), task("b").steps(2)));
+            StepRow step = world.claim("b");
+            world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);
+            complete(world, step, "5");
+            assertThat(world.state()).isEqualTo(RunState.ESCALATED);
+            world.resolve(world.ticket(), Command.Resolution.RESUME);
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.queue).isEmpty();
+            bank.grant(World.WORKSPACE, usd("1"));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            world.work();
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         }
     }
 

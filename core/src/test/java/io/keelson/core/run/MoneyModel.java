@@ -142,22 +142,27 @@ final class MoneyModel {
         return begin(run);
     }
 
-    /** False when it is refused. */
+    /** False when it is refused. What was used up in a pause stops the run now. */
     boolean resume(Run run, boolean opens) {
-        if (run.state == State.STOPPED) {
-            if (run.limit != null && run.before.add(run.charged).compareTo(run.limit) >= 0) {
-                return false;
-            }
-            if (run.left().signum() == 0) {
-                extend(run, run.within(Amounts.ONE));
-            }
-            if (run.left().signum() == 0) {
-                return false;
-            }
+        boolean paused = run.state == State.PAUSED;
+        if ((!paused || run.uncollected.signum() > 0 && run.left().signum() == 0) && !provide(run)) {
+            run.state = State.STOPPED;
+            return paused;
         }
         run.state = State.RUNNING;
         opens(run, opens);
         return true;
+    }
+
+    /** A run that could not pay goes on with something that is set aside, or not at all. */
+    private boolean provide(Run run) {
+        if (run.limit != null && run.before.add(run.charged).compareTo(run.limit) >= 0) {
+            return false;
+        }
+        if (run.left().signum() == 0) {
+            extend(run, run.within(Amounts.ONE));
+        }
+        return run.left().signum() > 0;
     }
 
     /** False when it is refused. */

@@ -51,6 +51,7 @@ final class MoneyLaws {
         costs();
         after.ledger.forEach(this::key);
         dispatch(events);
+        goesOn(events);
         queued();
         warning(events);
     }
@@ -168,6 +169,14 @@ final class MoneyLaws {
                         || total(charged, known(step)).compareTo(limit) <= 0, "begun though it is too dear: %s", event);
             }
         }
+    }
+
+    /** What could not pay a step, and was held up, goes on only with something that is set aside. */
+    private void goesOn(List<Event> events) {
+        boolean resumed = before != null && events.stream().anyMatch(event -> event.type().equals("run_resumed"))
+                && before.head.charged().compareTo(after.head.charged()) == 0;
+        unless(!resumed || after.run.state() != RunState.RUNNING || after.run.uncollected().signum() == 0
+                || after.head.reserved().compareTo(after.head.charged()) > 0, "goes on with nothing: %s", after.head);
     }
 
     private BigDecimal known(Saved.Step step) {
