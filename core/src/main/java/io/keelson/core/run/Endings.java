@@ -66,9 +66,6 @@ final class Endings {
             Tallies.uncount(agent, task);
         } else {
             cancelSteps(d, task);
-            if (!d.view.tickets.isEmpty()) {
-                Tickets.voidOf(d, task);
-            }
             forget(d, task);
             d.move(task, TaskState.CANCELLED, Map.of("reason", "superseded"));
             d.view.tasksOpen--;
@@ -114,9 +111,6 @@ final class Endings {
     private static void cancel(Decision d, TaskRow task, Map<String, Object> detail, List<TaskRow> ended) {
         cancelSteps(d, task);
         forget(d, task);
-        if (!d.view.tickets.isEmpty()) {
-            Tickets.voidOf(d, task);
-        }
         d.move(task, TaskState.CANCELLED, detail);
         ended.add(task);
     }
@@ -134,11 +128,15 @@ final class Endings {
         ended(d, ended);
     }
 
+    /** What is open of a task is given up, and what was asked about it is void. */
     static void cancelSteps(Decision d, TaskRow task) {
         for (StepRow step : task.steps) {
             if (!step.state.terminal()) {
                 Steps.cancel(d, step);
             }
+        }
+        if (!d.view.tickets.isEmpty()) {
+            Tickets.voidOf(d, task);
         }
         if (task.evaluating) {
             task.evaluating = false;

@@ -95,7 +95,6 @@ final class Interventions {
         if (!Lifecycles.TASK.allows(task.state, TaskState.SKIPPED) || task.isGroup() && !task.children.isEmpty()) {
             return forbidden(task, "skip");
         }
-        Tickets.voidOf(d, task);
         Endings.skipped(d, task, why(d, "skipped_by", command.reason()));
         return Reply.CHANGED;
     }

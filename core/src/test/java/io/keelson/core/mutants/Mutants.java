@@ -124,6 +124,7 @@ final class Mutants {
                         "what a human forgave is counted still"),
                 new Mutant("run/Tickets.java", "d.view.tickets.remove(ticket.id());", "",
                         "an answered ticket stays open"),
+                new Mutant(ENDINGS, "Tickets.voidOf(d, task);", "", "a ticket outlives its task"),
                 new Mutant("run/Verdicts.java", "d.move(task, TaskState.AWAITING_HUMAN, detail); Lanes.free(d, task);",
                         "d.move(task, TaskState.AWAITING_HUMAN, detail);",
                         "a task that waits for a human keeps its slot"),

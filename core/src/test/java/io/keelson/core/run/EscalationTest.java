@@ -248,6 +248,32 @@ class EscalationTest {
     }
 
     @Test
+    void aTicketIsVoidWhenItsTaskFailsByAnotherStep() {
+        world = World.start(ASKING, plan(task("a").parallel().retry(Plans.ONCE).steps(2)));
+        List<StepRow> steps = world.claimAll();
+        world.fail(steps.getFirst(), ErrorClass.INFRASTRUCTURE);
+        TicketRow ticket = world.ticket();
+        world.fail(steps.getLast(), ErrorClass.PERMANENT);
+        assertThat(ticket.resolution()).isEqualTo("void");
+        assertThat(world.state()).as("as if nobody had been asked").isEqualTo(RunState.FAILED);
+        assertThat(world.view.run().reserved()).isZero();
+    }
+
+    @ParameterizedTest(name = "{0}: {1}")
+    @CsvSource({"REJECTED, awaiting_retry", "UNSURE, awaiting_human"})
+    void aTicketAboutAVerifierIsVoidWhenAnotherOneDecides(Verdict.Outcome verdict, String task) {
+        world = World.start(ASKING, plan(task("a").parallel().retry(Plans.ONCE).steps(1).verify("v1", "v2")));
+        world.complete(world.claim("a"));
+        List<StepRow> verifiers = world.claimAll();
+        world.fail(verifiers.getFirst(), ErrorClass.INFRASTRUCTURE);
+        TicketRow ticket = world.ticket();
+        world.verdict(verifiers.getLast(), verdict);
+        assertThat(ticket.resolution()).isEqualTo("void");
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.task("a").state().wire()).isEqualTo(task);
+    }
+
+    @Test
     void aTicketIsVoidWhenTheRunEnds() {
         world = World.start(ASKING, plan(task("a").retry(Plans.ONCE).steps(1)));
         world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);
