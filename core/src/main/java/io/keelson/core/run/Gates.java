@@ -57,7 +57,7 @@ final class Gates {
 
     /** A decision that was made already is no error; what was decided otherwise cannot be decided again. */
     private static Reply nothingWaits(Decision d, boolean approve) {
-        if (d.run.state == RunState.ESCALATED) {
+        if (d.run.state == RunState.ESCALATED || d.run.gate == RunRow.Gate.ACCEPTANCE) {
             return Decider.forbidden(d.run.state, approve ? "approve" : "reject");
         }
         boolean same = approve ? d.run.state != RunState.FAILED && d.run.state != RunState.CANCELLED
@@ -319,6 +319,9 @@ final class Gates {
 
     static Reply pause(Decision d, @Nullable String reason) {
         d.move(RunState.PAUSED, said("paused_by", d.actor, reason));
+        if (d.run.gate == RunRow.Gate.ACCEPTANCE) {
+            d.disarm(TimerKind.HUMAN, d.run.id());
+        }
         rest(d);
         Children.tellAll(d);
         return Reply.CHANGED;
@@ -353,6 +356,9 @@ final class Gates {
         }
         if (Children.rest(d) || HardLimit.stopsNow(d)) {
             return Reply.CHANGED;
+        }
+        if (d.run.gate == RunRow.Gate.ACCEPTANCE) {
+            d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
         }
         d.view.agents.forEach(agent -> Levels.begin(d, agent));
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {

@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Gates and tickets that nobody has answered in time: people are reminded, or the run's rule answers for them. */
@@ -70,13 +71,13 @@ final class Patience {
     }
 
     private static boolean atGate(Decision d) {
-        return d.run.state == RunState.AWAITING_APPROVAL || d.run.gate == RunRow.Gate.ACCEPTANCE;
+        return d.run.state == RunState.AWAITING_APPROVAL
+                || d.run.state == RunState.RUNNING && d.run.gate == RunRow.Gate.ACCEPTANCE;
     }
 
-    /** A result waits from when the last of the run's agents ended. */
+    /** A result waits from when the last of the run's agents ended, and anew from the end of a pause. */
     private static @Nullable Instant gateSince(Decision d) {
-        return d.run.state == RunState.AWAITING_APPROVAL ? d.run.stateSince
-                : d.view.agents.stream().map(agent -> agent.completedAt).filter(Objects::nonNull)
-                        .max(Comparator.naturalOrder()).orElse(d.run.stateSince);
+        return Stream.concat(Stream.ofNullable(d.run.stateSince), d.view.agents.stream()
+                .map(agent -> agent.completedAt).filter(Objects::nonNull)).max(Comparator.naturalOrder()).orElse(null);
     }
 }

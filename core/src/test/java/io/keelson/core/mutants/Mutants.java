@@ -110,6 +110,9 @@ final class Mutants {
                         "case COMPLETED -> Reply.UNCHANGED;", "a rejection after the approval is answered with yes"),
                 new Mutant("run/Decider.java", "d.run.attempt >= d.run.policy().maxAttempts()",
                         "d.run.attempt > d.run.policy().maxAttempts()", "a run has one attempt too many"),
+                new Mutant(GATES, "d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));",
+                        "",
+                        "nobody is asked for a result again after a pause"),
                 new Mutant(STEPS, "d.disarm(TimerKind.STEP_WAIT, step.id());", "",
                         "a cancelled wait leaves its timer"));
     }

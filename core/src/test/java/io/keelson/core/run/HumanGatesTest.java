@@ -13,6 +13,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Command.Evaluation;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -153,6 +154,40 @@ class HumanGatesTest {
         assertThat(world.view.run().gate()).isEqualTo(RunRow.Gate.ACCEPTANCE);
         world.watchUntil(world.now.plus(Duration.ofDays(30)));
         assertThat(world.state()).as("human time is no running time").isEqualTo(RunState.RUNNING);
+    }
+
+    @ParameterizedTest(name = "{0}: {1}")
+    @CsvSource({"FAIL, failed", "APPROVE, completed", "REMIND, running"})
+    void aResultIsAskedForAnewAfterAPause(OnTimeout rule, String state) {
+        world = Gate.RESULT.reached(rule);
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        assertThat(world.armed()).as("nobody can answer").isEmpty();
+        world.now = world.now.plus(DAY.plusHours(1));
+        world.send(new Command.TimerDue(world.id(), TimerKind.HUMAN, world.id(), Actor.SYSTEM));
+        assertThat(world.state()).isEqualTo(RunState.PAUSED);
+        world.done(new Command.Resume(world.id(), World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(Duration.between(world.now, world.due(TimerKind.HUMAN, world.id()))).isEqualTo(DAY);
+
+        world.outage(Duration.ofHours(30));
+        world.deliver(TimerKind.HUMAN, world.id());
+        assertThat(world.state()).as("since then nobody could").isEqualTo(RunState.RUNNING);
+        world.deliver(TimerKind.HUMAN, world.id());
+        assertThat(world.state().wire()).isEqualTo(state);
+    }
+
+    @Test
+    void aResultIsNotDecidedWhileTheRunIsPaused() {
+        world = Gate.RESULT.reached(OnTimeout.REMIND);
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        for (Command decision : List.of(new Command.Approve(world.id(), null, World.WHO),
+                new Command.Reject(world.id(), null, World.WHO),
+                new Command.DecideGate(world.id(), Command.DecideGate.Gate.RESULT, true, null, null, World.WHO))) {
+            assertThat(world.refused(decision).current()).isEqualTo("paused");
+        }
+        world.done(new Command.Resume(world.id(), World.WHO));
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }
 
     @Test

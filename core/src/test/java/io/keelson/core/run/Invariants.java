@@ -9,9 +9,11 @@ import io.keelson.core.lifecycle.State;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 
 /** What must hold after every commit (specification, reliability §2: I3, I4, I5, I8). */
 final class Invariants {
@@ -37,6 +39,32 @@ final class Invariants {
             }
         }
         something(world);
+        world.view.tickets.values().forEach(ticket -> assertThat(aboutWhatIsParked(world.view, ticket))
+                .as("%s is about what waits for it", ticket.message()).isTrue());
+        asked(world).forEach(subject -> assertThat(world.timers).as("people find it by its timer")
+                .containsKey(new Changes.TimerKey(TimerKind.HUMAN, subject)));
+    }
+
+    private static boolean aboutWhatIsParked(RunView view, TicketRow ticket) {
+        StepRow step = ticket.stepId() == null ? null : view.steps.get(ticket.stepId());
+        TaskRow task = ticket.taskId() == null ? null : view.tasks.get(ticket.taskId());
+        return ticket.kind() == TicketRow.Kind.REPLAN_APPROVAL
+                || (ticket.stepId() == null ? task != null && task.parked() : step != null && step.parked());
+    }
+
+    /** What waits for a human. */
+    private static List<UUID> asked(World world) {
+        RunView view = world.view;
+        List<UUID> asked = new ArrayList<>(view.tickets.keySet());
+        if (view.run.state == RunState.AWAITING_APPROVAL
+                || view.run.state == RunState.RUNNING && view.run.gate == RunRow.Gate.ACCEPTANCE) {
+            asked.add(view.run.id());
+        }
+        view.steps.values().stream().filter(step -> step.state == StepState.WAITING_APPROVAL)
+                .forEach(step -> asked.add(step.id()));
+        view.tasks().stream().filter(task -> task.state == TaskState.AWAITING_HUMAN)
+                .forEach(task -> asked.add(task.id()));
+        return asked;
     }
 
     private static void credits(RunRow run) {
@@ -98,12 +126,9 @@ final class Invariants {
     /** A running run has something that can move it. */
     private static void something(World world) {
         if (world.view.run.state == RunState.RUNNING) {
-            boolean human = world.view.run.gate == RunRow.Gate.ACCEPTANCE
-                    || world.view.steps.values().stream()
-                            .anyMatch(s -> s.state == StepState.WAITING_APPROVAL || s.awaited != null)
-                    || world.view.tasks().stream().anyMatch(t -> t.state == TaskState.AWAITING_HUMAN);
+            boolean signal = world.view.steps.values().stream().anyMatch(step -> step.awaited != null);
             boolean timer = world.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH);
-            assertThat(!world.queue.isEmpty() || timer || human)
+            assertThat(!world.queue.isEmpty() || timer || signal)
                     .as("the run can move: gate %s, failing %s, open %s, %s, %s", world.view.run.gate,
                             world.view.run.failing, world.view.tasksOpen,
                             world.view.agents().stream()

@@ -54,6 +54,7 @@ final class WorkLaws {
                 "too many attempts: %s", agent));
         earlierAttempts();
         signals();
+        humans();
         unless(rows.run.attempt() <= policy.maxAttempts(), "attempt %s of the run", rows.run.attempt());
         unless(rows.run.replans() <= (rows.run.planVersion() == 0 ? 3 : policy.failures().maxReplans()), "%s new plans",
                 rows.run.replans());
@@ -102,13 +103,35 @@ final class WorkLaws {
 
     private boolean asked(UUID subject) {
         if (subject.equals(rows.id())) {
-            return state == RunState.AWAITING_APPROVAL || rows.run.gate() == Gate.ACCEPTANCE;
+            return asksAboutTheRun();
         }
         if (rows.tasks.containsKey(subject)) {
             return rows.tasks.get(subject).state() == TaskState.AWAITING_HUMAN;
         }
         return rows.steps.containsKey(subject) ? rows.steps.get(subject).state() == StepState.WAITING_APPROVAL
                 : rows.tickets.get(subject).open();
+    }
+
+    private boolean asksAboutTheRun() {
+        return state == RunState.AWAITING_APPROVAL || state == RunState.RUNNING && rows.run.gate() == Gate.ACCEPTANCE;
+    }
+
+    /** Whatever waits for a human has the timer by which people find it. */
+    private void humans() {
+        unless(!asksAboutTheRun() || humanTimer(rows.id()), "nobody is asked about the run: %s", rows.run);
+        rows.openTickets().forEach(ticket -> {
+            unless(humanTimer(ticket.id()), "nobody is asked: %s", ticket);
+            unless(ticket.taskId() == null || (ticket.stepId() == null ? rows.tasks.get(ticket.taskId()).parked()
+                    : rows.steps.get(ticket.stepId()).parked()), "about nothing that waits for it: %s", ticket);
+        });
+        rows.stepsNow().forEach(step -> unless(step.state() != StepState.WAITING_APPROVAL || humanTimer(step.id()),
+                "nobody is asked to approve: %s", step));
+        rows.tasksNow().forEach(task -> unless(task.state() != TaskState.AWAITING_HUMAN || humanTimer(task.id()),
+                "nobody is asked to judge: %s", task));
+    }
+
+    private boolean humanTimer(UUID subject) {
+        return rows.timers.containsKey(new TimerKey(TimerKind.HUMAN, subject));
     }
 
     /** A parked step or task has its ticket, and nothing else is parked. */
@@ -232,14 +255,11 @@ final class WorkLaws {
     }
 
     private void running() {
-        boolean human = rows.run.gate() == Gate.ACCEPTANCE
-                || rows.stepsNow().stream().anyMatch(step -> step.state() == StepState.WAITING_APPROVAL
-                        || step.awaited() != null || step.state() == StepState.WAITING
-                                && rows.children.containsKey(step.id()))
-                || rows.tasksNow().stream().anyMatch(task -> task.state() == TaskState.AWAITING_HUMAN);
+        boolean others = rows.stepsNow().stream().anyMatch(step -> step.awaited() != null
+                || step.state() == StepState.WAITING && rows.children.containsKey(step.id()));
         boolean timer = rows.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH)
                 || rows.children.values().stream().anyMatch(child -> !child.ended());
-        unless(!rows.queue.isEmpty() || timer || human, "I5: nothing can move the run: %s", rows.tasksNow());
+        unless(!rows.queue.isEmpty() || timer || others, "I5: nothing can move the run: %s", rows.tasksNow());
         unless(rows.openTickets().isEmpty(), "runs with open tickets: %s", rows.openTickets());
         failFast();
         int agentsAtWork = 0;

@@ -21,7 +21,8 @@ final class InboxSql {
                 select i.kind, i.subject, i.run_id, i.since, a.assignee,
                     case when a.due_at is not null then a.due_at else i.due_at end as due_at
                   from (
-                    select q.kind, w.subject, w.run_id, q.since, q.since + case
+                    select q.kind, w.subject, w.run_id, q.since, greatest(q.since, case q.kind
+                            when 'result_acceptance' then r.state_since end) + case
                             when r.policy #>> '{humans,patience}' is null then interval '1 day'
                             else (r.policy #>> '{humans,patience}')::interval end as due_at
                       from timers w

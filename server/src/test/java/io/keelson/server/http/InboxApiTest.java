@@ -185,6 +185,25 @@ class InboxApiTest {
     }
 
     @Test
+    void aResultIsAskedForAnewAfterAPause() {
+        String run = waiting(Waits.RESULT_ACCEPTANCE);
+        JsonNode before = items("").getFirst();
+        api.post("/api/v1/runs/" + run + "/pause", "");
+
+        assertThat(items("")).isEmpty();
+        post("/api/v1/runs/" + run + "/approve", "{}", 409);
+        post(before.get("links").get("accept").stringValue(), "{}", 409);
+
+        api.post("/api/v1/runs/" + run + "/resume", "");
+        JsonNode item = awaitItem(run, "result_acceptance");
+        assertThat(item.get("id")).isEqualTo(before.get("id"));
+        assertThat(item.get("created_at")).isEqualTo(before.get("created_at"));
+        assertThat(time(item, "due_at")).isAfter(time(before, "due_at")).isEqualTo(time(item, "reminder_at"));
+        post(item.get("links").get("accept").stringValue(), "{}", 200);
+        api.awaitState(run, "completed");
+    }
+
+    @Test
     void aStepAsksItsOwnQuestionAndIsDueByItsRunsRule() {
         waiting(Waits.APPROVAL_STEP);
         JsonNode item = items("").getFirst();
