@@ -45,7 +45,6 @@ public final class Engine implements Commands, AutoCloseable {
     }
 
     private final String node = NODE + UUID.randomUUID();
-    private final Database database;
     private final Committer committer;
     private final LocalExecutor executor;
     private final NodeWork work;
@@ -70,7 +69,6 @@ public final class Engine implements Commands, AutoCloseable {
     /** The same where steps can start runs. */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
             Replanner replanner, ChildMissions children, ArtifactStore artifacts, Clock clock, Options options) {
-        this.database = database;
         Scopes scopes = new Scopes(database, store.scopes(), expressions, secrets);
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ArtifactIntake intake = new ArtifactIntake(database, store.room(), artifacts, options.runArtifactBytes());

@@ -1,6 +1,5 @@
 package io.keelson.server.engine;
 
-import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.engine.Scopes.ToolInput;
