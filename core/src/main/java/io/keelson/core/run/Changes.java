@@ -150,6 +150,7 @@ public final class Changes {
     private final Map<UUID, Balance> balances = new LinkedHashMap<>();
     private final Map<Lane, Optional<QueueItem>> queue = new LinkedHashMap<>();
     private final Map<TimerKey, Optional<Timer>> timers = new LinkedHashMap<>();
+    private final List<Timer> answered = new ArrayList<>();
     private final Set<UUID> clearedRuns = new LinkedHashSet<>();
     private final Map<UUID, NewPlan> plans = new LinkedHashMap<>();
     private final List<Link> links = new ArrayList<>();
@@ -266,6 +267,11 @@ public final class Changes {
 
     void disarm(TimerKey key) {
         timers.put(key, Optional.empty());
+    }
+
+    /** What a timer was armed for is done with; another run may have armed it again. */
+    void answered(Timer timer) {
+        answered.add(timer);
     }
 
     /** The run has ended: nothing of it stays in the queue or among the timers. */
@@ -426,6 +432,11 @@ public final class Changes {
     /** Timers to arm (present) or disarm (empty). */
     public Map<TimerKey, Optional<Timer>> timers() {
         return timers;
+    }
+
+    /** Timers to disarm where they are due as they are here, before those above are written. */
+    public List<Timer> answered() {
+        return answered;
     }
 
     /** Runs whose queue rows and timers all go, before those above are written. */

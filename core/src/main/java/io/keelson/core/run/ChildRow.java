@@ -9,8 +9,10 @@ import org.jspecify.annotations.Nullable;
  * A run that another one's step has started, as that one sees it.
  *
  * @param allotment credits that it may cost at most; null for no limit
- * @param charged credits that it was charged, its own children included; 0 until it has ended
- * @param tokens likewise
+ * @param charged credits that it was charged, its own children included; 0 until it has ended, and until these have what
+ *     they may cost counts
+ * @param tokens that it and its own children have used; 0 until all have ended
+ * @param ended whether all have
  */
 public record ChildRow(UUID stepId, UUID runId, @Nullable BigDecimal allotment, BigDecimal charged, long tokens,
         boolean ended) {
@@ -19,12 +21,19 @@ public record ChildRow(UUID stepId, UUID runId, @Nullable BigDecimal allotment, 
         return new ChildRow(stepId, runId, allotment, Amounts.of(cost), used, true);
     }
 
+    /** It has ended and others that it has started have not: with these it comes to no more than so much. */
+    ChildRow atMost(BigDecimal cost) {
+        BigDecimal most = Amounts.of(cost);
+        return charged.signum() > 0 && charged.compareTo(most) <= 0 ? this
+                : new ChildRow(stepId, runId, allotment, most, tokens, ended);
+    }
+
     ChildRow allotted(BigDecimal amount) {
         return new ChildRow(stepId, runId, amount, charged, tokens, ended);
     }
 
     /** What it takes of its parent's limit. */
     BigDecimal taken() {
-        return ended || allotment == null ? charged : allotment;
+        return ended || charged.signum() > 0 || allotment == null ? charged : allotment;
     }
 }

@@ -104,6 +104,11 @@ final class Children {
                         d.now.plus(Decider.EVALUATION_PATIENCE)));
             }
         }
+        tellParent(d);
+    }
+
+    /** This run has ended, or what it has started is other than it was since: who started it looks. */
+    private static void tellParent(Decision d) {
         ParentRow parent = d.run.parent;
         if (parent != null) {
             ask(d, parent.runId(), TimerKind.EVALUATE_CHILD, parent.stepId());
@@ -152,8 +157,8 @@ final class Children {
         d.changes.evaluate(new Evaluate(run, kind, subject));
     }
 
-    static boolean open(Decision d) {
-        return d.view.children.values().stream().anyMatch(child -> !child.ended());
+    static boolean open(RunView view) {
+        return view.children.values().stream().anyMatch(child -> !child.ended());
     }
 
     static boolean wanted(Decision d, UUID step) {
@@ -163,14 +168,21 @@ final class Children {
 
     /** Somebody has looked at a child. */
     static Reply childIs(Decision d, UUID stepId, ChildIs is) {
-        d.disarm(TimerKind.EVALUATE_CHILD, stepId);
+        d.disarm(TimerKind.EVALUATE_CHILD, stepId, is.armed());
         ChildRow child = d.view.children.get(stepId);
         if (child == null || child.ended() || !is.state().terminal()) {
             return Reply.UNCHANGED;
         }
-        put(d, child.ended(is.charged(), is.tokens()));
+        ChildRow now = is.settled() ? child.ended(is.charged(), is.tokens()) : child.atMost(is.charged());
         StepRow step = d.view.steps.get(stepId);
         boolean waits = step != null && step.state == StepState.WAITING;
+        if (now.equals(child) && !waits) {
+            return Reply.UNCHANGED;
+        }
+        put(d, now);
+        if (d.run.state.terminal()) {
+            tellParent(d);
+        }
         Map<String, Object> told = Map.of("child_run_id", child.runId().toString(), "child_state", is.state().wire(),
                 "child_charged", Amounts.of(is.charged()).toPlainString(), "child_tokens", is.tokens());
         if (step == null || !waits) {

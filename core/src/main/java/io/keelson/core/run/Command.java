@@ -237,12 +237,14 @@ public sealed interface Command {
         /**
          * How a child run is.
          *
+         * @param settled true when all that it has started has ended
          * @param output JSON text; null for none
          * @param tokens of it and of those that it has started
-         * @param charged credits, likewise
+         * @param charged credits, likewise; what those may still cost that have not ended counts
+         * @param armed for when the timer was armed that has it looked at; null for not at all
          */
-        record ChildIs(RunState state, @Nullable String output, long tokens, BigDecimal charged,
-                @Nullable String error) implements Evaluation {}
+        record ChildIs(RunState state, boolean settled, @Nullable String output, long tokens, BigDecimal charged,
+                @Nullable String error, @Nullable Instant armed) implements Evaluation {}
 
         /**
          * How the run is that started this one.

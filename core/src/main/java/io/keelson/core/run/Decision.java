@@ -156,6 +156,18 @@ final class Decision {
         changes.evaluate(new Changes.Evaluate(run.id(), kind, subject));
     }
 
+    /**
+     * Disarms a timer as somebody saw it: where it has been armed again since, it stays.
+     *
+     * @param due null when it was not armed
+     */
+    void disarm(TimerKind kind, UUID subject, @Nullable Instant due) {
+        changes.touch(run);
+        if (due != null) {
+            changes.answered(new Changes.Timer(new Changes.TimerKey(kind, subject), run.id(), due));
+        }
+    }
+
     void disarm(TimerKind kind, UUID subject) {
         changes.touch(run);
         changes.disarm(new Changes.TimerKey(kind, subject));

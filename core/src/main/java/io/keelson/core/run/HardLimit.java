@@ -91,7 +91,7 @@ final class HardLimit {
     static void afterCharge(Decision d, Map<String, Object> told) {
         if (told.containsKey("uncollected")) {
             notCollected(d);
-        } else if (told.containsKey("charged") && Credits.hardLimit(d.run) != null && !Children.open(d)
+        } else if (told.containsKey("charged") && Credits.hardLimit(d.run) != null && !Children.open(d.view)
                 && tooMuchIsQueued(d)) {
             stop(d, "the hard limit leaves nothing for the steps that wait");
         }
@@ -128,7 +128,7 @@ final class HardLimit {
     }
 
     private static boolean nothingIsOut(Decision d) {
-        return d.view.steps.values().stream().noneMatch(step -> step.queued) && !Children.open(d);
+        return d.view.steps.values().stream().noneMatch(step -> step.queued) && !Children.open(d.view);
     }
 
     /** As in a pause, what is in flight may finish and is recorded. A run that is held up already stays as it is. */

@@ -13,6 +13,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Command.Evaluation;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -101,7 +102,7 @@ class AllotmentsTest {
         parent("5");
         ChildRow one = start(0, "2", null);
         world.answer(new Changes.Evaluate(world.id(), TimerKind.EVALUATE_CHILD, one.stepId()),
-                new Evaluation.ChildIs(RunState.COMPLETED, "1", 0, usd("1.5"), null));
+                new Evaluation.ChildIs(RunState.COMPLETED, true, "1", 0, usd("1.5"), null, null));
         assertThat(world.refused(allot(one, "3")).code()).isEqualTo("BUDGET_OF_PARENT");
         assertThat(world.refused(new Command.Allot(world.id(), new UUID(9, 7), usd("3"), World.WHO)).code())
                 .isEqualTo("BUDGET_OF_PARENT");
@@ -114,7 +115,7 @@ class AllotmentsTest {
         Command raise = new Command.RaiseBudget(world.id(), usd("6"), null, World.WHO);
         assertThat(world.refused(raise).code()).isEqualTo("CHILDREN_UNBOUNDED");
         world.answer(new Changes.Evaluate(world.id(), TimerKind.EVALUATE_CHILD, one.stepId()),
-                new Evaluation.ChildIs(RunState.COMPLETED, "1", 0, usd("7"), null));
+                new Evaluation.ChildIs(RunState.COMPLETED, true, "1", 0, usd("7"), null, null));
         assertThat(world.refused(raise).code()).isEqualTo("BUDGET_TOO_LOW");
         world.done(new Command.RaiseBudget(world.id(), usd("8"), null, World.WHO));
     }
@@ -130,5 +131,69 @@ class AllotmentsTest {
         world.done(raise);
         assertThat(world.view.run().hardLimit()).isEqualByComparingTo("3");
         assertThat(world.view.run().parent().allotment()).isEqualByComparingTo("4");
+    }
+
+    /** It may be charged 1 itself, and what it has started has been allotted 9 and used half a credit. */
+    @Test
+    void whatAnEndedChildsChildrenLeaveIsThereAgainOnceTheyHaveEnded() {
+        parent("10");
+        ChildRow one = start(0, null, null);
+        assertThat(one.allotment()).isEqualByComparingTo("10");
+        look(one, RunState.COMPLETED, false, "7", null);
+        assertThat(world.step("a", "one").state()).isEqualTo(StepState.COMPLETED);
+        assertThat(now(one).taken()).as("it may not take what it has not started").isEqualByComparingTo("7");
+        look(one, RunState.COMPLETED, false, "10", null);
+        assertThat(now(one).taken()).as("heard late").isEqualByComparingTo("7");
+        assertThat(start(1, "3", null).allotment()).isEqualByComparingTo("3");
+        look(one, RunState.COMPLETED, true, "0.5", null);
+        assertThat(now(one).ended()).isTrue();
+        assertThat(now(one).taken()).isEqualByComparingTo("0.5");
+    }
+
+    @Test
+    void whoWaitsForWhatAnEndedChildsChildrenLeaveIsNotStopped() {
+        parent("10");
+        ChildRow one = start(0, null, null);
+        look(one, RunState.COMPLETED, false, "10", null);
+        start(1, null, null);
+        assertThat(world.step("b", "two").state()).isEqualTo(StepState.PENDING);
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        look(one, RunState.COMPLETED, true, "0.5", null);
+        assertThat(start(1, null, null).allotment()).isEqualByComparingTo("9.5");
+    }
+
+    @Test
+    void whoHasEndedTellsItsParentWhatBecomesOfItsChildren() {
+        parent(null);
+        ChildRow one = start(0, null, null);
+        world.view.run.parent = new ParentRow(new UUID(9, 5), new UUID(9, 6), 1, false, null, 0, false);
+        world.done(new Command.Cancel(world.id(), null, World.WHO));
+        assertThat(look(one, RunState.RUNNING, false, "0", null)).isEmpty();
+        assertThat(look(one, RunState.CANCELLED, true, "0.5", null))
+                .containsExactly(new Changes.Evaluate(new UUID(9, 5), TimerKind.EVALUATE_CHILD, new UUID(9, 6)));
+        assertThat(look(one, RunState.CANCELLED, true, "0.5", null)).isEmpty();
+    }
+
+    /** The child has ended, begun anew and ended for good: what was seen between says nothing about the second time. */
+    @Test
+    void aLookDisarmsWhatItWasArmedFor() {
+        parent(null);
+        ChildRow one = start(0, null, null);
+        Changes.TimerKey key = new Changes.TimerKey(TimerKind.EVALUATE_CHILD, one.stepId());
+        Changes.Timer second = new Changes.Timer(key, world.id(), world.now.plusSeconds(7));
+        world.timers.put(key, second);
+        look(one, RunState.RETRYING, true, "0", world.now.plusSeconds(5));
+        assertThat(world.timers).containsEntry(key, second);
+        look(one, RunState.FAILED, true, "0", second.dueAt());
+        assertThat(world.timers).doesNotContainKey(key);
+    }
+
+    /** Returns what the run asks of others. */
+    private List<Changes.Evaluate> look(ChildRow child, RunState state, boolean settled, String charged,
+            Instant armed) {
+        world.elsewhere.clear();
+        world.answer(new Changes.Evaluate(world.id(), TimerKind.EVALUATE_CHILD, child.stepId()),
+                new Evaluation.ChildIs(state, settled, "1", 0, usd(charged), null, armed));
+        return world.elsewhere;
     }
 }

@@ -43,6 +43,8 @@ final class World {
     final Map<TimerKey, Timer> timers = new LinkedHashMap<>();
     final List<Event> events = new ArrayList<>();
     final List<Evaluate> evaluations = new ArrayList<>();
+    /** What the run has asked of others. */
+    final List<Evaluate> elsewhere = new ArrayList<>();
     final Map<UUID, String> outputs = new HashMap<>();
     final Bank bank;
     RunView view;
@@ -161,9 +163,10 @@ final class World {
         }
         changes.queue().forEach((lane, item) -> item.filter(i -> i.runId().equals(id()))
                 .ifPresentOrElse(i -> queue.put(lane, i), () -> queue.remove(lane)));
+        changes.answered().forEach(timer -> timers.values().remove(timer));
         changes.timers().forEach((key, timer) -> timer.filter(t -> t.runId().equals(id()))
                 .ifPresentOrElse(t -> timers.put(key, t), () -> timers.remove(key)));
-        changes.evaluations().stream().filter(asked -> asked.runId().equals(id())).forEach(evaluations::add);
+        changes.evaluations().forEach(asked -> (asked.runId().equals(id()) ? evaluations : elsewhere).add(asked));
         changes.steps().forEach(step -> {
             String output = changes.outputOf(step);
             if (output != null) {

@@ -5,9 +5,12 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Changes.Evaluate;
+import io.keelson.core.run.Changes.Timer;
+import io.keelson.core.run.Changes.TimerKey;
 import io.keelson.core.run.ChildRow;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.StepError;
+import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
@@ -26,7 +29,8 @@ final class Evaluations {
         RunRows rows = store.run(asked.runId());
         switch (asked.kind()) {
             case EVALUATE_CHILD -> {
-                return child(store.run(rows.children.get(asked.subject()).runId()));
+                return child(store.run(rows.children.get(asked.subject()).runId()),
+                        rows.timers.get(new TimerKey(TimerKind.EVALUATE_CHILD, asked.subject())));
             }
             case EVALUATE_PARENT -> {
                 return parent(store.run(rows.parent.runId()), rows.parent.stepId());
@@ -50,16 +54,23 @@ final class Evaluations {
         };
     }
 
-    private static Evaluation child(RunRows child) {
-        return new Evaluation.ChildIs(child.run.state(), child.run.state() == RunState.COMPLETED ? "1" : null,
+    private static Evaluation child(RunRows child, Timer armed) {
+        return new Evaluation.ChildIs(child.run.state(), child.children.values().stream().allMatch(ChildRow::ended),
+                child.run.state() == RunState.COMPLETED ? "1" : null,
                 child.head.tokens() + child.children.values().stream().mapToLong(ChildRow::tokens).sum(),
-                cost(child), child.run.errorCode());
+                cost(child), child.run.errorCode(), armed == null ? null : armed.dueAt());
+    }
+
+    /** What a run that another has started takes of that one's limit. */
+    static BigDecimal cost(ChildRow child) {
+        boolean known = child.ended() || child.charged().signum() > 0 || child.allotment() == null;
+        return known ? child.charged() : child.allotment();
     }
 
     /** What a run and those that it has started have cost, or may. */
     static BigDecimal cost(RunRows rows) {
         return rows.run.chargedBefore().add(rows.head.charged()).add(rows.children.values().stream()
-                .map(each -> each.ended() || each.allotment() == null ? each.charged() : each.allotment())
+                .map(Evaluations::cost)
                 .reduce(BigDecimal.ZERO, BigDecimal::add));
     }
 

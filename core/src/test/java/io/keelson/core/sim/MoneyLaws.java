@@ -41,7 +41,7 @@ final class MoneyLaws {
         unless(limit == null || after.children.values().stream().allMatch(each -> each.ended()
                 || each.allotment() != null), "the limit %s does not bind a child: %s", limit, after.children);
         BigDecimal kin = after.children.values().stream()
-                .map(child -> child.ended() || child.allotment() == null ? child.charged() : child.allotment())
+                .map(Evaluations::cost)
                 .reduce(BigDecimal.ZERO, BigDecimal::add);
         unless(limit == null || kin.signum() == 0
                 || total(after.run.chargedBefore(), after.head.charged(), kin).compareTo(limit) <= 0,

@@ -64,8 +64,8 @@ final class ChangesWriter {
     void commit() throws SQLException {
         try {
             new CommitMessage(
-                    List.of(released(), born(), moves(), turns(), rare(), List.of(IdempotencyKeys.USE.of(keys)),
-                            money()),
+                    List.of(released(), born(), moves(), List.of(TimersTable.ANSWERED.of(changes.answered())), turns(),
+                            rare(), List.of(IdempotencyKeys.USE.of(keys)), money()),
                     runs.size() == 1)
                     .send(c, moment);
             changes.runs().forEach(RunRow::saved);

@@ -27,6 +27,12 @@ public final class RunDeletion {
     private static final String HIDE = now("""
             update orchestration_runs set deleted_at = {now}, external_id = null where id = ?""");
 
+    /** Who has started it may wait for it to hear of what it has started itself. */
+    private static final String TELL_PARENT = now("""
+            insert into timers (kind, subject, run_id, due_at)
+            select 'evaluate_child', parent_step_id, parent_run_id, {now} from run_parents where run_id = ?
+            on conflict (kind, subject) do update set due_at = excluded.due_at""");
+
     private static final String RAISE = "update run_heads set version_id = version_id + 1 where run_id = ?";
 
     private static final String DISARM = "delete from timers where run_id = ?";
@@ -68,6 +74,7 @@ public final class RunDeletion {
             execute(c, HIDE, run, true);
             execute(c, RAISE, run, false);
             execute(c, DISARM, run, false);
+            execute(c, TELL_PARENT, run, true);
             execute(c, END_ARTIFACTS, run, true);
             execute(c, DROP_TASKS, run.toString(), false);
             execute(c, DROP_BOARD, run.toString(), false);

@@ -88,17 +88,23 @@ public final class ScopeReader {
             select workspace_id, title, priority, created_by, attempt_number, origin ->> 'traceparent' as traceparent
               from orchestration_runs where id = ?""";
 
-    /** The child of a step; what its own children may still cost counts as charged. */
+    /**
+     * The child of a step; what its own children may still cost counts as charged. Of one that was deleted nobody will hear
+     * what becomes of those.
+     */
     private static final String CHILD = """
             select r.state, r.output, r.error_code, r.error_message,
+                coalesce(k.ended, true) or r.deleted_at is not null as settled,
+                (select t.due_at from timers t where t.kind = 'evaluate_child' and t.subject = p.parent_step_id) as armed,
                 h.total_tokens + coalesce(k.tokens, 0) as tokens,
                 r.credits_charged_before + h.credits_charged + coalesce(k.charged, 0) as charged
               from run_parents p
               join orchestration_runs r on r.id = p.run_id
               join run_heads h on h.run_id = r.id
               left join lateral (
-                select sum(c.tokens)::bigint as tokens,
-                    sum(case when c.ended or c.allotment is null then c.charged else c.allotment end) as charged
+                select sum(c.tokens)::bigint as tokens, bool_and(c.ended) as ended,
+                    sum(case when c.ended or c.charged > 0 or c.allotment is null then c.charged
+                        else c.allotment end) as charged
                   from run_children c where c.run_id = r.id) k on true
              where p.parent_step_id = ?""";
 
@@ -214,9 +220,10 @@ public final class ScopeReader {
     /** How the run is that a step has started. */
     public Evaluation.ChildIs child(Connection c, UUID stepId) throws SQLException {
         return one(c, CHILD, stepId, row -> new Evaluation.ChildIs(RunState.of(row.getString("state")),
-                row.getString("output"), row.getLong("tokens"), row.getBigDecimal("charged"),
-                row.getString("error_code") == null ? null
-                        : row.getString("error_code") + ": " + row.getString("error_message")));
+                row.getBoolean("settled"), row.getString("output"), row.getLong("tokens"),
+                row.getBigDecimal("charged"), row.getString("error_code") == null ? null
+                        : row.getString("error_code") + ": " + row.getString("error_message"),
+                Loading.time(row, "armed")));
     }
 
     /** How the run is that has started this one. */

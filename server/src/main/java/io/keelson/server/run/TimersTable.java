@@ -10,23 +10,30 @@ import io.keelson.core.run.TimerKind;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 
 /** {@code timers} as commits write them. Those by which people are waited for name their workspace, which asks for them. */
 final class TimersTable {
+    private static final List<Column<Timer>> TIMER = List.of(word("kind", t -> t.key().kind().wire()),
+            uuid("subject", t -> t.key().subject()), uuid("run_id", Timer::runId), time("due_at", Timer::dueAt));
+
     static final SetStatement<Timer> ARM = new SetStatement<>("keelson_timer", """
             insert into timers (kind, subject, run_id, due_at, workspace_id)
             select kind, subject, run_id, due_at, case when kind = 'human' then
                 (select r.workspace_id from orchestration_runs r where r.id = u.run_id) end
               from {rows}
             on conflict (kind, subject) do update set due_at = excluded.due_at, workspace_id = excluded.workspace_id""",
-            word("kind", t -> t.key().kind().wire()), uuid("subject", t -> t.key().subject()),
-            uuid("run_id", Timer::runId), time("due_at", Timer::dueAt));
+            TIMER);
 
     static final SetStatement<TimerKey> DISARM = new SetStatement<>("keelson_timer_key", """
             delete from timers t using {rows} where t.kind = u.kind and t.subject = u.subject""",
             word("kind", key -> key.kind().wire()), uuid("subject", TimerKey::subject));
+
+    static final SetStatement<Timer> ANSWERED = new SetStatement<>("keelson_timer", """
+            delete from timers t using {rows} where t.kind = u.kind and t.subject = u.subject and t.due_at = u.due_at""",
+            TIMER);
 
     static final SetStatement<UUID> CLEAR = new SetStatement<>("keelson_run_key", """
             delete from timers t using {rows} where t.run_id = u.run_id""", uuid("run_id", id -> id));

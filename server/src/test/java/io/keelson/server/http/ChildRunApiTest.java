@@ -157,6 +157,27 @@ class ChildRunApiTest {
         api.awaitState(id(child), "cancelled");
     }
 
+    /** The first child fails while one of its own may still cost all that there is; the second has what that one leaves. */
+    @Test
+    void anotherAttemptHasWhatTheCancelledOnesLeave() {
+        String wait = "{\"tool\": \"signal.wait\", \"input\": {\"name\": \"go\"%s}}";
+        String child = "{\"name\": \"child\", \"tool\": \"run.start\", \"input\": {\"plan\": {\"tasks\": ["
+                + "{\"id\": \"g\", \"steps\": [" + starts(wait.formatted(""), "") + "]}, {\"id\": \"f\", \"steps\": ["
+                + wait.formatted("") + ", " + wait.formatted(", \"timeout_seconds\": 0.01")
+                + "]}]}, \"config\": {\"autonomy\": {\"level\": \"full_auto\"}}}}";
+        String top = api.create("{\"name\": \"top\", \"start\": true, \"plan\": {\"tasks\": [{\"id\": \"a\","
+                + "\"failure_mode\": \"retry\", \"retry\": {\"max_attempts\": 2, \"base_delay_seconds\": 0},"
+                + "\"steps\": [" + child + "]}]}, \"config\": {\"autonomy\": {\"level\": \"full_auto\"},"
+                + " \"budget\": {\"hard_limit_usd\": 10}}}");
+        String first = id(childOf(top));
+        childOf(first);
+        api.post(RUNS + "/" + first + "/signals/go", "{}");
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> children(top).size() == 2);
+        assertThat(api.run(top).get("state").stringValue()).isEqualTo("running");
+        api.post(RUNS + "/" + top + "/cancel", "{}");
+        api.awaitState(top, "cancelled");
+    }
+
     /** By the route, and as an answer to what the inbox asks. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
