@@ -31,7 +31,8 @@ final class TimersTable {
             delete from timers t using {rows} where t.kind = u.kind and t.subject = u.subject""",
             word("kind", key -> key.kind().wire()), uuid("subject", TimerKey::subject));
 
-    static final SetStatement<Timer> ANSWERED = new SetStatement<>("keelson_timer", """
+    static final SetStatement<Timer> ANSWERED = new SetStatement<>("keelson_timer",
+            """
             delete from timers t using {rows} where t.kind = u.kind and t.subject = u.subject and t.due_at = u.due_at""",
             TIMER);
 
