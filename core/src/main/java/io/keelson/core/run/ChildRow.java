@@ -32,8 +32,13 @@ public record ChildRow(UUID stepId, UUID runId, @Nullable BigDecimal allotment, 
         return new ChildRow(stepId, runId, amount, charged, tokens, ended);
     }
 
+    /** Whether it has ended itself, so that what it takes of its parent's limit will not become more. */
+    boolean over() {
+        return ended || charged.signum() > 0;
+    }
+
     /** What it takes of its parent's limit. */
     BigDecimal taken() {
-        return ended || charged.signum() > 0 || allotment == null ? charged : allotment;
+        return over() || allotment == null ? charged : allotment;
     }
 }

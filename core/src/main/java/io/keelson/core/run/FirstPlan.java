@@ -52,7 +52,7 @@ final class FirstPlan {
         d.view.plan = answer.plan();
         d.changes.plan(d.run, answer.json());
         Planning.spawnMissing(d, answer.plan(), Map.of());
-        Planning.hooks(d);
+        Planning.hooks(d, Map.of());
         Planned.Terms terms = answer.terms();
         BigDecimal estimate = terms.budget().estimate(d.funds.prices());
         Credits.provideFor(d, estimate);

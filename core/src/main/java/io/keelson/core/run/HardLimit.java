@@ -115,20 +115,21 @@ final class HardLimit {
 
     /**
      * After a decision: when nothing is out, what was held back is begun if by now there is enough left for it, and if there
-     * is not the run is stopped.
+     * is not the run is stopped; not while children that have ended may yet turn out to have cost less.
      */
     static void after(Decision d) {
-        if (d.run.state == RunState.RUNNING && Credits.hardLimit(d.run) != null && nothingIsOut(d)) {
+        if (d.run.state == RunState.RUNNING && Credits.hardLimit(d.run) != null && nothingIsQueued(d)
+                && d.view.children.values().stream().allMatch(ChildRow::over)) {
             d.heldBack = false;
             Lanes.goOn(d);
-            if (d.heldBack && nothingIsOut(d)) {
+            if (d.heldBack && nothingIsQueued(d) && !Children.open(d.view)) {
                 stop(d, "the hard limit does not leave what the next step costs");
             }
         }
     }
 
-    private static boolean nothingIsOut(Decision d) {
-        return d.view.steps.values().stream().noneMatch(step -> step.queued) && !Children.open(d.view);
+    private static boolean nothingIsQueued(Decision d) {
+        return d.view.steps.values().stream().noneMatch(step -> step.queued);
     }
 
     /** As in a pause, what is in flight may finish and is recorded. A run that is held up already stays as it is. */

@@ -67,7 +67,7 @@ final class Planning {
 
     private static void spawnAll(Decision d, Kept kept) {
         spawn(d, d.view.requirePlan(), kept);
-        hooks(d);
+        hooks(d, kept.generations());
     }
 
     private static void open(Decision d, boolean approved) {
@@ -278,15 +278,20 @@ final class Planning {
         return task;
     }
 
-    static void hooks(Decision d) {
+    /** @param generations effect generations of earlier ones, by their keys */
+    static void hooks(Decision d, Map<String, Integer> generations) {
         StepSpec before = d.run.policy().hooks().before();
         StepSpec after = d.run.policy().hooks().after();
         if (before != null) {
-            addSystemTask(d, SystemTasks.before(before));
+            addHook(d, SystemTasks.before(before), generations);
         }
         if (after != null) {
-            addSystemTask(d, SystemTasks.after(after));
+            addHook(d, SystemTasks.after(after), generations);
         }
+    }
+
+    private static void addHook(Decision d, TaskSpec spec, Map<String, Integer> generations) {
+        addSystemTask(d, spec).effectGeneration = generations.getOrDefault(spec.id(), 1);
     }
 
     /** Adds a task of the engine's own, pending. */

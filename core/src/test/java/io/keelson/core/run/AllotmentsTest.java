@@ -163,6 +163,17 @@ class AllotmentsTest {
     }
 
     @Test
+    void whatAnEndedChildLeavesIsThereBeforeItsChildrenHaveEnded() {
+        parent("10");
+        ChildRow one = start(0, null, null);
+        start(1, null, null);
+        assertThat(world.step("b", "two").state()).isEqualTo(StepState.PENDING);
+        world.evaluations.clear();
+        look(one, RunState.COMPLETED, false, "7", null);
+        assertThat(start(1, null, null).allotment()).isEqualByComparingTo("3");
+    }
+
+    @Test
     void whoHasEndedTellsItsParentWhatBecomesOfItsChildren() {
         parent(null);
         ChildRow one = start(0, null, null);

@@ -63,6 +63,20 @@ class EffectGenerationsTest {
     }
 
     @Test
+    void aHookThatWasRejectedIsDoneUnderANewKey() {
+        start(HooksTest.hooks(rules().policy()), task("a"));
+        world.fail(world.claim(".before_run"), ErrorClass.QUALITY);
+        while (!world.task(".before_run").terminal()) {
+            world.nextBackoff();
+            world.fail(world.claim(".before_run"), ErrorClass.QUALITY);
+        }
+        world.complete(world.claim(".after_run"));
+        retry(false);
+        StepRow hook = world.task(".before_run").steps().getFirst();
+        assertThat(Work.effectKey(world.view.run(), hook)).startsWith(world.id() + "/1.2/.before_run/");
+    }
+
+    @Test
     void aRetryFromTheStartHasKeysOfItsOwn() {
         start(RunPolicy.DEFAULT, task("a").taskRetry(Plans.ONCE).verify("v"));
         world.complete(world.claim("a"));

@@ -32,7 +32,7 @@ class HooksTest {
         Invariants.legal(world);
     }
 
-    private static RunPolicy hooks(RunPolicy policy) {
+    static RunPolicy hooks(RunPolicy policy) {
         return policy.with(new Hooks(hook("prepare"), hook("tidy")));
     }
 
