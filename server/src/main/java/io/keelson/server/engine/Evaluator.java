@@ -125,7 +125,7 @@ final class Evaluator {
         List<String> texts = new ArrayList<>(items.size());
         items.forEach(item -> texts.add(item.toString()));
         return new Evaluation.Proceed(texts,
-                database.withConnection(c -> reader.generations(c, request.runId(), task.key(), texts.size())));
+                database.withConnection(c -> reader.generations(c, task, texts.size())));
     }
 
     private Evaluation open(Evaluate request) {

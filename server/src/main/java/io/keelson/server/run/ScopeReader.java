@@ -29,11 +29,12 @@ public final class ScopeReader {
     /**
      * A task's expressions.
      *
+     * @param attempt the run's attempt that it belongs to
      * @param key its id in the plan
      * @param output JSON text; null when the task says nothing about its output
      * @param group true for a task with {@code for_each} itself
      */
-    public record TaskText(UUID runId, String key, @Nullable String when, @Nullable String forEach,
+    public record TaskText(UUID runId, int attempt, String key, @Nullable String when, @Nullable String forEach,
             @Nullable String output, boolean group) {}
 
     /** A run whose step is to start another. */
@@ -75,11 +76,12 @@ public final class ScopeReader {
     public record StepText(UUID runId, UUID taskId, String kind, String input) {}
 
     private static final String TASK = """
-            select run_id, key, when_expr, for_each, output_template from orchestration_tasks where id = ?""";
+            select run_id, attempt, key, when_expr, for_each, output_template from orchestration_tasks where id = ?""";
 
     private static final String GENERATIONS = """
             select item_index, max(effect_generation) as generation from orchestration_tasks
-             where run_id = ? and key = any (?) and effect_generation > 1 and item_index is not null
+             where run_id = ? and attempt = any (array(select generate_series(1, ?))) and key = any (?)
+               and effect_generation > 1 and item_index is not null
              group by item_index""";
 
     private static final String STEP = "select run_id, task_id, kind, input from orchestration_steps where id = ?";
@@ -200,9 +202,9 @@ public final class ScopeReader {
              order by t.item_index""".formatted(ReadSql.YIELD);
 
     public TaskText task(Connection c, UUID taskId) throws SQLException {
-        return one(c, TASK, taskId, row -> new TaskText(Loading.uuid(row, "run_id"), row.getString("key"),
-                row.getString("when_expr"), row.getString("for_each"), row.getString("output_template"),
-                row.getString("for_each") != null));
+        return one(c, TASK, taskId, row -> new TaskText(Loading.uuid(row, "run_id"), row.getInt("attempt"),
+                row.getString("key"), row.getString("when_expr"), row.getString("for_each"),
+                row.getString("output_template"), row.getString("for_each") != null));
     }
 
     public StepText step(Connection c, UUID stepId) throws SQLException {
@@ -272,15 +274,16 @@ public final class ScopeReader {
      * How far the effect generations of what a {@code for_each} has fanned out into have come, in rows that others took the
      * place of included.
      *
-     * @param key the group's
+     * @param group what fans out
      * @param items how many it has now
      * @return by the items' indexes; without those that are in their first generation
      */
-    public Map<Integer, Integer> generations(Connection c, UUID runId, String key, int items) throws SQLException {
+    public Map<Integer, Integer> generations(Connection c, TaskText group, int items) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(GENERATIONS)) {
-            statement.setObject(1, runId);
-            BinaryParameter.bindTexts(statement, 2,
-                    IntStream.range(0, items).mapToObj(i -> key + "[" + i + "]").toList());
+            statement.setObject(1, group.runId());
+            statement.setInt(2, group.attempt());
+            BinaryParameter.bindTexts(statement, 3,
+                    IntStream.range(0, items).mapToObj(i -> group.key() + "[" + i + "]").toList());
             Map<Integer, Integer> generations = new HashMap<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {

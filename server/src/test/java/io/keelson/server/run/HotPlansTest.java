@@ -278,7 +278,7 @@ class HotPlansTest {
         scopes.task(c, held.task().id());
         scopes.step(c, held.id());
         scopes.groupOutput(c, held.task().id());
-        scopes.generations(c, run, "a", 1_000);
+        scopes.generations(c, scopes.task(c, held.task().id()), 1_000);
         readEverything(c, run, held);
     }
 
