@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
  * @param taskAttempt the attempt of its task that it belongs to
  * @param leaseEpoch rises at every claim and never falls
  * @param progress from 0 to 1, as its executor last said; null when it said nothing
- * @param input as the plan gave it or, once claimed, with its expressions resolved
+ * @param input as the plan gives it, of a gate resolved; {@link Steps#attempts} has what each attempt was given
  * @param errorClass {@code infrastructure}, {@code quality}, {@code permanent} and so on
  * @param nextRunAt when it is tried again, while it waits for a retry
  */

@@ -22,10 +22,21 @@ public final class Steps {
         return decide(id, "/reject", comment);
     }
 
+    /** What each lease of the step was given and came to, oldest first. */
+    public List<StepAttempt> attempts(String id) {
+        return Page.of(api.get(Route.of("/steps/", id, "/attempts").toString()), StepAttempt.class).items();
+    }
+
     /** All lines that the step's executors wrote, in order. */
     public List<LogLine> logs(String id) {
-        return Page.all(cursor -> Page.of(
-                api.get(Route.of("/steps/", id, "/logs").with("cursor", cursor).toString()), LogLine.class));
+        return logs(id, 0);
+    }
+
+    /** The lines with a greater {@link LogLine#seq()}, in order. */
+    public List<LogLine> logs(String id, long after) {
+        return Page.all(cursor -> Page.of(api.get(cursor == null
+                ? Route.of("/steps/", id, "/logs").with("after", after).toString()
+                : Route.of("/steps/", id, "/logs").with("cursor", cursor).toString()), LogLine.class));
     }
 
     private Step decide(String id, String decision, @Nullable String comment) {

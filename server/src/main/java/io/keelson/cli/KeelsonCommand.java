@@ -9,7 +9,8 @@ import picocli.CommandLine.Spec;
 
 @Command(name = "keelson", versionProvider = Version.class, synopsisSubcommandLabel = "COMMAND",
         description = "Durable runs of AI agents: plans of tasks that survive crashes, restarts and waiting for people.",
-        subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, StatesCommand.class,
+        subcommands = {RunCommand.class, WatchCommand.class, RunsCommand.class, ShowCommand.class, LogsCommand.class,
+                StatesCommand.class,
                 EventsCommand.class, ArtifactsCommand.class, ExplainCommand.class, PauseCommand.class,
                 ResumeCommand.class, CancelCommand.class, FailCommand.class, RetryCommand.class, ReplanCommand.class,
                 DeleteCommand.class, ForkCommand.class, BudgetCommand.class, TaskCommand.class, SignalCommand.class,

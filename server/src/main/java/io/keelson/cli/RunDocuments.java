@@ -57,6 +57,19 @@ final class RunDocuments {
         return run.id();
     }
 
+    /** The task of that key, as it is now. */
+    static Task task(Keelson keelson, String run, String key) {
+        List<Task> tasks = keelson.runs().tasks(run).stream().filter(each -> !each.superseded()).toList();
+        return tasks.stream().filter(each -> each.key().equals(key)).findFirst()
+                .orElseThrow(() -> CliException.failed("TASK_NOT_FOUND", "run " + run + " has no task " + key
+                        + "; it has " + String.join(", ", tasks.stream().map(Task::key).limit(20).toList()), null));
+    }
+
+    /** The steps of a task, in order. */
+    static List<Step> steps(Keelson keelson, Task task) {
+        return keelson.runs().steps(task.runId()).stream().filter(step -> step.taskId().equals(task.id())).toList();
+    }
+
     /** What the run waits for, as it is now. */
     static Waits waits(Keelson keelson, Run run) {
         List<Step> approvals = keelson.runs().steps(run.id()).stream()

@@ -20,7 +20,7 @@ final class Sections {
 
     private static final List<Section> ALL = List.of(
             new Section("Runs",
-                    List.of("run", "watch", "runs", "show", "states", "events", "artifacts", "explain")),
+                    List.of("run", "watch", "runs", "show", "logs", "states", "events", "artifacts", "explain")),
             new Section("Their course",
                     List.of("pause", "resume", "cancel", "fail", "retry", "replan", "fork", "budget", "delete",
                             "task", "signal", "bulk")),

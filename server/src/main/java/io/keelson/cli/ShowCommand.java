@@ -2,11 +2,15 @@ package io.keelson.cli;
 
 import io.keelson.cli.view.Details;
 import io.keelson.cli.view.Summary;
+import io.keelson.cli.view.TaskDetails;
 import io.keelson.cli.view.Waits;
 import io.keelson.client.Artifact;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.client.Step;
+import io.keelson.client.Task;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.io.IOException;
@@ -18,16 +22,23 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "show", description = {"Shows a run with its tasks, steps, errors and artifacts.",
-        "The runs that its steps have started stand below them, three levels deep."},
+        "The runs that its steps have started stand below them, three levels deep.",
+        "With a task: its steps with the input, output and error of each attempt."},
         footerHeading = "%nExamples:%n", footer = {"  keelson show latest",
+                "  keelson show latest fetch               # one task, what its steps were given and came to",
                 "  keelson show latest --out reports       # copies its artifacts there",
                 "  keelson show latest --json | jq '.tasks[] | {key, state}'"})
 final class ShowCommand extends CliCommand {
 
-    @Parameters(paramLabel = "RUN", description = "The run's id, or latest.")
+    @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
     String run;
+
+    @Parameters(index = "1", arity = "0..1", paramLabel = "TASK", description = "The key of one of its tasks.")
+    @Nullable String task;
 
     @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")
     @Nullable Path out;
@@ -36,6 +47,9 @@ final class ShowCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
         try (Link link = link()) {
             String id = RunDocuments.id(link.keelson(), run);
+            if (task != null) {
+                return task(link.keelson(), RunDocuments.task(link.keelson(), id, task));
+            }
             Runs runs = link.keelson().runs();
             List<Artifact> artifacts = runs.artifacts(id);
             Map<Artifact, Path> copies = out == null ? Map.of() : ArtifactFiles.copy(runs, artifacts, out);
@@ -57,5 +71,25 @@ final class ShowCommand extends CliCommand {
             print(lines);
             return ExitCode.OK;
         }
+    }
+
+    private int task(Keelson keelson, Task shown) {
+        List<Step> steps = RunDocuments.steps(keelson, shown);
+        if (json) {
+            ObjectNode document = Json.object();
+            document.set("task", keelson.api().get("/tasks/" + shown.id()));
+            ArrayNode items = document.putArray("steps");
+            for (Step step : steps) {
+                ObjectNode item = (ObjectNode) keelson.api().get("/steps/" + step.id());
+                item.set("attempts", keelson.api().get("/steps/" + step.id() + "/attempts").path("items"));
+                items.add(item);
+            }
+            print(document);
+            return ExitCode.OK;
+        }
+        TaskDetails details = new TaskDetails(shown, clock().instant(), style());
+        steps.forEach(step -> details.add(step, keelson.steps().attempts(step.id())));
+        print(details.lines());
+        return ExitCode.OK;
     }
 }

@@ -4,7 +4,6 @@ import io.keelson.client.Keelson;
 import io.keelson.client.Run;
 import io.keelson.client.Task;
 import io.keelson.client.Tasks;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -61,10 +60,6 @@ final class TaskCommand extends RunChange {
             return task;
         }
         String run = RunDocuments.id(keelson, task.substring(0, slash));
-        String key = task.substring(slash + 1);
-        List<Task> tasks = keelson.runs().tasks(run).stream().filter(each -> !each.superseded()).toList();
-        return tasks.stream().filter(each -> each.key().equals(key)).map(Task::id).findFirst()
-                .orElseThrow(() -> CliException.failed("TASK_NOT_FOUND", "run " + run + " has no task " + key
-                        + "; it has " + String.join(", ", tasks.stream().map(Task::key).limit(20).toList()), null));
+        return RunDocuments.task(keelson, run, task.substring(slash + 1)).id();
     }
 }

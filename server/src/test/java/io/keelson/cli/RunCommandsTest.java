@@ -49,6 +49,29 @@ class RunCommandsTest {
     }
 
     @Test
+    void aTaskIsShownWithWhatItsStepsWereGivenAndCameTo() throws Exception {
+        shell.lines("run", shell.mission("""
+                inputs: {who: {default: you}}
+                plan:
+                  tasks:
+                    - id: greet
+                      steps:
+                        - {name: try, tool: fail, input: {times: 1, code: BUSY, message: "not yet, ${ .inputs.who }"},
+                           retry: {max_attempts: 2, base_delay_seconds: 0.01}}
+                        - {name: say, tool: text.template, input: {template: "hello\\nto ${ .inputs.who }"}}
+                """));
+        List<String> shown = shell.lines("show", "latest", "greet");
+        assertThat(String.join("\n", shown)).contains("attempt 1 failed, worker ", "not yet, you", "BUSY: not yet, you",
+                "attempt 2 completed", "\"template\" : \"hello\\nto you\"", "output: \"hello\\nto you\"");
+        assertThat(shell.run("show", "latest", "greet", "--json").json().at("/steps/0/attempts/0/input/message")
+                .asString()).isEqualTo("not yet, you");
+        assertThat(shell.lines("logs", "latest", "--follow")).containsSubsequence("greet/try | BUSY: not yet, you",
+                "greet/say | hello", "greet/say | to you");
+        assertThat(shell.lines("logs", "latest", "greet")).contains("say | to you");
+        assertThat(shell.run("logs", "latest", "nope").err()).contains("TASK_NOT_FOUND", "it has greet");
+    }
+
+    @Test
     void aTimeoutKeepsTheRun() throws Exception {
         String mission = shell.mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 3600}}]}]}");
         Result run = shell.run("run", mission, "--timeout", "0", "--json");

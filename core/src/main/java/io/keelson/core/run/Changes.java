@@ -83,9 +83,17 @@ public final class Changes {
      * The recorded outcome of one lease on a step.
      *
      * @param outcome {@code completed}, {@code continued} or {@code failed}
+     * @param attempt of the step
+     * @param input JSON text of the resolved input; null when it is the plan's own or unknown
      */
-    public record StepResult(UUID stepId, int epoch, UUID runId, String outcome, @Nullable String errorCode,
-            long tokens, BigDecimal cost, @Nullable String holder) {}
+    public record StepResult(UUID stepId, int epoch, UUID runId, String outcome, int attempt,
+            @Nullable Instant startedAt, @Nullable String input, @Nullable StepError error, long tokens,
+            BigDecimal cost, @Nullable String holder) {
+
+        public @Nullable String errorCode() {
+            return error == null ? null : error.code();
+        }
+    }
 
     public record Artifact(UUID id, UUID runId, UUID workspaceId, int attempt, UUID stepId, NewArtifact stored) {}
 

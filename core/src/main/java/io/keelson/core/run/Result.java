@@ -14,14 +14,22 @@ import org.jspecify.annotations.Nullable;
  * @param proposals to people; recorded when the result is
  * @param verdict what the output says as a verdict, which counts of verifying steps only; null when it says none
  * @param turn what the output says as an agent's turn, which counts of turns only; null when it says nothing of the kind
+ * @param input JSON text of the resolved input, redacted; null when it is the plan's own or unknown
  */
 public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
         List<NewArtifact> artifacts, List<NewProposal> proposals, @Nullable Verdict verdict,
-        @Nullable TurnAnswer turn) {
+        @Nullable TurnAnswer turn, @Nullable String input) {
 
     public Result {
         artifacts = List.copyOf(artifacts);
         proposals = List.copyOf(proposals);
+    }
+
+    /** Of an executor that does not say what it was given. */
+    public Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
+            List<NewArtifact> artifacts, List<NewProposal> proposals, @Nullable Verdict verdict,
+            @Nullable TurnAnswer turn) {
+        this(output, tokens, cost, model, artifacts, proposals, verdict, turn, null);
     }
 
     /** One that proposes nothing. */
@@ -38,7 +46,12 @@ public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nul
 
     /** The same with another output. */
     Result yielding(String json) {
-        return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn);
+        return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn, input);
+    }
+
+    /** The same with the input that the step was given. */
+    public Result given(@Nullable String json) {
+        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json);
     }
 
     /** Of a step that does not verify, and names no model. */

@@ -136,7 +136,7 @@ final class Steps {
     }
 
     private static void failure(Decision d, StepRow step, StepError error, Result spent) {
-        Recorded recorded = record(d, step, spent, "failed", error.code());
+        Recorded recorded = record(d, step, spent, "failed", error);
         Failures.reported(d, step, error, recorded);
     }
 
@@ -280,10 +280,10 @@ final class Steps {
 
     /** Records a result under its epoch, charges its cost and takes the lane off its holder. */
     private static Recorded record(Decision d, StepRow step, Result result, String outcome,
-            @Nullable String errorCode) {
+            @Nullable StepError error) {
         Cost cost = Credits.cost(d, step, result);
         String holder = Objects.requireNonNull(step.holder);
-        boolean failed = errorCode != null;
+        boolean failed = error != null;
         d.view.calls.add(d.now, 1, failed ? 1 : 0);
         step.resultEpoch = step.leaseEpoch;
         step.tokens += result.tokens();
@@ -296,8 +296,8 @@ final class Steps {
             d.run.tokens += result.tokens();
             d.run.cost = d.run.cost.add(cost.amount());
         }
-        d.changes.add(new Changes.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, errorCode,
-                result.tokens(), cost.amount(), holder));
+        d.changes.add(new Changes.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, step.attempt,
+                step.startedAt, result.input(), error, result.tokens(), cost.amount(), holder));
         if (!failed) {
             d.changes.output(step, result.output());
             d.run.stepsCompleted++;

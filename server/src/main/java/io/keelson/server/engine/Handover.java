@@ -10,6 +10,7 @@ import io.keelson.core.run.TraceParent;
 import io.keelson.core.run.Work;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.RemoteWork.Item;
+import io.keelson.server.engine.Scopes.ToolInput;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.run.StepWorkReader;
 import io.keelson.server.run.StepWorkReader.StepWork;
@@ -33,14 +34,17 @@ final class Handover {
     private final Scopes scopes;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Tracing tracing;
+    private final HandedInputs handed;
 
     Handover(Database database, StepWorkReader reader, Scopes scopes,
-            Function<Command, CompletableFuture<Reply>> commands, Tracing tracing) {
+            Function<Command, CompletableFuture<Reply>> commands, Tracing tracing,
+            HandedInputs handed) {
         this.database = database;
         this.reader = reader;
         this.scopes = scopes;
         this.commands = commands;
         this.tracing = tracing;
+        this.handed = handed;
     }
 
     /** The step that a reply gives to its worker; null when it gives none. */
@@ -92,9 +96,10 @@ final class Handover {
 
     private void add(Map<UUID, Item> items, UUID workspace, Work work, @Nullable String details) {
         try {
-            JsonNode input = scopes.resolveInput(workspace, work.runId(), work.taskId(), work.input()).json();
+            ToolInput input = scopes.resolveInput(workspace, work.runId(), work.taskId(), work.input());
+            handed.put(work.stepId(), work.leaseEpoch(), RecordedInput.of(work.input(), input));
             TraceParent trace = tracing.ofStep(work.trace(), work.stepId(), work.leaseEpoch());
-            items.put(work.stepId(), new Item(work.stepId(), work.runId(), work.taskId(), work.tool(), input,
+            items.put(work.stepId(), new Item(work.stepId(), work.runId(), work.taskId(), work.tool(), input.json(),
                     work.attempt(), work.leaseEpoch(), work.leaseExpiresAt(), Objects.requireNonNull(work.deadline()),
                     work.effectKey(), failure(work.setback()), details == null ? null : Json.read(details),
                     trace == null ? null : trace.text()));

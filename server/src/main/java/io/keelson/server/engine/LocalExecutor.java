@@ -8,6 +8,7 @@ import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
+import io.keelson.server.engine.Scopes.ToolInput;
 import io.keelson.server.log.About;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
@@ -116,6 +117,8 @@ final class LocalExecutor {
         private @Nullable Thread thread;
         private @Nullable Stop reason;
         private boolean inTool;
+        /** The resolved input as it is recorded; null until it is known, and where it is the plan's own. */
+        private volatile @Nullable String input;
 
         private Running(Execution execution) {
             this.execution = execution;
@@ -147,7 +150,9 @@ final class LocalExecutor {
                 return afterStop();
             }
             try (Timeouts.Handle timeout = timeouts.after(execution.timeout(), () -> stop(Stop.TIMEOUT))) {
-                ToolResult result = runner.run(execution);
+                ToolInput resolved = runner.input(execution);
+                input = RecordedInput.of(execution.input(), resolved);
+                ToolResult result = runner.run(execution, resolved);
                 return leave() ? complete(result) : afterStop();
             } catch (InterruptedException e) {
                 leave();
@@ -207,13 +212,13 @@ final class LocalExecutor {
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
                     new Result(result.output().toString(), result.tokens(), result.cost(), null, artifacts,
                             ProposalTexts.of(result.proposals()),
-                            VerdictText.of(result.output()), TurnText.of(result.output(), runner::timeout)),
+                            VerdictText.of(result.output()), TurnText.of(result.output(), runner::timeout), input),
                     actor);
         }
 
         private Command fail(StepError error) {
             return new Command.Fail(execution.runId(), execution.stepId(), execution.leaseEpoch(), error,
-                    Result.of("null"), actor);
+                    Result.of("null").given(input), actor);
         }
 
         private void report(Command report) {

@@ -13,6 +13,7 @@ import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.artifact.ArtifactRefusedException;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.db.Database;
+import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.run.Fleet;
 import io.keelson.server.run.Heartbeats;
@@ -52,6 +53,7 @@ final class RemoteDispatch implements RemoteWork {
     private final Fleet fleet;
     private final Heartbeats heartbeats;
     private final StepWorkReader work;
+    private final HandedInputs handed = new HandedInputs();
     private final Handover handover;
     private final Scopes scopes;
     private final ArtifactIntake artifacts;
@@ -71,7 +73,7 @@ final class RemoteDispatch implements RemoteWork {
         this.fleet = store.fleet();
         this.heartbeats = store.heartbeats();
         this.work = store.work();
-        this.handover = new Handover(database, store.work(), scopes, commands, tracing);
+        this.handover = new Handover(database, store.work(), scopes, commands, tracing, handed);
         this.scopes = scopes;
         this.artifacts = artifacts;
         this.uploads = new ArtifactUploads(database, store, scopes, artifacts, UuidCreator::getTimeOrderedEpoch);
@@ -161,8 +163,8 @@ final class RemoteDispatch implements RemoteWork {
                 : new Next(workerId, Set.copyOf(goOn.tools()), goOn.lease() == null ? lease : goOn.lease());
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
         List<Reply> replies = send(workspaceId, items, Completion::stepId, Completion::leaseEpoch,
-                (run, struck, item) -> new Command.Complete(run, item.stepId(), item.leaseEpoch(),
-                        result(workspaceId, run, struck, uploaded, item), next, Actor.agent(workerId)));
+                (owner, struck, item) -> new Command.Complete(owner.runId(), item.stepId(), item.leaseEpoch(),
+                        result(workspaceId, owner, struck, uploaded, item), next, Actor.agent(workerId)));
         Map<UUID, Item> given = handover.items(workspaceId, workerId, replies);
         List<Answer> answers = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
@@ -176,8 +178,8 @@ final class RemoteDispatch implements RemoteWork {
     public List<Answer> another(UUID workspaceId, String workerId, List<Completion> items) {
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
         return report(workspaceId, items, Completion::stepId, Completion::leaseEpoch,
-                (run, struck, item) -> new Command.Continue(run, item.stepId(), item.leaseEpoch(),
-                        result(workspaceId, run, struck, uploaded, item), Actor.agent(workerId)));
+                (owner, struck, item) -> new Command.Continue(owner.runId(), item.stepId(), item.leaseEpoch(),
+                        result(workspaceId, owner, struck, uploaded, item), Actor.agent(workerId)));
     }
 
     @Override
@@ -193,16 +195,18 @@ final class RemoteDispatch implements RemoteWork {
     @Override
     public List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items) {
         return report(workspaceId, items, Failure::stepId, Failure::leaseEpoch,
-                (run, struck, item) -> new Command.Fail(run, item.stepId(), item.leaseEpoch(),
+                (owner, struck, item) -> new Command.Fail(owner.runId(), item.stepId(), item.leaseEpoch(),
                         new StepError(struck.text(item.errorCode()), errorClass(item.errorClass()),
                                 cut(struck.text(item.message())), item.retryAfter()),
-                        Result.spent(item.tokens(), item.cost(), model(struck, item.model())), Actor.agent(workerId)));
+                        Result.spent(item.tokens(), item.cost(), model(struck, item.model()))
+                                .given(input(workspaceId, owner, item.stepId(), item.leaseEpoch())),
+                        Actor.agent(workerId)));
     }
 
     @Override
     public List<Answer> release(UUID workspaceId, String workerId, List<Handback> items) {
         return report(workspaceId, items, Handback::stepId, Handback::leaseEpoch,
-                (run, struck, item) -> new Command.Release(run, item.stepId(), item.leaseEpoch(),
+                (owner, struck, item) -> new Command.Release(owner.runId(), item.stepId(), item.leaseEpoch(),
                         Actor.agent(workerId)));
     }
 
@@ -224,7 +228,7 @@ final class RemoteDispatch implements RemoteWork {
     }
 
     private interface Report<T> {
-        Command of(UUID run, Redaction struck, T item);
+        Command of(Owner owner, Redaction struck, T item);
     }
 
     private <T> List<Answer> report(UUID workspaceId, List<T> items, Function<T, UUID> idOf,
@@ -245,7 +249,7 @@ final class RemoteDispatch implements RemoteWork {
         for (T item : items) {
             Owner owner = owners.get(idOf.apply(item));
             replies.add(owner == null ? CompletableFuture.completedFuture(NOT_FOUND)
-                    : send(owner.runId(), struck(workspaceId, owner), item, report));
+                    : send(owner, struck(workspaceId, owner), item, report));
         }
         return recorded(items.stream().map(idOf).toList(), items.stream().map(epochOf).toList(),
                 replies.stream().map(CompletableFuture::join).toList());
@@ -285,9 +289,9 @@ final class RemoteDispatch implements RemoteWork {
         return text.length() <= MAX_MESSAGE ? text : SafeText.clean(text.substring(0, MAX_MESSAGE));
     }
 
-    private <T> CompletableFuture<Reply> send(UUID run, Redaction struck, T item, Report<T> report) {
+    private <T> CompletableFuture<Reply> send(Owner owner, Redaction struck, T item, Report<T> report) {
         try {
-            return commands.apply(report.of(run, struck, item));
+            return commands.apply(report.of(owner, struck, item));
         } catch (Refused e) {
             return CompletableFuture.completedFuture(
                     new Reply.Rejected(e.code, String.valueOf(e.getMessage()), null, List.of()));
@@ -310,11 +314,26 @@ final class RemoteDispatch implements RemoteWork {
         return wire == null ? ErrorClass.INFRASTRUCTURE : ErrorClass.valueOf(wire.toUpperCase(Locale.ROOT));
     }
 
-    private Result result(UUID workspace, UUID run, Redaction struck, Map<UUID, Uploaded> uploaded, Completion item) {
+    /** What the step was given; resolved again where another node has handed it over. */
+    private @Nullable String input(UUID workspace, Owner owner, UUID step, int epoch) {
+        String known = handed.take(step, epoch);
+        if (known != null || owner.input() == null) {
+            return known;
+        }
+        try {
+            return RecordedInput.of(owner.input(),
+                    scopes.resolveInput(workspace, owner.runId(), owner.taskId(), owner.input()));
+        } catch (ExpressionException e) {
+            return null;
+        }
+    }
+
+    private Result result(UUID workspace, Owner owner, Redaction struck, Map<UUID, Uploaded> uploaded,
+            Completion item) {
         List<NewArtifact> stored = new ArrayList<>();
         try {
             stored.addAll(ArtifactUploads.named(uploaded, item));
-            stored.addAll(inline(workspace, run, struck, item));
+            stored.addAll(inline(workspace, owner.runId(), struck, item));
         } catch (ArtifactRefusedException e) {
             throw new Refused(e);
         } catch (IOException e) {
@@ -323,7 +342,8 @@ final class RemoteDispatch implements RemoteWork {
         JsonNode output = struck.json(item.output());
         return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
                 ProposalTexts.of(item.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList()),
-                VerdictText.of(output), TurnText.of(output, toolTimeout));
+                VerdictText.of(output), TurnText.of(output, toolTimeout),
+                input(workspace, owner, item.stepId(), item.leaseEpoch()));
     }
 
     /** All of them, or none. */

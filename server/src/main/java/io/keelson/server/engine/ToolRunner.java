@@ -47,10 +47,10 @@ final class ToolRunner {
     }
 
     /**
-     * @throws ToolFailure the tool's own, and for inputs that cannot be resolved or break the tool's schema
+     * @param input from {@link #input}
+     * @throws ToolFailure the tool's own, and for inputs that break the tool's schema
      */
-    ToolResult run(Execution execution) throws ToolFailure, InterruptedException {
-        ToolInput input = input(execution);
+    ToolResult run(Execution execution, ToolInput input) throws ToolFailure, InterruptedException {
         Redaction struck = input.struck();
         try {
             ToolResult result = catalog.execute(execution.tool(), call(execution, input));
@@ -97,7 +97,12 @@ final class ToolRunner {
         };
     }
 
-    private ToolInput input(Execution execution) throws ToolFailure {
+    /**
+     * The step's input with its expressions resolved.
+     *
+     * @throws ToolFailure when it cannot be resolved
+     */
+    ToolInput input(Execution execution) throws ToolFailure {
         try {
             return scopes.resolveInput(execution.workspaceId(), execution.runId(), execution.taskId(),
                     execution.input());

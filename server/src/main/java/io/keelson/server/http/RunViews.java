@@ -49,6 +49,7 @@ final class RunViews {
                         call.id("id", IdKind.RUN))));
         table.get(Scope.RUNS_READ, "/tasks/{id}", this::task);
         table.get(Scope.RUNS_READ, "/steps/{id}", this::step);
+        table.get(Scope.RUNS_READ, "/steps/{id}/attempts", this::stepAttempts);
         table.get(Scope.RUNS_READ, "/steps/{id}/logs", this::logs);
     }
 
@@ -174,6 +175,15 @@ final class RunViews {
         List<ObjectNode> found = poll.look(call, wait, () -> reads.ofRun(call.workspace(), id,
                 (runs, c) -> runs.events(c, call.workspace(), id, page.after(), page.toRead())));
         return ExportedEvents.named(reads, call.workspace(), id, page.after(), found, page.answer(found));
+    }
+
+    private Answer stepAttempts(Call call) {
+        call.query().done();
+        UUID id = call.id("id", IdKind.STEP);
+        return Lists.whole(reads.read((runs, c) -> {
+            Reads.found(runs.step(c, call.workspace(), id), IdKind.STEP, id);
+            return runs.stepAttempts(c, call.workspace(), id);
+        }));
     }
 
     private Answer logs(Call call) {

@@ -70,7 +70,7 @@ final class ReadSql {
             select id from orchestration_runs where workspace_id = ? and external_id = ?""";
 
     /** Whether the run is there for clients. Not a join, which a plan made on empty tables would begin with all runs. */
-    private static final String NOT_DELETED = """
+    static final String NOT_DELETED = """
 
                and (select r.deleted_at from orchestration_runs r where r.id = %s.run_id) is null""";
 

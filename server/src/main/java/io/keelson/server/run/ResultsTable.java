@@ -2,8 +2,10 @@ package io.keelson.server.run;
 
 import static io.keelson.server.run.Column.bigint;
 import static io.keelson.server.run.Column.integer;
+import static io.keelson.server.run.Column.json;
 import static io.keelson.server.run.Column.money;
 import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.time;
 import static io.keelson.server.run.Column.uuid;
 import static io.keelson.server.run.Column.word;
 
@@ -24,12 +26,18 @@ import java.util.UUID;
 
 /** {@code work_results}: at most one per lease; a second one is a bug that the primary key refuses. */
 final class ResultsTable {
-    static final SetStatement<StepResult> INSERT = new SetStatement<>("keelson_result_new", """
-            insert into work_results (step_id, epoch, run_id, outcome, error_code, tokens, cost, holder, recorded_at)
-            select step_id, epoch, run_id, outcome, error_code, tokens, cost, holder, {now} from {rows}""",
+    static final SetStatement<StepResult> INSERT = new SetStatement<>("keelson_result_new_v2", """
+            insert into work_results (step_id, epoch, run_id, outcome, attempt, started_at, input, error_code,
+                error_class, error_message, tokens, cost, holder, recorded_at)
+            select step_id, epoch, run_id, outcome, attempt, started_at, input, error_code, error_class,
+                error_message, tokens, cost, holder, {now} from {rows}""",
             uuid("step_id", StepResult::stepId), integer("epoch", StepResult::epoch),
             uuid("run_id", StepResult::runId), word("outcome", StepResult::outcome),
-            text("error_code", 100, StepResult::errorCode), bigint("tokens", StepResult::tokens),
+            integer("attempt", StepResult::attempt), time("started_at", StepResult::startedAt),
+            json("input", StepResult::input), text("error_code", 100, StepResult::errorCode),
+            word("error_class", result -> result.error() == null ? null : result.error().errorClass().wire()),
+            text("error_message", result -> result.error() == null ? null : result.error().message()),
+            bigint("tokens", StepResult::tokens),
             money("cost", StepResult::cost), text("holder", StepResult::holder));
 
     /**

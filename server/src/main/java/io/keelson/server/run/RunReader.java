@@ -194,6 +194,11 @@ public final class RunReader {
         return first(c, ReadSql.STEP, ids(workspaceId, stepId));
     }
 
+    /** What each lease of the step was given and came to, oldest first; at most 1,000. */
+    public List<ObjectNode> stepAttempts(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
+        return list(c, StepAttempts.SQL, ids(workspaceId, stepId));
+    }
+
     /**
      * What a run that another one has started may cost; empty where it has no parent any more, or no limit by it.
      *

@@ -40,12 +40,12 @@ public final class StepWorkReader {
     /**
      * Who a step belongs to.
      *
-     * @param input JSON text of its input, where it may name secrets; null elsewhere
+     * @param input JSON text of its input, where it has expressions; null elsewhere
      */
-    public record Owner(UUID runId, @Nullable String input) {}
+    public record Owner(UUID runId, UUID taskId, @Nullable String input) {}
 
     private static final String OWNERS = """
-            select id, run_id, case when input::text like '%secret%' then input end as input
+            select id, run_id, task_id, case when input::text like '%${%' then input end as input
               from orchestration_steps where workspace_id = ? and id = any (?)""";
 
     private static final String WORK = """
@@ -74,7 +74,8 @@ public final class StepWorkReader {
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     owners.put(Loading.uuid(row, "id"),
-                            new Owner(Loading.uuid(row, "run_id"), row.getString("input")));
+                            new Owner(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"),
+                                    row.getString("input")));
                 }
             }
             return owners;

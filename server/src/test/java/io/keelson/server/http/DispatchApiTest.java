@@ -2,6 +2,8 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -96,6 +98,75 @@ class DispatchApiTest {
         assertThat(items(api.get("/api/v1/steps/" + step + "/logs")))
                 .extracting(line -> line.get("message").stringValue()).containsExactly("one", "two\uFFFD");
         assertDownloads(run, content);
+    }
+
+    private static final String GREETS =
+            """
+            {"name": "greets", "start": true, "inputs": {"who": {"default": "you"}}, "plan": {"tasks": [
+              {"id": "one", "title": "One", "steps": [{"name": "work", "tool": "test.remote",
+               "input": {"text": "hello ${ .inputs.who }"}, "retry": {"max_attempts": 3, "base_delay_seconds": 0.05}}]}]}}""";
+
+    private List<JsonNode> attempts(JsonNode item) {
+        return items(api.get("/api/v1/steps/" + item.get("step_id").stringValue() + "/attempts"));
+    }
+
+    @Test
+    void whatAStepWasGivenIsRecordedWithEachAttempt() throws Exception {
+        String run = api.create(GREETS);
+        JsonNode first = claimOne("w");
+        assertThat(attempts(first)).singleElement().satisfies(attempt -> {
+            assertThat(attempt.get("outcome").stringValue()).isEqualTo("running");
+            assertThat(attempt.get("worker").stringValue()).isEqualTo("w");
+            assertThat(attempt.get("input").isNull()).isTrue();
+        });
+        report("fail", first, ", \"error_code\": \"BUSY\", \"message\": \"later\"");
+        JsonNode second = claimOne("w");
+        report("complete", second, ", \"output\": {\"said\": true}, \"tokens\": 3, \"cost\": 0.5");
+        api.awaitState(run, "completed");
+
+        List<JsonNode> attempts = attempts(second);
+        assertThat(attempts).hasSize(2).allSatisfy(attempt -> {
+            assertThat(attempt.get("input").toString()).isEqualTo("{\"text\":\"hello you\"}");
+            assertThat(attempt.get("started_at").stringValue()).isNotBlank();
+            assertThat(attempt.get("completed_at").stringValue()).isNotBlank();
+        });
+        assertThat(attempts.getFirst().get("error_code").stringValue()).isEqualTo("BUSY");
+        assertThat(attempts.getFirst().get("error_class").stringValue()).isEqualTo("infrastructure");
+        assertThat(attempts.getFirst().get("error_message").stringValue()).isEqualTo("later");
+        assertThat(attempts.getFirst().get("output").isNull()).isTrue();
+        assertThat(attempts.getLast().get("attempt").intValue()).isEqualTo(2);
+        assertThat(attempts.getLast().get("output").toString()).isEqualTo("{\"said\":true}");
+        assertThat(attempts.getLast().get("tokens").intValue()).isEqualTo(3);
+    }
+
+    @Test
+    void theInputIsRecordedAlsoWhenAnotherNodeTakesTheReport(@TempDir Path other) throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        try (ApiServer one = new ApiServer(other.resolve("one"), url);
+                ApiServer two = new ApiServer(other.resolve("two"), url)) {
+            String key = "Bearer " + one.key();
+            String claim = "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"wait_ms\": 20000}";
+            one.post("/api/v1/dispatch/claim", claim.replace("20000", "0"), "Authorization", key);
+            String run = one.create(GREETS);
+            JsonNode item = items(one.post("/api/v1/dispatch/claim", claim, "Authorization", key)).getFirst();
+            String step = item.get("step_id").stringValue();
+            two.post("/api/v1/dispatch/complete", "{\"worker_id\": \"w\", \"items\": [{\"step_id\": \"" + step
+                    + "\", \"lease_epoch\": 1, \"output\": 1}]}", "Authorization", key);
+            one.awaitState(run, "completed");
+            assertThat(items(one.get("/api/v1/steps/" + step + "/attempts")).getFirst().get("input").toString())
+                    .isEqualTo("{\"text\":\"hello you\"}");
+        }
+    }
+
+    @Test
+    void aLargeInputIsCutWithItsSize() throws Exception {
+        String run = api.create(GREETS.replace("\"you\"", "\"" + "x".repeat(100_000) + "\""));
+        JsonNode item = claimOne("w");
+        report("complete", item, ", \"output\": 1");
+        api.awaitState(run, "completed");
+        JsonNode cut = attempts(item).getFirst().get("input").get("$truncated");
+        assertThat(cut.get("characters").intValue()).isEqualTo("{\"text\":\"hello \"}".length() + 100_000);
+        assertThat(cut.get("start").stringValue()).hasSize(65_536).startsWith("{\"text\":\"hello xxx");
     }
 
     @Test

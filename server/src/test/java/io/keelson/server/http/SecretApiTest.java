@@ -75,6 +75,15 @@ class SecretApiTest {
         return made.json().get("id").stringValue();
     }
 
+    @Test
+    void theRecordedInputShowsNoSecret() throws Exception {
+        String run = run("{\"tool\": \"echo\", \"input\": {\"header\": \"Bearer ${ $secrets.token }\"}}");
+        api.awaitState(run, "completed");
+        JsonNode attempts = api.get(API + "/steps/" + step(run).get("id").stringValue() + "/attempts").json();
+        assertThat(attempts.get("items").get(0).get("input").toString())
+                .isEqualTo("{\"header\":\"Bearer [secret]\"}");
+    }
+
     private JsonNode step(String run) {
         return api.get(API + "/runs/" + run + "/steps").json().get("items").get(0);
     }

@@ -1,0 +1,30 @@
+package io.keelson.client;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * One lease of a step: what its worker was given and what came of it.
+ *
+ * @param attempt null for one that was lost
+ * @param outcome {@code completed}, {@code continued}, {@code failed}, {@code lost} (its worker was not heard of again) or
+ *     {@code running}
+ * @param worker who held it
+ * @param input resolved, secrets redacted; a JSON null where it has expressions and was not recorded, as while it runs.
+ *     One of more than 65,536 characters is {@code {"$truncated": {"characters": n, "start": "…"}}}
+ * @param output of an attempt that completed or continued; a JSON null elsewhere
+ * @param errorClass {@code infrastructure}, {@code quality}, {@code permanent} and so on
+ * @param startedAt null for one that was lost
+ */
+public record StepAttempt(@Nullable Integer attempt, int leaseEpoch, String outcome, @Nullable String worker,
+        JsonNode input, JsonNode output, @Nullable String errorCode, @Nullable String errorClass,
+        @Nullable String errorMessage, long tokens, @Nullable BigDecimal cost, @Nullable Instant startedAt,
+        @Nullable Instant completedAt) {
+
+    public StepAttempt {
+        input = Json.orNull(input);
+        output = Json.orNull(output);
+    }
+}

@@ -1,0 +1,82 @@
+package io.keelson.cli.view;
+
+import io.keelson.client.Step;
+import io.keelson.client.StepAttempt;
+import io.keelson.client.Task;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** A task with its steps, and what each of their attempts was given and came to. */
+public final class TaskDetails {
+
+    private final Instant now;
+    private final Style style;
+    private final List<String> lines = new ArrayList<>();
+
+    public TaskDetails(Task task, Instant now, Style style) {
+        this.now = now;
+        this.style = style;
+        lines.add(style.bold(Cells.clean(task.key())) + "  " + style.state(task.state()) + "  "
+                + style.dim(task.id()));
+        if (!task.title().equals(task.key())) {
+            lines.add(Cells.clean(task.title()));
+        }
+        lines.add("attempt " + task.attemptNumber() + times(task.startedAt(), task.completedAt()));
+        error(task.errorCode(), task.errorMessage(), "");
+        value("output", task.output(), "");
+    }
+
+    public List<String> lines() {
+        return List.copyOf(lines);
+    }
+
+    /** @param attempts oldest first; none where the step was never claimed */
+    public void add(Step step, List<StepAttempt> attempts) {
+        lines.add("");
+        lines.add(style.bold(Cells.clean(step.name())) + "  "
+                + (step.tool() == null ? step.kind() : Cells.clean(step.tool())) + "  " + style.state(step.state()));
+        if (attempts.isEmpty()) {
+            value("input of the plan", step.input(), "  ");
+            value("output", step.output(), "  ");
+            error(step.errorCode(), step.errorMessage(), "  ");
+        }
+        attempts.forEach(this::add);
+    }
+
+    private void add(StepAttempt attempt) {
+        String number = attempt.attempt() == null ? "attempt" : "attempt " + attempt.attempt();
+        String worker = attempt.worker() == null ? "" : ", worker " + Cells.clean(attempt.worker());
+        lines.add("  " + number + " " + style.state(attempt.outcome()) + worker
+                + times(attempt.startedAt(), attempt.completedAt())
+                + (attempt.tokens() == 0 ? "" : ", " + attempt.tokens() + " tokens"));
+        value("input", attempt.input(), "    ");
+        value("output", attempt.output(), "    ");
+        error(attempt.errorCode(), attempt.errorMessage(), "    ");
+    }
+
+    private String times(@Nullable Instant from, @Nullable Instant to) {
+        return from == null ? to == null ? "" : ", at " + to
+                : ", from " + from + ", took " + Amounts.duration(Duration.between(from, to == null ? now : to));
+    }
+
+    private void value(String name, JsonNode value, String indent) {
+        if (value.isNull()) {
+            return;
+        }
+        List<String> text = value.toPrettyString().lines().map(line -> line.replaceAll("\\p{Cntrl}", " ")).toList();
+        lines.add(indent + style.dim(name + ":") + (text.size() == 1 ? " " + text.getFirst() : ""));
+        if (text.size() > 1) {
+            text.forEach(line -> lines.add(indent + "  " + line));
+        }
+    }
+
+    private void error(@Nullable String code, @Nullable String message, String indent) {
+        if (code != null) {
+            lines.add(indent + style.red(Cells.clean(message == null ? code : code + ": " + message)));
+        }
+    }
+}
