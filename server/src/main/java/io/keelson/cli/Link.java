@@ -13,6 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -139,12 +141,22 @@ final class Link implements AutoCloseable {
     }
 
     private Keelson startOwn() throws StartupException {
-        Settings mine = settings.withHttp("127.0.0.1", 0);
+        Settings mine = withWorkingFolder(settings.withHttp("127.0.0.1", 0));
         logToFile(mine);
         news.accept("starting a server for this command…");
         Server server = Server.start(work == Work.NONE ? mine.withExecutors(0) : mine);
         own = server;
         return Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
+    }
+
+    /** A server of our own may read what its only user may: the working folder where no other is allowed. */
+    private static Settings withWorkingFolder(Settings settings) {
+        if (!settings.folders().allowed().isEmpty()) {
+            return settings;
+        }
+        List<Path> folders = new ArrayList<>(List.of(Path.of("").toAbsolutePath()));
+        folders.addAll(settings.folders().ofUser());
+        return settings.withFoldersOfUser(folders);
     }
 
     private static void logToFile(Settings settings) throws StartupException {

@@ -12,7 +12,6 @@ import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.Reading;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -80,7 +79,7 @@ final class RunCommand extends CliCommand {
             Keelson keelson = Link.existing(settings);
             return detached(keelson, keelson.runs().create(request));
         }
-        try (Link link = Link.open(allowing(settings, mission.folders()), Link.Work.ALL, this::news)) {
+        try (Link link = Link.open(settings.withFoldersOfUser(mission.folders()), Link.Work.ALL, this::news)) {
             link.whenInterrupted(
                     () -> note(System.lineSeparator() + "interrupted; whether the run was already made says: "
                             + Cli.command() + " runs"));
@@ -105,13 +104,6 @@ final class RunCommand extends CliCommand {
                 throw mission.invalid(certain);
             }
         }
-    }
-
-    /** A server of our own may use what its only user has just named. */
-    private static Settings allowing(Settings settings, List<Path> named) {
-        List<Path> folders = new ArrayList<>(settings.allowedFolders());
-        folders.addAll(named);
-        return settings.withAllowedFolders(folders);
     }
 
     private int detached(Keelson keelson, Run run) {

@@ -67,7 +67,6 @@ import io.keelson.server.schedule.Ticks;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
-import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.builtin.BuiltinTools;
 import io.keelson.server.trace.Traces;
 import io.keelson.server.webhook.Deliveries;
@@ -129,6 +128,7 @@ public final class Server implements AutoCloseable {
     private Server(Settings settings) throws IOException, StartupException {
         try {
             DataFolder.create(settings.dataDir());
+            DataFolder.warnings(settings.dataDir(), settings.folders()).forEach(LOG::warn);
             DatabaseUrl url = databaseUrl(settings);
             Database database = closing(new Database(url, DatabaseOptions.DEFAULTS));
             Migrations.migrate(url);
@@ -144,9 +144,9 @@ public final class Server implements AutoCloseable {
             Expressions expressions = new Expressions();
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));
             CommandHandler commands = OutsideWorld.handler(settings.commands(), database, outbound);
-            ToolCatalog tools = OutsideWorld.catalog(BuiltinTools.all(new ToolPolicy(settings.allowedFolders(),
-                    settings.allowedCommands(), settings.allowPrivateAddresses()), expressions, outbound, clock),
-                    commands, settings.commands());
+            ToolCatalog tools =
+                    OutsideWorld.catalog(BuiltinTools.all(ToolFolders.policy(settings), expressions, outbound,
+                            clock), commands, settings.commands());
             ServedTools served = new ServedTools(database, new Fleet(DbClock.DATABASE));
             CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
             StoredPlans plans = new StoredPlans(knowledge::timeout);

@@ -16,8 +16,8 @@ public enum Setting {
             + "empty: an embedded PostgreSQL in the data folder"),
     KEELSON_URL("", "server that the command line talks to; empty: the one of the data folder"),
     KEELSON_API_KEY("", "key that the command line shows to the server; empty: the one of the data folder"),
-    KEELSON_ALLOWED_FOLDERS(".", "folders that file tools and processes may use, separated by `:` (`;` on Windows); "
-            + "relative paths in a mission are relative to the first"),
+    KEELSON_ALLOWED_FOLDERS("", "folders that file tools and processes may use, separated by `:` (`;` on Windows); "
+            + "relative paths in a mission are relative to the first; empty: none"),
     KEELSON_ALLOWED_COMMANDS("git", "programs that `process.run` may start, separated by commas; `none` for none"),
     KEELSON_ALLOW_PRIVATE_ADDRESSES("false",
             "whether `http.request` and webhooks may reach loopback and private networks"),

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param databaseUrl null for the embedded PostgreSQL
  * @param url where the command line finds its server; null for the one of the data folder
  * @param apiKey what the command line shows to the server; null for the key of the data folder
- * @param allowedFolders absolute, at least one
+ * @param folders what the tools of this server may read
  * @param lease how long a step is kept for a worker that says nothing
  * @param artifacts bounds of what steps leave behind
  * @param firstGrant credits that the default workspace is given at the first start; 0 for none
@@ -31,11 +31,27 @@ import org.jspecify.annotations.Nullable;
  * @param telemetry what the environment says to OpenTelemetry
  */
 public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable String databaseUrl, @Nullable String url,
-        @Nullable String apiKey, List<Path> allowedFolders, Set<String> allowedCommands, boolean allowPrivateAddresses,
+        @Nullable String apiKey, Folders folders, Set<String> allowedCommands, boolean allowPrivateAddresses,
         int executors, Duration lease, Artifacts artifacts, EventSweeper.Ages events, BigDecimal firstGrant,
         List<SealingKey> secretKeys, Commands commands, Observed.MetricsDoor metrics, Map<String, String> telemetry,
         LogFormat logFormat,
         LogLevel logLevel) {
+
+    /**
+     * Of files that tools read; all absolute.
+     *
+     * @param allowed to every workspace that has no folders of its own
+     * @param ofUser allowed to the first workspace besides: those of the user in whose process the server lives
+     * @param keyFiles files with keys and passwords, which no tool reads
+     */
+    public record Folders(List<Path> allowed, List<Path> ofUser, List<Path> keyFiles) {
+
+        public Folders {
+            allowed = List.copyOf(allowed);
+            ofUser = List.copyOf(ofUser);
+            keyFiles = List.copyOf(keyFiles);
+        }
+    }
 
     /**
      * Of files that steps leave behind.
@@ -70,7 +86,6 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     }
 
     public Settings {
-        allowedFolders = List.copyOf(allowedFolders);
         allowedCommands = Set.copyOf(allowedCommands);
         secretKeys = List.copyOf(secretKeys);
         telemetry = Map.copyOf(telemetry);
@@ -95,7 +110,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
 
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
-        return new Settings(dataDir, host, port, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
+        return new Settings(dataDir, host, port, databaseUrl, url, apiKey, folders, allowedCommands,
                 allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat,
@@ -104,16 +119,17 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
 
     /** The same with another number of steps at a time; 0 for none. */
     public Settings withExecutors(int count) {
-        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
+        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
                 allowPrivateAddresses, count, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat,
                 logLevel);
     }
 
-    /** The same with other folders; at least one. */
-    public Settings withAllowedFolders(List<Path> folders) {
-        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
+    /** The same where the user's folders are these. */
+    public Settings withFoldersOfUser(List<Path> ofUser) {
+        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey,
+                new Folders(folders.allowed(), ofUser, folders.keyFiles()), allowedCommands,
                 allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat,
@@ -122,7 +138,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
 
     /** The same with another least grave level of log entries. */
     public Settings withLogLevel(LogLevel level) {
-        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, allowedFolders, allowedCommands,
+        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
                 allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat, level);
@@ -132,7 +148,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
     public String toString() {
         return "Settings[dataDir=" + dataDir + ", http=" + httpHost + ":" + httpPort + ", database="
                 + (databaseUrl == null ? "embedded" : "external") + ", url=" + url + ", allowedFolders="
-                + allowedFolders + ", allowedCommands=" + allowedCommands + ", allowPrivateAddresses="
+                + folders.allowed() + ", allowedCommands=" + allowedCommands + ", allowPrivateAddresses="
                 + allowPrivateAddresses + ", executors=" + executors + ", lease=" + lease + ", firstGrant=" + firstGrant
                 + "]";
     }

@@ -74,8 +74,7 @@ final class SettingsReader {
                 databaseUrl(),
                 url(),
                 text(Setting.KEELSON_API_KEY),
-                list(Setting.KEELSON_ALLOWED_FOLDERS, File.pathSeparator)
-                        .map(each -> path(Setting.KEELSON_ALLOWED_FOLDERS, each)).toList(),
+                folders(config),
                 list(Setting.KEELSON_ALLOWED_COMMANDS, ",").collect(Collectors.toSet()),
                 oneOf(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES, "true", "false").equals("true"),
                 number(Setting.KEELSON_EXECUTORS, 0, MAX_EXECUTORS),
@@ -117,6 +116,19 @@ final class SettingsReader {
                         + ", which does not exist there; known are " + knownInFile()));
             }
         }
+    }
+
+    private Settings.Folders folders(@Nullable String config) {
+        List<Path> keyFiles = new ArrayList<>(List.of(home.resolve(".pgpass")));
+        if (config != null) {
+            keyFiles.add(path(Setting.KEELSON_CONFIG, config));
+        }
+        String passwords = environment.getOrDefault("PGPASSFILE", "");
+        if (!passwords.isEmpty()) {
+            keyFiles.add(path(Setting.KEELSON_DATABASE_URL, passwords));
+        }
+        return new Settings.Folders(list(Setting.KEELSON_ALLOWED_FOLDERS, File.pathSeparator)
+                .map(each -> path(Setting.KEELSON_ALLOWED_FOLDERS, each)).toList(), List.of(), keyFiles);
     }
 
     private static String knownInFile() {

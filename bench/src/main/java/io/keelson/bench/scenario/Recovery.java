@@ -125,6 +125,7 @@ public final class Recovery implements Scenario {
         Map<String, String> settings = new HashMap<>(more);
         settings.put("KEELSON_LEASE_SECONDS", Integer.toString(bench.sizes().leaseSeconds()));
         settings.put("KEELSON_ALLOWED_COMMANDS", "sleep");
+        settings.put("KEELSON_ALLOWED_FOLDERS", System.getProperty("java.io.tmpdir"));
         return bench.turn().server(node, settings);
     }
 

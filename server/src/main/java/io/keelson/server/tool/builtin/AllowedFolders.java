@@ -1,6 +1,9 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.server.tool.RefusedPlaces;
+import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolPolicy;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -11,15 +14,29 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Confines paths of calls to the allowed folders. A path is looked at twice: as it is written, so that nothing outside
- * can even be probed for, and with its symbolic links resolved, so that no link leads out.
+ * Confines the paths of one call to the folders of its workspace, without what no tool reads. A path is looked at twice:
+ * as it is written, so that nothing outside can even be probed for, and with its symbolic links resolved, so that no link
+ * leads out. What is opened then is looked at once more by {@link OpenFolder}.
  */
 final class AllowedFolders {
 
     private final List<Path> roots;
+    private final RefusedPlaces.Look refused;
 
-    AllowedFolders(List<Path> roots) {
+    private AllowedFolders(List<Path> roots, RefusedPlaces.Look refused) {
         this.roots = roots;
+        this.refused = refused;
+    }
+
+    /** @throws ToolFailure {@code PATH_NOT_ALLOWED} when the workspace has no folder */
+    static AllowedFolders of(ToolPolicy policy, ToolCall call) throws ToolFailure {
+        List<Path> roots = policy.folders().of(call.workspaceId()).stream()
+                .map(root -> root.toAbsolutePath().normalize()).toList();
+        if (roots.isEmpty()) {
+            throw ToolFailure.permanent("PATH_NOT_ALLOWED", "this server allows no folder to this workspace:"
+                    + " KEELSON_ALLOWED_FOLDERS names none");
+        }
+        return new AllowedFolders(roots, policy.refused().look());
     }
 
     /**
@@ -27,10 +44,22 @@ final class AllowedFolders {
      *
      * @param root the real path of the folder
      * @param relative to it, without symbolic links when it was looked at; empty for the folder itself
+     * @param refused what may not be opened on the way and below
      */
-    record Place(Path root, Path relative) {
+    record Place(Path root, Path relative, RefusedPlaces.Look refused) {
         Path real() {
             return root.resolve(relative);
+        }
+
+        /** The folder itself, to be closed by the caller. */
+        OpenFolder open() throws IOException {
+            return OpenFolder.open(root, relative, refused);
+        }
+
+        /** The folder that it is in, to be closed by the caller. */
+        OpenFolder openParent() throws IOException {
+            Path parent = relative.getParent();
+            return OpenFolder.open(root, parent == null ? Path.of("") : parent, refused);
         }
     }
 
@@ -39,13 +68,19 @@ final class AllowedFolders {
         Path written = written(text);
         try {
             List<Path> real = realRoots();
+            if (refused.covers(written)) {
+                throw refused(text);
+            }
             if (roots.stream().noneMatch(written::startsWith) && real.stream().noneMatch(written::startsWith)) {
                 throw notAllowed(text);
             }
             Path resolved = written.toRealPath();
+            if (refused.covers(resolved)) {
+                throw refused(text);
+            }
             for (Path root : real) {
                 if (resolved.startsWith(root)) {
-                    return new Place(root, root.relativize(resolved));
+                    return new Place(root, root.relativize(resolved), refused);
                 }
             }
             throw notAllowed(text);
@@ -54,13 +89,21 @@ final class AllowedFolders {
         }
     }
 
-    /** Whether a real path lies in an allowed folder. */
+    /** Whether a real path lies in an allowed folder and may be read. */
     boolean contains(Path real) throws IOException {
-        return realRoots().stream().anyMatch(real::startsWith);
+        return !refuses(real) && realRoots().stream().anyMatch(real::startsWith);
+    }
+
+    /** Whether a real path is never read. */
+    boolean refuses(Path real) {
+        return refused.covers(real);
     }
 
     /** The failure for a path that cannot be opened. */
     static ToolFailure unusable(String text, IOException e) {
+        if (e instanceof OpenFolder.RefusedException) {
+            return refused(text);
+        }
         boolean gone = e instanceof NoSuchFileException || e instanceof NotDirectoryException
                 || e instanceof FileSystemException other && other.getReason() != null
                         && other.getReason().matches("Not a directory.*|Too many levels of symbolic links.*");
@@ -90,5 +133,10 @@ final class AllowedFolders {
     private static ToolFailure notAllowed(String text) {
         return ToolFailure.permanent("PATH_NOT_ALLOWED",
                 text + " is outside of the allowed folders (KEELSON_ALLOWED_FOLDERS of the server)");
+    }
+
+    private static ToolFailure refused(String text) {
+        return ToolFailure.permanent("PATH_NOT_ALLOWED", text + " is in a place that no tool reads: the server's data"
+                + " folder and key files, /proc, /sys, /dev and the secrets of a container");
     }
 }

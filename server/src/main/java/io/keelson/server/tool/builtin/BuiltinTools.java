@@ -14,19 +14,18 @@ public final class BuiltinTools {
 
     /** @param clock for the time a call's deadline leaves */
     public static List<Tool> all(ToolPolicy policy, Expressions expressions, OutboundClient outbound, Clock clock) {
-        AllowedFolders folders = new AllowedFolders(policy.allowedRoots());
         return List.of(
                 new ArtifactWrite(),
                 new Echo(),
                 new Fail(),
-                new FilesList(folders),
-                new FilesRead(folders),
-                new FilesSearch(folders),
+                new FilesList(policy),
+                new FilesRead(policy),
+                new FilesSearch(policy),
                 new HttpRequest(outbound, clock),
                 new JsonTransform(expressions),
                 new Noop(),
                 new PlanFallback(),
-                new ProcessRun(policy, folders, clock),
+                new ProcessRun(policy, clock),
                 new ProposalCreate(),
                 new RunStart(),
                 new SignalWait(),

@@ -43,7 +43,7 @@ record FileWalk(boolean recursive, int maxDepth, List<Glob> exclude) {
     /** A place that is a file is visited under its own name. */
     void visit(AllowedFolders.Place place, Visitor visitor) throws ToolFailure, InterruptedException {
         Run run = new Run(visitor);
-        try (OpenFolder folder = OpenFolder.open(place.root(), place.relative())) {
+        try (OpenFolder folder = place.open()) {
             run.folder(folder, "", 1);
         } catch (NotDirectoryException e) {
             single(place, visitor);
@@ -53,9 +53,8 @@ record FileWalk(boolean recursive, int maxDepth, List<Glob> exclude) {
     }
 
     private static void single(AllowedFolders.Place place, Visitor visitor) throws ToolFailure, InterruptedException {
-        Path parent = place.relative().getParent();
         Path name = place.relative().getFileName();
-        try (OpenFolder folder = OpenFolder.open(place.root(), parent == null ? Path.of("") : parent)) {
+        try (OpenFolder folder = place.openParent()) {
             visitor.found(new Found(FileNames.last(place.real()), folder.attributes(name), folder, name));
         } catch (IOException e) {
             throw AllowedFolders.unusable(place.relative().toString(), e);

@@ -3,6 +3,7 @@ package io.keelson.server.tool.builtin;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import java.io.IOException;
@@ -50,10 +51,10 @@ final class FilesList implements Tool {
     private static final List<Glob> NO_GLOBS = List.of();
     private static final int BINARY_PROBE = 8_000;
 
-    private final AllowedFolders folders;
+    private final ToolPolicy policy;
 
-    FilesList(AllowedFolders folders) {
-        this.folders = folders;
+    FilesList(ToolPolicy policy) {
+        this.policy = policy;
     }
 
     @Override
@@ -65,7 +66,7 @@ final class FilesList implements Tool {
     public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         String path = call.input().path("path").asString(".");
         Listing listing = new Listing(call.input());
-        walk(call.input()).visit(folders.locate(path), listing);
+        walk(call.input()).visit(AllowedFolders.of(policy, call).locate(path), listing);
         ObjectNode output = JsonNodeFactory.instance.objectNode().put("path", path);
         output.set("entries", listing.entries);
         output.put("truncated", listing.truncated);

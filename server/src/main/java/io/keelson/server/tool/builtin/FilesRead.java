@@ -3,6 +3,7 @@ package io.keelson.server.tool.builtin;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import java.io.IOException;
@@ -31,10 +32,10 @@ final class FilesRead implements Tool {
               "bytes": {"type": "integer"}, "truncated": {"type": "boolean"}, "encoding": {"type": "string"},
               "content": {"type": "string"}}}""");
 
-    private final AllowedFolders folders;
+    private final ToolPolicy policy;
 
-    FilesRead(AllowedFolders folders) {
-        this.folders = folders;
+    FilesRead(ToolPolicy policy) {
+        this.policy = policy;
     }
 
     @Override
@@ -48,10 +49,9 @@ final class FilesRead implements Tool {
         String path = input.get("path").stringValue();
         long offset = input.path("offset").asLong(0);
         String encoding = input.path("encoding").asString("text");
-        AllowedFolders.Place place = folders.locate(path);
+        AllowedFolders.Place place = AllowedFolders.of(policy, call).locate(path);
         Path name = place.relative().getFileName();
-        Path parent = place.relative().getParent();
-        try (OpenFolder folder = OpenFolder.open(place.root(), parent == null ? Path.of("") : parent)) {
+        try (OpenFolder folder = place.openParent()) {
             if (name.toString().isEmpty() || !folder.attributes(name).isRegularFile()) {
                 throw ToolFailure.permanent("NOT_A_FILE", path + " is not a regular file");
             }

@@ -5,6 +5,7 @@ import com.google.re2j.PatternSyntaxException;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import java.time.Duration;
@@ -40,10 +41,10 @@ final class FilesSearch implements Tool {
               "files_searched": {"type": "integer"}, "files_skipped": {"type": "integer"},
               "by_text": {"type": "array", "items": {"type": "object", "required": ["text", "count"]}}}}""");
 
-    private final AllowedFolders folders;
+    private final ToolPolicy policy;
 
-    FilesSearch(AllowedFolders folders) {
-        this.folders = folders;
+    FilesSearch(ToolPolicy policy) {
+        this.policy = policy;
     }
 
     @Override
@@ -60,7 +61,7 @@ final class FilesSearch implements Tool {
                 input.path("max_file_bytes").asLong(16L << 20));
         FileWalk walk = new FileWalk(input.path("recursive").asBoolean(true), input.path("max_depth").asInt(64),
                 FilesList.excluded(input));
-        walk.visit(folders.locate(input.path("path").asString(".")), search);
+        walk.visit(AllowedFolders.of(policy, call).locate(input.path("path").asString(".")), search);
         return ToolResult.of(search.toJson());
     }
 

@@ -43,6 +43,9 @@ record GitRepository(Path gitFolder, @Nullable Path workTree) {
         gitFolder = gitFolder.toRealPath();
         Path back = pointer(gitFolder.resolve("gitdir"), "");
         boolean linked = back != null && Files.exists(back) && back.toRealPath().equals(entry);
+        if (folders.refuses(gitFolder)) {
+            throw outside();
+        }
         if (!linked || folders.contains(gitFolder)) {
             checkInside(gitFolder, folders);
         }
@@ -66,9 +69,13 @@ record GitRepository(Path gitFolder, @Nullable Path workTree) {
 
     private static void check(Path path, AllowedFolders folders) throws ToolFailure, IOException {
         if (Files.exists(path) && !folders.contains(path.toRealPath())) {
-            throw ToolFailure.permanent("PATH_NOT_ALLOWED",
-                    "the repository keeps a part of itself outside of the allowed folders");
+            throw outside();
         }
+    }
+
+    private static ToolFailure outside() {
+        return ToolFailure.permanent("PATH_NOT_ALLOWED",
+                "the repository keeps a part of itself outside of the allowed folders");
     }
 
     /** The path a one-line file names, relative to the file's folder; null when there is no such file. */

@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.server.tool.RefusedPlaces;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
@@ -25,19 +26,43 @@ final class OpenFolder implements Closeable {
     /** A name in the folder: as text, and as the path it is opened by. */
     record Name(String text, Path path) {}
 
-    private final SecureDirectoryStream<Path> stream;
+    /** What was opened is a place that no tool reads. */
+    static final class RefusedException extends IOException {
+        private static final long serialVersionUID = 1L;
 
-    private OpenFolder(DirectoryStream<Path> stream) throws IOException {
+        RefusedException(Path path) {
+            super(path + " is not read");
+        }
+    }
+
+    private final SecureDirectoryStream<Path> stream;
+    private final RefusedPlaces.Look refused;
+
+    private OpenFolder(Path path, DirectoryStream<Path> stream, RefusedPlaces.Look refused) throws IOException {
         if (!(stream instanceof SecureDirectoryStream<Path> secure)) {
             stream.close();
             throw new IOException("this file system cannot open files relative to a folder");
         }
         this.stream = secure;
+        this.refused = refused;
+        try {
+            check(path, secure.getFileAttributeView(BasicFileAttributeView.class).readAttributes());
+        } catch (IOException e) {
+            secure.close();
+            throw e;
+        }
+    }
+
+    /** Looks at what is open, whatever path led there: a link put in its place since does not help. */
+    private void check(Path path, BasicFileAttributes attributes) throws RefusedException {
+        if (refused.is(attributes)) {
+            throw new RefusedException(path);
+        }
     }
 
     @SuppressWarnings("StreamResourceLeak") // the folder closes the stream that it is given
-    static OpenFolder open(Path root, Path relative) throws IOException {
-        OpenFolder folder = new OpenFolder(Files.newDirectoryStream(root));
+    static OpenFolder open(Path root, Path relative, RefusedPlaces.Look refused) throws IOException {
+        OpenFolder folder = new OpenFolder(root, Files.newDirectoryStream(root), refused);
         for (Path name : relative.toString().isEmpty() ? List.<Path>of() : relative) {
             try (OpenFolder parent = folder) {
                 folder = parent.folder(name);
@@ -47,10 +72,11 @@ final class OpenFolder implements Closeable {
     }
 
     OpenFolder folder(Path name) throws IOException {
-        return new OpenFolder(stream.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS));
+        return new OpenFolder(name, stream.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS), refused);
     }
 
     SeekableByteChannel file(Path name) throws IOException {
+        check(name, attributes(name));
         return stream.newByteChannel(name, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
     }
 

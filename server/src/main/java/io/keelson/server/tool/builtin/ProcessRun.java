@@ -54,12 +54,10 @@ final class ProcessRun implements Tool {
     private static final int MESSAGE_CHARS = 2_000;
 
     private final ToolPolicy policy;
-    private final AllowedFolders folders;
     private final Clock clock;
 
-    ProcessRun(ToolPolicy policy, AllowedFolders folders, Clock clock) {
+    ProcessRun(ToolPolicy policy, Clock clock) {
         this.policy = policy;
-        this.folders = folders;
         this.clock = clock;
     }
 
@@ -73,12 +71,13 @@ final class ProcessRun implements Tool {
         JsonNode input = call.input();
         List<String> argv = argv(input);
         Path program = program(argv.getFirst());
-        Path folder = folder(input.path("cwd").asString("."));
+        AllowedFolders folders = AllowedFolders.of(policy, call);
+        Path folder = folder(folders, input.path("cwd").asString("."));
         Duration timeout = timeout(call);
         byte[] stdin = input.path("stdin").asString("").getBytes(StandardCharsets.UTF_8);
         call.log().line("$ " + String.join(" ", argv));
         try {
-            Launch launch = launch(program, argv, folder, timeout);
+            Launch launch = launch(program, argv, folders, folder, timeout);
             String parse = input.path("parse").asString("text");
             UnaryOperator<InputStream> struck = call.struck()::stream;
             SupervisedProcess.Outcome outcome = SupervisedProcess.run(launch.command(), folder, launch.environment(),
@@ -96,8 +95,8 @@ final class ProcessRun implements Tool {
     /** The command as it is executed, and all of its environment. */
     record Launch(List<String> command, Map<String, String> environment) {}
 
-    private Launch launch(Path program, List<String> argv, Path folder, Duration timeout)
-            throws ToolFailure, IOException, InterruptedException {
+    private static Launch launch(Path program, List<String> argv, AllowedFolders folders, Path folder,
+            Duration timeout) throws ToolFailure, IOException, InterruptedException {
         Map<String, String> environment = new HashMap<>(Map.of(
                 "PATH", Executables.PATH,
                 "HOME", System.getProperty("user.home"),
@@ -132,7 +131,7 @@ final class ProcessRun implements Tool {
         return program;
     }
 
-    private Path folder(String cwd) throws ToolFailure {
+    private static Path folder(AllowedFolders folders, String cwd) throws ToolFailure {
         Path folder = folders.locate(cwd).real();
         if (!Files.isDirectory(folder)) {
             throw ToolFailure.permanent("NOT_A_FOLDER", cwd + " is not a folder");

@@ -115,6 +115,9 @@ final class SafeGit {
         config.put("core.attributesFile", "/dev/null");
         config.put("core.excludesFile", "/dev/null");
         config.put("core.quotePath", "false");
+        config.put("blame.ignoreRevsFile", "");
+        config.put("diff.orderFile", "/dev/null");
+        config.put("mailmap.file", "/dev/null");
         config.put("diff.submodule", "short");
         config.put("status.submoduleSummary", "false");
         config.put("submodule.recurse", "false");

@@ -3,20 +3,24 @@ package io.keelson.server.tool.builtin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.tool.RefusedPlaces;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolPolicy;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 class FilesToolsTest {
@@ -106,6 +110,70 @@ class FilesToolsTest {
                 .containsExactlyInAnyOrder("Java", "Markdown", "Python", "Text", "Other");
     }
 
+    /** The server's data and keys, though they lie below an allowed folder, by every path that leads there. */
+    @ParameterizedTest
+    @ValueSource(strings = {"data/api-key", "data", "data/artifacts/a.txt", "data/../data/api-key", "data/nothing",
+            "short-cut/api-key", "straight", "hard", "key-elsewhere", "/proc/self/environ", "/proc/1/environ",
+            "/sys/kernel/notes", "/dev/zero", "kernel/self/environ"})
+    void theServersOwnIsNeverRead(String path) throws Exception {
+        Calls owned = ownedBelow();
+        assertThat(owned.failure("files.read", "{\"path\": \"" + path + "\"}").code())
+                .isEqualTo("PATH_NOT_ALLOWED");
+    }
+
+    @Test
+    void aWalkFromAboveLeavesTheServersOwnOut() throws Exception {
+        Calls owned = ownedBelow();
+        JsonNode found = owned.output("files.search", "{\"pattern\": \"hush\"}");
+        assertThat(found.get("total_matches").intValue()).isZero();
+        JsonNode listing = owned.output("files.list", "{\"recursive\": true, \"lines\": true}");
+        assertThat(listing.get("entries").valueStream().map(each -> each.get("path").stringValue()))
+                .contains("data", "README.md").noneMatch(each -> each.startsWith("data/"));
+        assertThat(owned.failure("process.run", "{\"argv\": [\"git\", \"status\"], \"cwd\": \"data\"}").code())
+                .isEqualTo("PATH_NOT_ALLOWED");
+    }
+
+    /** Between the look at a path and its opening, a link takes a folder's place. */
+    @Test
+    void aLinkPutInPlaceOfAFolderLeadsNotToTheServersOwn() throws Exception {
+        ownedBelow();
+        RefusedPlaces refused = new RefusedPlaces(List.of(root.resolve("data")));
+        ToolPolicy policy = new ToolPolicy(workspace -> List.of(root.resolve("src")), refused, Set.of(), false);
+        AllowedFolders.Place place = AllowedFolders.of(policy, calls.call(Calls.json("{}"), 1, Duration.ofSeconds(1)))
+                .locate("deep/..");
+        Files.move(root.resolve("src"), root.resolve("moved"));
+        Files.createSymbolicLink(root.resolve("src"), root.resolve("data"));
+        org.assertj.core.api.Assertions.assertThatThrownBy(place::open).isInstanceOf(OpenFolder.RefusedException.class);
+    }
+
+    @Test
+    void aWorkspaceWithoutFoldersReadsNothing() {
+        Calls none = new Calls(ToolPolicy.of(List.of()), base.resolve("artifacts"));
+        for (String tool : List.of("files.list", "files.read", "files.search")) {
+            assertThat(none.failure(tool, "{\"path\": \".\", \"pattern\": \"x\"}".replace(
+                    tool.equals("files.search") ? "" : ", \"pattern\": \"x\"", "")).code())
+                    .isEqualTo("PATH_NOT_ALLOWED");
+        }
+        assertThat(none.failure("process.run", "{\"argv\": [\"git\", \"status\"]}").code())
+                .isEqualTo("PATH_NOT_ALLOWED");
+    }
+
+    /** A server whose data folder and one key file lie below the folder that it allows. */
+    private Calls ownedBelow() throws IOException {
+        write("data/api-key", "hush\n");
+        write("data/artifacts/a.txt", "hush\n");
+        write("password", "hush\n");
+        Files.createSymbolicLink(root.resolve("short-cut"), Path.of("data"));
+        Files.createSymbolicLink(root.resolve("straight"), Path.of("data/api-key"));
+        Files.createSymbolicLink(root.resolve("key-elsewhere"), root.resolve("password"));
+        Files.createLink(root.resolve("hard"), root.resolve("data/api-key"));
+        Files.createSymbolicLink(root.resolve("kernel"), Path.of("/proc"));
+        RefusedPlaces refused = new RefusedPlaces(List.of(root.resolve("data"), root.resolve("data/api-key"),
+                root.resolve("password")));
+        return new Calls(new ToolPolicy(workspace -> List.of(root, Path.of("/")), refused, Set.of("git"), false),
+                base.resolve("artifacts"));
+    }
+
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
             "../outside.txt            => PATH_NOT_ALLOWED",
@@ -141,11 +209,12 @@ class FilesToolsTest {
 
     @Test
     void aFolderReplacedByALinkAfterTheCheckLeadsNowhere() throws Exception {
-        AllowedFolders.Place place = new AllowedFolders(List.of(root)).locate("src/deep");
+        AllowedFolders.Place place = AllowedFolders.of(ToolPolicy.of(List.of(root)),
+                calls.call(Calls.json("{}"), 1, Duration.ofSeconds(1))).locate("src/deep");
         Files.move(root.resolve("src"), root.resolve("moved"));
         Files.createSymbolicLink(root.resolve("src"), base);
         Files.createDirectories(base.resolve("deep"));
-        org.assertj.core.api.Assertions.assertThatThrownBy(() -> OpenFolder.open(place.root(), place.relative()))
+        org.assertj.core.api.Assertions.assertThatThrownBy(() -> place.open())
                 .isInstanceOf(IOException.class);
     }
 

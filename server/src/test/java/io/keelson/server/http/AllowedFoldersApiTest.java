@@ -1,0 +1,89 @@
+package io.keelson.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.ServerLog;
+import io.keelson.server.db.TestDatabase;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** What a tenant reads of the server's machine by the tools for files. */
+class AllowedFoldersApiTest {
+
+    @TempDir
+    Path base;
+
+    @Test
+    void aServerThatWasGivenNoFolderReadsNone() throws Exception {
+        try (ApiServer api = server(Map.of())) {
+            Files.writeString(base.resolve("note.txt"), "a note");
+            assertThat(read(api, "note.txt")).isEqualTo("PATH_NOT_ALLOWED");
+            assertThat(read(api, base.resolve("note.txt").toString())).isEqualTo("PATH_NOT_ALLOWED");
+            assertThat(read(api, base.resolve("data/api-key").toString())).isEqualTo("PATH_NOT_ALLOWED");
+        }
+    }
+
+    @Test
+    void theDataFolderIsNeverReadWhateverIsAllowed() throws Exception {
+        Path config = Files.writeString(base.resolve("settings"), "KEELSON_PROVIDER_TOKEN=hush\n");
+        Path log = base.resolve("log");
+        try (ServerLog recorded = ServerLog.into(log);
+                ApiServer api = server(Map.of("KEELSON_ALLOWED_FOLDERS", "/:" + base, "KEELSON_CONFIG",
+                        config.toString()))) {
+            Files.writeString(base.resolve("note.txt"), "a note");
+            Files.createSymbolicLink(base.resolve("link"), base.resolve("data"));
+            assertThat(read(api, base.resolve("note.txt").toString())).isEqualTo("a note");
+            for (String path : List.of(base + "/data/api-key", base + "/data/secret-key", base + "/link/api-key",
+                    base + "/data/../link/api-key", config.toString(), "/proc/self/environ", "/proc/self/root" + base
+                            + "/data/api-key",
+                    "/dev/stdin")) {
+                assertThat(read(api, path)).as(path).isEqualTo("PATH_NOT_ALLOWED");
+            }
+        }
+        assertThat(log).content().contains("the allowed folder / contains the data folder");
+    }
+
+    @Test
+    void aDataFolderThatExistsIsClosedToOthers() throws Exception {
+        Path data = Files.createDirectory(base.resolve("data"));
+        Files.setPosixFilePermissions(data, PosixFilePermissions.fromString("rwxr-xr-x"));
+        try (ApiServer api = server(Map.of())) {
+            assertThat(api.get("/healthz").status()).isEqualTo(200);
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data))).isEqualTo("rwx------");
+        }
+    }
+
+    private ApiServer server(Map<String, String> settings) throws Exception {
+        return new ApiServer(base.resolve("data"), TestDatabase.createUrl(), settings);
+    }
+
+    /** What a run of the first workspace read there, or the code of the error that it ended with. */
+    private static String read(ApiServer api, String path) {
+        return read(api, path, "Bearer " + api.key());
+    }
+
+    private static String read(ApiServer api, String path, String bearer) {
+        String mission = """
+                {"name": "read", "start": true, "plan": {"tasks": [{"id": "one", "steps": [
+                  {"name": "read", "tool": "files.read", "input": {"path": "%s"}}]}]},
+                 "output": "${ .tasks.one.output.content }"}""".formatted(path);
+        ApiServer.Answer created = api.post("/api/v1/runs", mission, "Authorization", bearer);
+        assertThat(created.status()).as(created.text()).isEqualTo(201);
+        String run = created.json().get("id").stringValue();
+        Awaitility.await().until(() -> List.of("completed", "failed")
+                .contains(run(api, run, bearer).get("state").stringValue()));
+        JsonNode ended = run(api, run, bearer);
+        return ended.get(ended.get("state").stringValue().equals("completed") ? "output" : "error_code").stringValue();
+    }
+
+    private static JsonNode run(ApiServer api, String run, String bearer) {
+        return api.get("/api/v1/runs/" + run, "Authorization", bearer).json();
+    }
+}
