@@ -93,7 +93,7 @@ final class RemoteDispatch implements RemoteWork {
         long end = System.nanoTime() + claim.patience().toNanos();
         while (true) {
             long seen = wakeUps.tick();
-            List<Item> items = tryClaim(claim);
+            List<Item> items = claim.gone().getAsBoolean() ? List.of() : tryClaim(claim);
             long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
             if (!items.isEmpty() || left <= 0) {
                 return items;

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -25,9 +26,17 @@ public interface RemoteWork {
      * @param max at most so many items
      * @param patience how long to wait for work when there is none
      * @param lease how long the lease lasts without a heartbeat; null for the default (30 s)
+     * @param gone true once the worker cannot be answered any more: it is given nothing then
      */
     record Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
-            @Nullable Duration lease, @Nullable String version) {}
+            @Nullable Duration lease, @Nullable String version, BooleanSupplier gone) {
+
+        /** Of a worker that waits for its answer. */
+        public Claim(UUID workspaceId, String workerId, List<String> tools, int max, Duration patience,
+                @Nullable Duration lease, @Nullable String version) {
+            this(workspaceId, workerId, tools, max, patience, lease, version, () -> false);
+        }
+    }
 
     /**
      * A step under the worker's lease.

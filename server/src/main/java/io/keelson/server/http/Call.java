@@ -14,6 +14,7 @@ import java.net.InetAddress;
 import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.jspecify.annotations.Nullable;
 
 /** One request to a route, its caller known. */
@@ -66,6 +67,12 @@ final class Call {
     boolean fromThisMachine() {
         return InetAddress.ofLiteral(context.req().getRemoteAddr()).isLoopbackAddress()
                 && FORWARDED.stream().allMatch(name -> context.header(name) == null);
+    }
+
+    /** True when the client has closed its connection. Only to be asked once the body was read. */
+    boolean clientGone() {
+        return ServletContextRequest.getServletContextRequest(context.req()).getConnectionMetaData().getConnection()
+                .getEndPoint() instanceof WatchedConnector.EndPoint connection && connection.clientGone();
     }
 
     /** Refuses what the caller may not do. */

@@ -64,7 +64,13 @@ final class DispatchActions {
         String version = fields.optionalText("version", MAX_NAME);
         fields.done();
         List<RemoteWork.Item> items = poll.take(call, Duration.ofMillis(wait), patience -> work.claim(
-                new RemoteWork.Claim(call.workspace(), worker, tools, max, patience, lease, version)));
+                new RemoteWork.Claim(call.workspace(), worker, tools, max, patience, lease, version,
+                        call::clientGone)));
+        if (!items.isEmpty() && call.clientGone()) {
+            work.release(call.workspace(), worker, items.stream()
+                    .map(item -> new RemoteWork.Handback(item.stepId(), item.leaseEpoch())).toList());
+            return Lists.whole(List.of());
+        }
         return Lists.whole(items.stream().map(DispatchActions::document).toList());
     }
 

@@ -125,7 +125,7 @@ public final class HttpServer implements AutoCloseable {
     private Connector connector(Server server, HttpConfiguration http) {
         http.setRequestHeaderSize(HEADER_BYTES);
         http.setSendServerVersion(false);
-        ServerConnector connector = new ServerConnector(server, new HttpConnectionFactory(http));
+        ServerConnector connector = new WatchedConnector(server, new HttpConnectionFactory(http));
         connector.setHost(options.host());
         connector.setPort(options.port());
         connector.setIdleTimeout(options.longestPoll().toMillis() + IDLE_MARGIN_MILLIS);

@@ -4,14 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -167,6 +172,80 @@ class DispatchApiTest {
         JsonNode cut = attempts(item).getFirst().get("input").get("$truncated");
         assertThat(cut.get("characters").intValue()).isEqualTo("{\"text\":\"hello \"}".length() + 100_000);
         assertThat(cut.get("start").stringValue()).hasSize(65_536).startsWith("{\"text\":\"hello xxx");
+    }
+
+    /** A connection on which a worker has sent a claim that waits, and what follows it. */
+    private Socket claiming(String worker, String next) throws Exception {
+        Socket socket = new Socket(api.url().getHost(), api.url().getPort());
+        socket.setSoTimeout(20_000);
+        String body = "{\"worker_id\": \"" + worker + "\", \"tools\": [\"test.remote\"], \"wait_ms\": 20000}";
+        socket.getOutputStream().write(("POST /api/v1/dispatch/claim HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "
+                + api.key() + "\r\nContent-Type: application/json\r\nContent-Length: " + body.length() + "\r\n\r\n"
+                + body + next).getBytes(StandardCharsets.UTF_8));
+        return socket;
+    }
+
+    private void awaitWorker(String worker) {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).until(() -> items(
+                api.get("/api/v1/workers")).stream().anyMatch(w -> w.get("id").stringValue().equals(worker)));
+    }
+
+    @Test
+    void aWorkerThatDiedWhileItWaitedGetsNothing() throws Exception {
+        try (Socket _ = claiming("dies", "")) {
+            awaitWorker("dies");
+        }
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode item = claimOne("w");
+        assertThat(item.get("lease_epoch").intValue()).isEqualTo(1);
+        report("complete", item, ", \"output\": 1");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void whatAWorkerGetsThatDiesAtThatMomentIsTakenBack() throws Exception {
+        String run = api.create(ApiServer.REMOTE);
+        try (Socket socket = claiming("dies too", "")) {
+            api.database().runInTransaction(c -> {
+                try (var s = c.createStatement()) {
+                    s.execute("select from run_heads where run_id = '" + run + "' for update");
+                }
+                awaitWorker("dies too");
+                Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> count("select count(*) from pg_locks"
+                        + " where not granted and database = (select oid from pg_database where datname ="
+                        + " current_database()) or not granted and locktype = 'transactionid'") > 0);
+                try {
+                    socket.close();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        }
+        JsonNode item = claimOne("w");
+        assertThat(item.get("lease_epoch").intValue()).as("claimed, given back, claimed").isEqualTo(2);
+        report("complete", item, ", \"output\": 1");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void aRequestBehindAClaimThatWaitsIsAnsweredNext() throws Exception {
+        try (Socket socket = claiming("pipelines",
+                "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")) {
+            awaitWorker("pipelines");
+            String run = api.create(ApiServer.REMOTE);
+            String answers = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(answers).contains("\"lease_epoch\":1", "{\"status\":\"ok\"}");
+            api.post("/api/v1/runs/" + run + "/cancel", "{}");
+        }
+    }
+
+    private long count(String query) {
+        return api.database().withConnection(c -> {
+            try (var s = c.createStatement(); var row = s.executeQuery(query)) {
+                row.next();
+                return row.getLong(1);
+            }
+        });
     }
 
     @Test
