@@ -26,7 +26,8 @@ public final class Migrations {
      * Applies what is missing. Any number of servers may do this at once: one works, the others wait for it.
      *
      * @return how many files were applied
-     * @throws DatabaseException DATABASE_SCHEMA_NEWER, with nothing changed, or DATABASE_MIGRATION_FAILED
+     * @throws DatabaseException DATABASE_SCHEMA_NEWER or DATABASE_NOT_ADOPTABLE, with nothing changed, or
+     *         DATABASE_MIGRATION_FAILED
      */
     public static int migrate(DatabaseUrl url) {
         return migrate(url, LOCATION);
@@ -45,8 +46,9 @@ public final class Migrations {
         try {
             Flyway flyway = flyway(url, location);
             refuseNewer(url, flyway);
+            Neighbours.check(url);
             return flyway.info().pending().length + failed(flyway);
-        } catch (FlywayException e) {
+        } catch (FlywayException | SQLException e) {
             throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
                     + " cannot be looked at: " + e.getMessage(), e);
         }
@@ -56,6 +58,10 @@ public final class Migrations {
         try {
             Flyway flyway = flyway(url, location);
             refuseNewer(url, flyway);
+            Neighbours.check(url);
+            if (flyway.info().applied().length == 0) {
+                Neighbours.bringUp(url);
+            }
             forgetFailed(url, flyway);
             MigrateResult result = flyway.migrate();
             if (result.migrationsExecuted > 0) {
@@ -105,6 +111,9 @@ public final class Migrations {
         return Flyway.configure()
                 .dataSource(url.jdbc(), url.user(), url.password())
                 .locations(location)
+                // tables of others are no reason to refuse a database: see Neighbours
+                .baselineOnMigrate(true)
+                .baselineVersion("0")
                 .loggers(FlywayLogs.class.getName())
                 // a session lock, not a transaction's: CREATE INDEX CONCURRENTLY waits for open transactions
                 .configuration(Map.of("flyway.postgresql.transactional.lock", "false"))
