@@ -6,4 +6,4 @@ package io.keelson.core.lifecycle;
  * @param by what causes it, in words
  * @param event the type of the event that this edge writes, one per edge
  */
-public record Edge<S extends Enum<S> & State>(S from, S to, String by, String event) {}
+public record Edge<S extends Enum<S> & State>(S from, S to, String by, EventType event) {}

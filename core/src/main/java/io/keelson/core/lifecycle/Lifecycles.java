@@ -23,122 +23,126 @@ public final class Lifecycles {
 
     private static Lifecycle<RunState> run() {
         Table<RunState> t = new Table<>();
-        t.from(RunState.CREATED).to(RunState.PENDING, "start", "run_queued")
-                .to(RunState.CANCELLED, "cancel", "run_cancelled");
-        t.from(RunState.PENDING).to(RunState.PLANNING, "a node picks it up", "run_planning_started")
-                .to(RunState.CANCELLED, "cancel", "run_cancelled")
-                .to(RunState.FAILED, "not picked up in time", "run_failed");
-        t.from(RunState.PLANNING).to(RunState.AWAITING_APPROVAL, "plan ready, a human decides", "run_plan_ready")
-                .to(RunState.RUNNING, "plan ready, no gate needed", "run_started")
-                .to(RunState.FAILED, "plan impossible", "run_failed").to(RunState.CANCELLED, "cancel", "run_cancelled");
-        t.from(RunState.AWAITING_APPROVAL).to(RunState.RUNNING, "approve", "run_started")
-                .to(RunState.FAILED, "reject", "run_failed").to(RunState.CANCELLED, "cancel", "run_cancelled");
-        t.from(RunState.RUNNING).to(RunState.COMPLETED, "all work ended well", "run_completed")
-                .to(RunState.SKIPPED, "every agent was skipped", "run_skipped")
-                .to(RunState.FAILED, "an agent failed for good, or time is up", "run_failed")
-                .to(RunState.PAUSED, "pause", "run_paused")
-                .to(RunState.BUDGET_EXCEEDED, "hard limit or reservation reached", "run_budget_exceeded")
-                .to(RunState.ESCALATED, "the failure policy asks for a human", "run_escalated")
-                .to(RunState.CANCELLED, "cancel", "run_cancelled");
-        t.from(RunState.PAUSED).to(RunState.RESUMING, "resume", "run_resuming")
-                .to(RunState.CANCELLED, "cancel, or paused for too long", "run_cancelled")
-                .to(RunState.FAILED, "resume impossible", "run_failed");
-        t.from(RunState.BUDGET_EXCEEDED).to(RunState.RESUMING, "budget raised", "run_budget_increased")
-                .to(RunState.CANCELLED, "cancel", "run_cancelled")
-                .to(RunState.FAILED, "a human fails it", "run_failed");
-        t.from(RunState.ESCALATED).to(RunState.RESUMING, "ticket resolved with resume", "run_resuming")
-                .to(RunState.CANCELLED, "cancel", "run_cancelled")
-                .to(RunState.FAILED, "ticket resolved with fail", "run_failed");
-        t.from(RunState.RESUMING).to(RunState.RUNNING, "work is queued again", "run_resumed")
-                .to(RunState.FAILED, "not queued in time", "run_failed")
-                .to(RunState.CANCELLED, "cancel", "run_cancelled").to(RunState.PAUSED, "pause again", "run_paused");
-        t.from(RunState.FAILED).to(RunState.RETRYING, "retry, while attempts are left", "run_retrying");
-        t.from(RunState.RETRYING).to(RunState.PENDING, "a node picks it up", "run_queued")
-                .to(RunState.FAILED, "not picked up in time", "run_failed")
-                .to(RunState.CANCELLED, "cancel", "run_cancelled");
+        t.from(RunState.CREATED).to(RunState.PENDING, "start", EventType.RUN_QUEUED)
+                .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED);
+        t.from(RunState.PENDING).to(RunState.PLANNING, "a node picks it up", EventType.RUN_PLANNING_STARTED)
+                .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED)
+                .to(RunState.FAILED, "not picked up in time", EventType.RUN_FAILED);
+        t.from(RunState.PLANNING)
+                .to(RunState.AWAITING_APPROVAL, "plan ready, a human decides", EventType.RUN_PLAN_READY)
+                .to(RunState.RUNNING, "plan ready, no gate needed", EventType.RUN_STARTED)
+                .to(RunState.FAILED, "plan impossible", EventType.RUN_FAILED)
+                .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED);
+        t.from(RunState.AWAITING_APPROVAL).to(RunState.RUNNING, "approve", EventType.RUN_STARTED)
+                .to(RunState.FAILED, "reject", EventType.RUN_FAILED)
+                .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED);
+        t.from(RunState.RUNNING).to(RunState.COMPLETED, "all work ended well", EventType.RUN_COMPLETED)
+                .to(RunState.SKIPPED, "every agent was skipped", EventType.RUN_SKIPPED)
+                .to(RunState.FAILED, "an agent failed for good, or time is up", EventType.RUN_FAILED)
+                .to(RunState.PAUSED, "pause", EventType.RUN_PAUSED)
+                .to(RunState.BUDGET_EXCEEDED, "hard limit or reservation reached", EventType.RUN_BUDGET_EXCEEDED)
+                .to(RunState.ESCALATED, "the failure policy asks for a human", EventType.RUN_ESCALATED)
+                .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED);
+        t.from(RunState.PAUSED).to(RunState.RESUMING, "resume", EventType.RUN_RESUMING)
+                .to(RunState.CANCELLED, "cancel, or paused for too long", EventType.RUN_CANCELLED)
+                .to(RunState.FAILED, "resume impossible", EventType.RUN_FAILED);
+        t.from(RunState.BUDGET_EXCEEDED).to(RunState.RESUMING, "budget raised", EventType.RUN_BUDGET_INCREASED)
+                .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED)
+                .to(RunState.FAILED, "a human fails it", EventType.RUN_FAILED);
+        t.from(RunState.ESCALATED).to(RunState.RESUMING, "ticket resolved with resume", EventType.RUN_RESUMING)
+                .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED)
+                .to(RunState.FAILED, "ticket resolved with fail", EventType.RUN_FAILED);
+        t.from(RunState.RESUMING).to(RunState.RUNNING, "work is queued again", EventType.RUN_RESUMED)
+                .to(RunState.FAILED, "not queued in time", EventType.RUN_FAILED)
+                .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED)
+                .to(RunState.PAUSED, "pause again", EventType.RUN_PAUSED);
+        t.from(RunState.FAILED).to(RunState.RETRYING, "retry, while attempts are left", EventType.RUN_RETRYING);
+        t.from(RunState.RETRYING).to(RunState.PENDING, "a node picks it up", EventType.RUN_QUEUED)
+                .to(RunState.FAILED, "not picked up in time", EventType.RUN_FAILED)
+                .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED);
         return new Lifecycle<>("run", RunState.class, RunState.CREATED, t.edges);
     }
 
     private static Lifecycle<AgentState> agent() {
         Table<AgentState> t = new Table<>();
-        t.from(AgentState.PENDING).to(AgentState.RUNNING, "its first task is ready", "agent_started")
-                .to(AgentState.PAUSED, "the run is paused", "agent_paused")
-                .to(AgentState.CANCELLED, "the run ends", "agent_cancelled")
-                .to(AgentState.SKIPPED, "all its tasks were skipped", "agent_skipped");
-        t.from(AgentState.RUNNING).to(AgentState.COMPLETED, "all its tasks ended well", "agent_completed")
-                .to(AgentState.FAILED, "a task failed for good", "agent_failed")
-                .to(AgentState.SKIPPED, "all its tasks were skipped", "agent_skipped")
-                .to(AgentState.PAUSED, "the run is paused", "agent_paused")
-                .to(AgentState.CANCELLED, "the run ends", "agent_cancelled")
-                .to(AgentState.PENDING, "the agent starts over", "agent_retrying");
-        t.from(AgentState.PAUSED).to(AgentState.PENDING, "the run resumes", "agent_resumed")
-                .to(AgentState.CANCELLED, "the run ends", "agent_cancelled")
-                .to(AgentState.FAILED, "resume impossible", "agent_failed");
+        t.from(AgentState.PENDING).to(AgentState.RUNNING, "its first task is ready", EventType.AGENT_STARTED)
+                .to(AgentState.PAUSED, "the run is paused", EventType.AGENT_PAUSED)
+                .to(AgentState.CANCELLED, "the run ends", EventType.AGENT_CANCELLED)
+                .to(AgentState.SKIPPED, "all its tasks were skipped", EventType.AGENT_SKIPPED);
+        t.from(AgentState.RUNNING).to(AgentState.COMPLETED, "all its tasks ended well", EventType.AGENT_COMPLETED)
+                .to(AgentState.FAILED, "a task failed for good", EventType.AGENT_FAILED)
+                .to(AgentState.SKIPPED, "all its tasks were skipped", EventType.AGENT_SKIPPED)
+                .to(AgentState.PAUSED, "the run is paused", EventType.AGENT_PAUSED)
+                .to(AgentState.CANCELLED, "the run ends", EventType.AGENT_CANCELLED)
+                .to(AgentState.PENDING, "the agent starts over", EventType.AGENT_RETRYING);
+        t.from(AgentState.PAUSED).to(AgentState.PENDING, "the run resumes", EventType.AGENT_RESUMED)
+                .to(AgentState.CANCELLED, "the run ends", EventType.AGENT_CANCELLED)
+                .to(AgentState.FAILED, "resume impossible", EventType.AGENT_FAILED);
         return new Lifecycle<>("agent", AgentState.class, AgentState.PENDING, t.edges);
     }
 
     private static Lifecycle<TaskState> task() {
         Table<TaskState> t = new Table<>();
-        t.from(TaskState.PENDING).to(TaskState.QUEUED, "upstreams done", "task_queued")
-                .to(TaskState.SKIPPED, "its rule can no longer hold, or `when` is false", "task_skipped")
-                .to(TaskState.CANCELLED, "the run ends", "task_cancelled");
-        t.from(TaskState.QUEUED).to(TaskState.ASSIGNED, "agent chosen, lease given", "task_assigned")
-                .to(TaskState.CANCELLED, "the run ends", "task_cancelled");
-        t.from(TaskState.ASSIGNED).to(TaskState.RUNNING, "work begins", "task_started")
-                .to(TaskState.QUEUED, "no start in time", "task_requeued")
-                .to(TaskState.CANCELLED, "the run ends", "task_cancelled")
-                .to(TaskState.FAILED, "cannot start", "task_failed")
-                .to(TaskState.AWAITING_RETRY, "failed, may be tried again", "task_retrying");
-        t.from(TaskState.RUNNING).to(TaskState.CONTINUING, "clean exit, needs more turns", "task_continuing")
-                .to(TaskState.VERIFYING, "output handed in", "task_output_submitted")
-                .to(TaskState.AWAITING_RETRY, "failed, may be tried again", "task_retrying")
-                .to(TaskState.COMPLETED, "nothing to verify", "task_completed")
-                .to(TaskState.FAILED, "failed for good", "task_failed")
-                .to(TaskState.SKIPPED, "all its steps were skipped", "task_skipped")
-                .to(TaskState.CANCELLED, "the run ends", "task_cancelled")
-                .to(TaskState.AWAITING_HUMAN, "a human decides", "task_human_review_requested");
-        t.from(TaskState.CONTINUING).to(TaskState.RUNNING, "next turn", "task_resumed")
-                .to(TaskState.FAILED, "turn limit reached", "task_failed")
-                .to(TaskState.CANCELLED, "the run ends", "task_cancelled");
-        t.from(TaskState.VERIFYING).to(TaskState.COMPLETED, "verdict: passed", "task_verification_passed")
-                .to(TaskState.AWAITING_RETRY, "verdict: rejected", "task_verification_failed")
-                .to(TaskState.AWAITING_HUMAN, "verdict: unsure, or none in time", "task_human_review_requested")
-                .to(TaskState.FAILED, "rejected for good", "task_failed")
-                .to(TaskState.CANCELLED, "the run ends", "task_cancelled");
-        t.from(TaskState.AWAITING_HUMAN).to(TaskState.COMPLETED, "a human approves", "task_human_approved")
-                .to(TaskState.AWAITING_RETRY, "a human asks for another try", "task_human_rejected")
-                .to(TaskState.FAILED, "a human rejects", "task_failed")
-                .to(TaskState.CANCELLED, "the run ends", "task_cancelled");
-        t.from(TaskState.AWAITING_RETRY).to(TaskState.ASSIGNED, "backoff over, slot kept", "task_assigned")
-                .to(TaskState.QUEUED, "backoff over", "task_queued")
-                .to(TaskState.CANCELLED, "the run ends", "task_cancelled")
-                .to(TaskState.FAILED, "ticket resolved so", "task_failed")
-                .to(TaskState.SKIPPED, "ticket resolved so", "task_skipped");
+        t.from(TaskState.PENDING).to(TaskState.QUEUED, "upstreams done", EventType.TASK_QUEUED)
+                .to(TaskState.SKIPPED, "its rule can no longer hold, or `when` is false", EventType.TASK_SKIPPED)
+                .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED);
+        t.from(TaskState.QUEUED).to(TaskState.ASSIGNED, "agent chosen, lease given", EventType.TASK_ASSIGNED)
+                .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED);
+        t.from(TaskState.ASSIGNED).to(TaskState.RUNNING, "work begins", EventType.TASK_STARTED)
+                .to(TaskState.QUEUED, "no start in time", EventType.TASK_REQUEUED)
+                .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED)
+                .to(TaskState.FAILED, "cannot start", EventType.TASK_FAILED)
+                .to(TaskState.AWAITING_RETRY, "failed, may be tried again", EventType.TASK_RETRYING);
+        t.from(TaskState.RUNNING).to(TaskState.CONTINUING, "clean exit, needs more turns", EventType.TASK_CONTINUING)
+                .to(TaskState.VERIFYING, "output handed in", EventType.TASK_OUTPUT_SUBMITTED)
+                .to(TaskState.AWAITING_RETRY, "failed, may be tried again", EventType.TASK_RETRYING)
+                .to(TaskState.COMPLETED, "nothing to verify", EventType.TASK_COMPLETED)
+                .to(TaskState.FAILED, "failed for good", EventType.TASK_FAILED)
+                .to(TaskState.SKIPPED, "all its steps were skipped", EventType.TASK_SKIPPED)
+                .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED)
+                .to(TaskState.AWAITING_HUMAN, "a human decides", EventType.TASK_HUMAN_REVIEW_REQUESTED);
+        t.from(TaskState.CONTINUING).to(TaskState.RUNNING, "next turn", EventType.TASK_RESUMED)
+                .to(TaskState.FAILED, "turn limit reached", EventType.TASK_FAILED)
+                .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED);
+        t.from(TaskState.VERIFYING).to(TaskState.COMPLETED, "verdict: passed", EventType.TASK_VERIFICATION_PASSED)
+                .to(TaskState.AWAITING_RETRY, "verdict: rejected", EventType.TASK_VERIFICATION_FAILED)
+                .to(TaskState.AWAITING_HUMAN, "verdict: unsure, or none in time", EventType.TASK_HUMAN_REVIEW_REQUESTED)
+                .to(TaskState.FAILED, "rejected for good", EventType.TASK_FAILED)
+                .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED);
+        t.from(TaskState.AWAITING_HUMAN).to(TaskState.COMPLETED, "a human approves", EventType.TASK_HUMAN_APPROVED)
+                .to(TaskState.AWAITING_RETRY, "a human asks for another try", EventType.TASK_HUMAN_REJECTED)
+                .to(TaskState.FAILED, "a human rejects", EventType.TASK_FAILED)
+                .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED);
+        t.from(TaskState.AWAITING_RETRY).to(TaskState.ASSIGNED, "backoff over, slot kept", EventType.TASK_ASSIGNED)
+                .to(TaskState.QUEUED, "backoff over", EventType.TASK_QUEUED)
+                .to(TaskState.CANCELLED, "the run ends", EventType.TASK_CANCELLED)
+                .to(TaskState.FAILED, "ticket resolved so", EventType.TASK_FAILED)
+                .to(TaskState.SKIPPED, "ticket resolved so", EventType.TASK_SKIPPED);
         return new Lifecycle<>("task", TaskState.class, TaskState.PENDING, t.edges);
     }
 
     private static Lifecycle<StepState> step() {
         Table<StepState> t = new Table<>();
-        t.from(StepState.PENDING).to(StepState.RUNNING, "claimed", "step_started")
-                .to(StepState.WAITING, "a timer, a signal or a child run", "step_waiting")
-                .to(StepState.WAITING_APPROVAL, "an approval's turn has come", "step_approval_requested")
-                .to(StepState.CANCELLED, "the run ends", "step_cancelled")
-                .to(StepState.SKIPPED, "not needed", "step_skipped");
-        t.from(StepState.WAITING).to(StepState.COMPLETED, "what it waited for came", "step_completed")
-                .to(StepState.FAILED, "it will not come", "step_failed")
-                .to(StepState.CANCELLED, "the run ends", "step_cancelled");
-        t.from(StepState.RUNNING).to(StepState.COMPLETED, "result recorded", "step_completed")
-                .to(StepState.FAILED, "failed for good", "step_failed")
-                .to(StepState.AWAITING_RETRY, "failed, may be tried again", "step_retrying")
-                .to(StepState.CANCELLED, "the run ends", "step_cancelled")
-                .to(StepState.RUNNING, "claimed again under a new epoch", "step_reclaimed");
-        t.from(StepState.AWAITING_RETRY).to(StepState.RUNNING, "claimed after its backoff", "step_started")
-                .to(StepState.CANCELLED, "the run ends", "step_cancelled")
-                .to(StepState.FAILED, "ticket resolved so", "step_failed")
-                .to(StepState.SKIPPED, "ticket resolved so", "step_skipped");
-        t.from(StepState.WAITING_APPROVAL).to(StepState.COMPLETED, "a human approves", "step_approved")
-                .to(StepState.FAILED, "a human rejects", "step_rejected")
-                .to(StepState.CANCELLED, "the run ends", "step_cancelled");
+        t.from(StepState.PENDING).to(StepState.RUNNING, "claimed", EventType.STEP_STARTED)
+                .to(StepState.WAITING, "a timer, a signal or a child run", EventType.STEP_WAITING)
+                .to(StepState.WAITING_APPROVAL, "an approval's turn has come", EventType.STEP_APPROVAL_REQUESTED)
+                .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED)
+                .to(StepState.SKIPPED, "not needed", EventType.STEP_SKIPPED);
+        t.from(StepState.WAITING).to(StepState.COMPLETED, "what it waited for came", EventType.STEP_COMPLETED)
+                .to(StepState.FAILED, "it will not come", EventType.STEP_FAILED)
+                .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED);
+        t.from(StepState.RUNNING).to(StepState.COMPLETED, "result recorded", EventType.STEP_COMPLETED)
+                .to(StepState.FAILED, "failed for good", EventType.STEP_FAILED)
+                .to(StepState.AWAITING_RETRY, "failed, may be tried again", EventType.STEP_RETRYING)
+                .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED)
+                .to(StepState.RUNNING, "claimed again under a new epoch", EventType.STEP_RECLAIMED);
+        t.from(StepState.AWAITING_RETRY).to(StepState.RUNNING, "claimed after its backoff", EventType.STEP_STARTED)
+                .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED)
+                .to(StepState.FAILED, "ticket resolved so", EventType.STEP_FAILED)
+                .to(StepState.SKIPPED, "ticket resolved so", EventType.STEP_SKIPPED);
+        t.from(StepState.WAITING_APPROVAL).to(StepState.COMPLETED, "a human approves", EventType.STEP_APPROVED)
+                .to(StepState.FAILED, "a human rejects", EventType.STEP_REJECTED)
+                .to(StepState.CANCELLED, "the run ends", EventType.STEP_CANCELLED);
         return new Lifecycle<>("step", StepState.class, StepState.PENDING, t.edges);
     }
 
@@ -156,7 +160,7 @@ public final class Lifecycles {
                 this.from = from;
             }
 
-            private Row to(S to, String by, String event) {
+            private Row to(S to, String by, EventType event) {
                 edges.add(new Edge<>(from, to, by, event));
                 return this;
             }

@@ -44,7 +44,7 @@ public record Machine(String name, String entity, List<Node> states, List<Transi
         return new Machine(lifecycle.entity(), lifecycle.entity(),
                 lifecycle.states().stream().map(state -> new Node(state.wire(), state.type())).toList(),
                 lifecycle.edges().stream().map(edge -> new Transition(edge.from().wire(), edge.to().wire(), edge.by(),
-                        edge.event())).toList());
+                        edge.event().wire())).toList());
     }
 
     public String initial() {

@@ -1,29 +1,33 @@
 package io.keelson.core.run;
 
+import io.keelson.core.lifecycle.ActorType;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Who caused a change, as every event records it.
  *
- * @param type {@code system}, {@code coordinator}, {@code agent}, {@code verifier}, {@code human}, {@code service} or
- *     {@code reconciler}
  * @param id the name of a person or service, a worker's or node's id; null for the system itself
  */
-public record Actor(String type, @Nullable String id) {
+public record Actor(ActorType type, @Nullable String id) {
 
-    public static final Actor SYSTEM = new Actor("system", null);
-    public static final Actor RECONCILER = new Actor("reconciler", null);
+    public static final Actor SYSTEM = new Actor(ActorType.SYSTEM, null);
+    public static final Actor RECONCILER = new Actor(ActorType.RECONCILER, null);
+
+    /** Its id, or its type where it has none: what payloads name it by. */
+    public String name() {
+        return id == null ? type.wire() : id;
+    }
 
     public static Actor human(String name) {
-        return new Actor("human", name);
+        return new Actor(ActorType.HUMAN, name);
     }
 
     /** A program that acts by itself. */
     public static Actor service(String name) {
-        return new Actor("service", name);
+        return new Actor(ActorType.SERVICE, name);
     }
 
     public static Actor agent(String worker) {
-        return new Actor("agent", worker);
+        return new Actor(ActorType.AGENT, worker);
     }
 }

@@ -5,9 +5,7 @@ import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -101,29 +99,21 @@ final class AgentTurns {
             step.errorMessage = "'" + tool + "' is none of the tools that this task may use"
                     + (allowed.isEmpty() ? ", for it may use none" : ": " + String.join(", ", allowed));
             step.errorClass = ErrorClass.PERMANENT.wire();
-            d.move(step, StepState.SKIPPED, Map.of("reason", "tool_not_allowed", "tool", tool, "error_code", REFUSED));
+            d.move(step, StepState.SKIPPED, new StepPayload.Skipped("tool_not_allowed", tool, REFUSED, null));
         }
     }
 
-    /** What is told of who does a task when its work begins. */
-    static Map<String, Object> assigned(TaskRow task, Map<String, Object> detail) {
+    /**
+     * What is told of who does a task when its work begins.
+     *
+     * @param worker that takes its first step; null for the engine
+     */
+    static TaskPayload assigned(TaskRow task, @Nullable String worker) {
         AgentTerms terms = task.spec().policy().agent();
         if (terms == null) {
-            return detail;
+            return new TaskPayload.Assigned(null, null, null, null, task.agent().name(), null, null, worker);
         }
-        Map<String, Object> all = new LinkedHashMap<>(detail);
-        put(all, "agent", terms.slug());
-        put(all, "agent_id", terms.id());
-        put(all, "agent_type", terms.type());
-        put(all, "model", terms.model());
-        all.put("tools", terms.tools());
-        all.put("candidates", terms.candidates());
-        return all;
-    }
-
-    private static void put(Map<String, Object> into, String key, @Nullable Object value) {
-        if (value != null) {
-            into.put(key, value);
-        }
+        return new TaskPayload.Assigned(terms.id(), terms.type(), terms.model(), null, terms.slug(), terms.tools(),
+                terms.candidates(), worker);
     }
 }

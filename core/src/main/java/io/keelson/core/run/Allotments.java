@@ -3,7 +3,6 @@ package io.keelson.core.run;
 import io.keelson.core.money.Amounts;
 import java.math.BigDecimal;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -54,8 +53,7 @@ final class Allotments {
         }
         Children.put(d, child.allotted(amount));
         StepRow step = d.view.steps.get(child.stepId());
-        d.note(step == null ? null : step.task(), step, "child_run_allotted",
-                Map.of("child_run_id", child.runId().toString(), "allotment", amount.toPlainString()));
+        d.note(step == null ? null : step.task(), step, new OtherPayload.ChildRunAllotted(child.runId(), amount));
         return Reply.CHANGED;
     }
 

@@ -14,8 +14,6 @@ import io.keelson.core.run.Command.Evaluation.Starts;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +39,7 @@ final class Children {
             d.heldBack = true;
             return;
         }
-        d.move(step, StepState.WAITING, Map.of());
+        d.move(step, StepState.WAITING, new StepPayload.Waiting());
         d.changes.resolvedInput(step, starts.input());
         if (depth > MOST_DEPTH || d.view.children.size() >= MOST) {
             refuse(d, step, "CHILD_RUN_LIMIT", "a run starts at most " + MOST + " runs, and those are at most "
@@ -59,11 +57,7 @@ final class Children {
             return;
         }
         put(d, child);
-        Map<String, Object> told = new HashMap<>(Map.of("child_run_id", run.id().toString(), "name", run.name()));
-        if (allotment != null) {
-            told.put("allotment", allotment.toPlainString());
-        }
-        d.note(step.task(), step, "child_run_started", told);
+        d.note(step.task(), step, new OtherPayload.ChildRunStarted(run.id(), run.name(), allotment));
         if (starts.timeout() != null) {
             step.nextRunAt = d.now.plus(starts.timeout());
             d.arm(TimerKind.STEP_WAIT, step.id(), step.nextRunAt);
@@ -76,21 +70,19 @@ final class Children {
     }
 
     private static void refuse(Decision d, StepRow step, String code, String message) {
-        fail(d, step, new StepError(code, ErrorClass.PERMANENT, message), Map.of());
+        fail(d, step, new StepError(code, ErrorClass.PERMANENT, message), null);
     }
 
-    private static void fail(Decision d, StepRow step, StepError error, Map<String, Object> detail) {
-        Map<String, Object> all = new HashMap<>(detail);
-        all.putAll(Map.of("error_code", error.code(), "error_class", error.errorClass().wire(), "error_message",
-                error.message()));
-        Failures.refused(d, step, error, all);
+    private static void fail(Decision d, StepRow step, StepError error, PayloadPart.@Nullable Waited waited) {
+        Failures.refused(d, step, error,
+                new StepPayload.Failed(PayloadPart.Failure.of(error), null, waited, false));
     }
 
     /** The child has taken too long. */
     static void late(Decision d, StepRow step) {
         tell(d, step.id());
         fail(d, step, new StepError("CHILD_RUN_TIMEOUT", ErrorClass.INFRASTRUCTURE, "the child run took too long"),
-                Map.of());
+                null);
     }
 
     /**
@@ -183,13 +175,15 @@ final class Children {
         if (d.run.state.terminal()) {
             tellParent(d);
         }
-        Map<String, Object> told = Map.of("child_run_id", child.runId().toString(), "child_state", is.state().wire(),
-                "child_charged", Amounts.of(is.charged()).toPlainString(), "child_tokens", is.tokens());
+        BigDecimal charged = Amounts.of(is.charged());
         if (step == null || !waits) {
             HardLimit.after(d);
             return Reply.CHANGED;
         }
-        d.note(step.task(), step, "child_run_ended", told);
+        d.note(step.task(), step,
+                new OtherPayload.ChildRunEnded(child.runId(), is.state().wire(), charged, is.tokens()));
+        PayloadPart.Waited told = new PayloadPart.Waited(null, null, false, child.runId(), is.state().wire(), charged,
+                is.tokens());
         d.disarm(TimerKind.STEP_WAIT, stepId);
         switch (is.state()) {
             case COMPLETED, SKIPPED -> Steps.succeed(d, step, is.output() == null ? "null" : is.output(), told);

@@ -7,9 +7,8 @@ import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
 import io.keelson.core.money.Transfer.Use;
 import java.math.BigDecimal;
-import java.util.LinkedHashMap;
+import java.math.RoundingMode;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -73,16 +72,15 @@ final class Credits {
     /**
      * Charges what one try of a step cost, once, as far as it can be collected.
      *
-     * @return what its event tells of it
+     * @return what its event tells of it; null when it has used nothing
      */
-    static Map<String, Object> charge(Decision d, StepRow step, Result result, Cost cost) {
+    static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result, Cost cost) {
         BigDecimal amount = cost.amount();
-        Map<String, Object> told = new LinkedHashMap<>();
         if (result.tokens() == 0 && amount.signum() == 0) {
-            return told;
+            return null;
         }
-        told.put("tokens", result.tokens());
-        told.put("cost", amount.toPlainString());
+        BigDecimal charged = null;
+        BigDecimal uncollected = null;
         if (amount.signum() > 0) {
             BigDecimal missing = amount.subtract(left(d.run));
             if (missing.signum() > 0) {
@@ -94,13 +92,13 @@ final class Credits {
             BigDecimal collected = amount.min(left(d.run)).min(HardLimit.besideChildren(d, amount));
             collect(d, step, result, cost, collected);
             warn(d);
-            told.put("charged", collected.toPlainString());
+            charged = collected;
             if (collected.compareTo(amount) < 0) {
-                d.run.uncollected = d.run.uncollected.add(amount.subtract(collected));
-                told.put("uncollected", amount.subtract(collected).toPlainString());
+                uncollected = amount.subtract(collected);
+                d.run.uncollected = d.run.uncollected.add(uncollected);
             }
         }
-        return told;
+        return new PayloadPart.Spent(result.tokens(), amount, charged, uncollected);
     }
 
     /** What the runs that it has started were charged, or may be. */
@@ -122,7 +120,7 @@ final class Credits {
             d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(),
                     step.id() + "/" + step.attempt, new Use(step.spec().tool(), result.model(),
                             step.task().agent().name(), result.tokens(), cost.version()),
-                    d.actor.type(), d.actor.id()));
+                    d.actor.type().wire(), d.actor.id()));
         }
     }
 
@@ -132,8 +130,7 @@ final class Credits {
         BigDecimal little = HardLimit.within(d.run, least);
         BigDecimal got = take(d, much) ? much : take(d, little) ? little : Amounts.ZERO;
         if (got.signum() > 0) {
-            d.note(null, null, "run_credits_extended", Map.of("amount", got.toPlainString(), "credits_reserved",
-                    d.run.reserved.add(got).toPlainString()));
+            d.note(new RunPayload.CreditsExtended(got, d.run.reserved.add(got)));
             setAside(d, d.run.attempt, got, "extend/" + d.run.seq);
         }
     }
@@ -147,8 +144,7 @@ final class Credits {
     static void provideFor(Decision d, BigDecimal estimate) {
         BigDecimal more = HardLimit.within(d.run, estimate.subtract(left(d.run)));
         if (take(d, more)) {
-            d.note(null, null, "run_credits_extended", Map.of("amount", more.toPlainString(), "credits_reserved",
-                    d.run.reserved.add(more).toPlainString()));
+            d.note(new RunPayload.CreditsExtended(more, d.run.reserved.add(more)));
             setAside(d, d.run.attempt, more, "extend/" + d.run.seq);
         }
     }
@@ -164,12 +160,11 @@ final class Credits {
         BigDecimal at = d.run.policy().budget().warning(hard, soft);
         if (!d.run.budgetWarned && at != null && charged(d.run).compareTo(at) >= 0) {
             d.run.budgetWarned = true;
-            Map<String, Object> detail = new LinkedHashMap<>(Map.of("charged", charged(d.run).toPlainString(),
-                    "warn_at", at.toPlainString()));
-            if (hard != null) {
-                detail.put("hard_limit", hard.toPlainString());
-            }
-            d.note(null, null, "run_budget_warning", detail);
+            BigDecimal charged = charged(d.run);
+            BigDecimal of = hard == null ? at : hard;
+            double percent = of.signum() == 0 ? 100
+                    : charged.movePointRight(2).divide(of, 1, RoundingMode.HALF_EVEN).doubleValue();
+            d.note(new RunPayload.BudgetWarning(charged, at, percent, charged, at, hard));
         }
     }
 
@@ -232,18 +227,19 @@ final class Credits {
                     + " or more must be allowed: so much is charged or set aside already",
                     d.run.state.wire(), List.of());
         }
+        BigDecimal before = hardLimit(d.run);
         boolean same = same(hard, d.run.hardLimit) && same(soft, d.run.softLimit);
         if (!same) {
             d.run.hardLimit = hard;
             d.run.softLimit = soft;
-            d.note(null, null, "run_budget_changed", limits(hard, soft));
+            d.note(new RunPayload.BudgetChanged(hard, soft));
         }
         if (d.run.state != RunState.BUDGET_EXCEEDED) {
             return new Reply.Done(!same);
         }
         Reply.Rejected refusal = provide(d);
         if (refusal == null) {
-            return Gates.resume(d);
+            return Gates.resume(d, before);
         }
         return same ? refusal : Reply.CHANGED;
     }
@@ -254,17 +250,6 @@ final class Credits {
 
     private static boolean same(@Nullable BigDecimal one, @Nullable BigDecimal other) {
         return one == null || other == null ? one == other : one.compareTo(other) == 0;
-    }
-
-    private static Map<String, Object> limits(@Nullable BigDecimal hard, @Nullable BigDecimal soft) {
-        Map<String, Object> detail = new LinkedHashMap<>();
-        if (hard != null) {
-            detail.put("hard_limit", hard.toPlainString());
-        }
-        if (soft != null) {
-            detail.put("soft_limit", soft.toPlainString());
-        }
-        return detail;
     }
 
     /** The attempt ends: what it did not need goes back, in full, and its account is empty for the next. */
@@ -291,17 +276,14 @@ final class Credits {
     }
 
     /** What a terminal event tells. */
-    static void tell(Changes.Account account, Map<String, Object> detail) {
-        detail.put("credits_charged", account.charged().toPlainString());
-        detail.put("credits_refunded", account.refunded().toPlainString());
-        if (account.uncollected().signum() > 0) {
-            detail.put("uncollected", account.uncollected().toPlainString());
-        }
+    static PayloadPart.Settled settled(Changes.Account account) {
+        return new PayloadPart.Settled(account.charged(), account.refunded(),
+                account.uncollected().signum() > 0 ? account.uncollected() : null);
     }
 
     private static void book(Decision d, Kind kind, BigDecimal amount, int attempt, String key) {
         d.changes.add(new Transfer(d.run.workspaceId(), kind, amount, d.run.id(), attempt, null, key, null,
-                d.actor.type(), d.actor.id()));
+                d.actor.type().wire(), d.actor.id()));
     }
 
     private static Reply.Rejected insufficient(RunRow run, BigDecimal wanted) {

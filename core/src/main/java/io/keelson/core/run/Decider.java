@@ -53,7 +53,7 @@ public final class Decider {
             return new Created(refusal, null);
         }
         changes.insert(command.run());
-        d.note(null, null, "run_created", Starts.told(command.run(), later));
+        d.note(Starts.created(command.run(), later));
         if (later != null) {
             Starts.at(d, later);
         }
@@ -178,8 +178,7 @@ public final class Decider {
         }
         d.run.errorCode = "FAILED_BY_HUMAN";
         d.run.errorMessage = command.reason() == null ? "failed by a human" : command.reason();
-        Endings.abandon(d, RunState.FAILED, Map.of("error_code", "FAILED_BY_HUMAN", "error_message",
-                d.run.errorMessage, "failed_by", String.valueOf(d.actor.id())));
+        Endings.failAll(d, null, null, d.actor.name(), null);
         return Reply.CHANGED;
     }
 
@@ -204,7 +203,7 @@ public final class Decider {
         Reply reply = command.hardLimit() == null ? Credits.resume(d)
                 : Credits.raise(d, new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, d.actor));
         if (reply.equals(Reply.CHANGED)) {
-            d.note(null, null, "run_budget_approved", Gates.said("approved_by", d.actor, command.comment()));
+            d.note(new RunPayload.BudgetApproved(d.actor.name(), command.comment()));
         }
         return reply;
     }

@@ -10,7 +10,6 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Funds;
 import java.time.Instant;
-import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -51,19 +50,19 @@ final class Decision {
         return run.state == RunState.RUNNING || run.state == RunState.PLANNING;
     }
 
-    void move(RunState to, Map<String, Object> detail) {
-        Edge<RunState> edge = edge(Lifecycles.RUN, run.state, to);
+    void move(RunState to, Payload payload) {
+        Edge<RunState> edge = edge(Lifecycles.RUN, run.state, to, payload);
         run.state = to;
         run.stateSince = now;
         if (to == RunState.RUNNING && run.startedAt == null) {
             run.startedAt = now;
         }
         run.completedAt = to.terminal() ? now : null;
-        event(null, null, null, edge.event(), edge.from(), edge.to(), detail);
+        event(null, null, null, edge.from(), edge.to(), payload);
     }
 
-    void move(AgentRow agent, AgentState to, Map<String, Object> detail) {
-        Edge<AgentState> edge = edge(Lifecycles.AGENT, agent.state, to);
+    void move(AgentRow agent, AgentState to, Payload payload) {
+        Edge<AgentState> edge = edge(Lifecycles.AGENT, agent.state, to, payload);
         agent.state = to;
         if (to == AgentState.RUNNING && agent.startedAt == null) {
             agent.startedAt = now;
@@ -73,11 +72,11 @@ final class Decision {
         }
         agent.completedAt = to.terminal() ? now : null;
         changes.touch(agent);
-        event(agent.id(), null, null, edge.event(), edge.from(), edge.to(), detail);
+        event(agent.id(), null, null, edge.from(), edge.to(), payload);
     }
 
-    void move(TaskRow task, TaskState to, Map<String, Object> detail) {
-        Edge<TaskState> edge = edge(Lifecycles.TASK, task.state, to);
+    void move(TaskRow task, TaskState to, Payload payload) {
+        Edge<TaskState> edge = edge(Lifecycles.TASK, task.state, to, payload);
         view.tasksBegun -= RunView.begun(task) ? 1 : 0;
         task.state = to;
         task.stateSince = now;
@@ -95,11 +94,11 @@ final class Decision {
         }
         view.lookAtHuman(task);
         changes.touch(task);
-        event(task.agent().id(), task.id(), null, edge.event(), edge.from(), edge.to(), detail);
+        event(task.agent().id(), task.id(), null, edge.from(), edge.to(), payload);
     }
 
-    void move(StepRow step, StepState to, Map<String, Object> detail) {
-        Edge<StepState> edge = edge(Lifecycles.STEP, step.state, to);
+    void move(StepRow step, StepState to, Payload payload) {
+        Edge<StepState> edge = edge(Lifecycles.STEP, step.state, to, payload);
         if (step.state == StepState.WAITING || step.state == StepState.WAITING_APPROVAL) {
             Watch.spare(this, step);
         }
@@ -113,33 +112,47 @@ final class Decision {
             view.lookAtHuman(step.task());
         }
         changes.touch(step);
-        event(step.task().agent().id(), step.task().id(), step.id(), edge.event(), edge.from(), edge.to(), detail);
+        event(step.task().agent().id(), step.task().id(), step.id(), edge.from(), edge.to(), payload);
     }
 
-    /** An event that tells of no transition. */
-    void note(@Nullable TaskRow task, @Nullable StepRow step, String type, Map<String, Object> detail) {
+    /** An event of the run that tells of no transition. */
+    void note(Payload payload) {
+        event(null, null, null, null, null, payload);
+    }
+
+    /** An event of a task that tells of no transition. */
+    void note(TaskRow task, Payload payload) {
+        note(task, null, payload);
+    }
+
+    /** An event of whatever is given that tells of no transition. */
+    void note(@Nullable TaskRow task, @Nullable StepRow step, Payload payload) {
         event(task == null ? null : task.agent().id(), task == null ? null : task.id(), step == null ? null : step.id(),
-                type, null, null, detail);
+                null, null, payload);
     }
 
     /** An event of an agent that tells of no transition. */
-    void note(AgentRow agent, String type, Map<String, Object> detail) {
-        event(agent.id(), null, null, type, null, null, detail);
+    void note(AgentRow agent, Payload payload) {
+        event(agent.id(), null, null, null, null, payload);
     }
 
-    private void event(@Nullable UUID agent, @Nullable UUID task, @Nullable UUID step, String type,
-            @Nullable State from, @Nullable State to, Map<String, Object> detail) {
+    private void event(@Nullable UUID agent, @Nullable UUID task, @Nullable UUID step, @Nullable State from,
+            @Nullable State to, Payload payload) {
         run.seq++;
         changes.touch(run);
-        changes.add(
-                new Event(run.id(), run.seq, run.attempt, agent, task, step, type, from == null ? null : from.wire(),
-                        to == null ? null : to.wire(), detail, actor, now));
+        changes.add(new Event(run.id(), run.seq, run.attempt, agent, task, step, payload,
+                from == null ? null : from.wire(), to == null ? null : to.wire(), actor, now));
     }
 
-    private static <S extends Enum<S> & State> Edge<S> edge(Lifecycle<S> lifecycle, S from, S to) {
+    /** The edge from here to there; the record of a transition is that of its edge. */
+    private static <S extends Enum<S> & State> Edge<S> edge(Lifecycle<S> lifecycle, S from, S to, Payload payload) {
         Edge<S> edge = lifecycle.edge(from, to);
         if (edge == null) {
             throw new IllegalStateException(lifecycle.entity() + " cannot go from " + from + " to " + to);
+        }
+        if (edge.event() != payload.type()) {
+            throw new IllegalStateException(lifecycle.entity() + " going from " + from + " to " + to + " is "
+                    + edge.event() + ", not " + payload.type());
         }
         return edge;
     }

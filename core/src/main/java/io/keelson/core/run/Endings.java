@@ -6,13 +6,16 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.FailureMode;
+import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,15 +28,23 @@ final class Endings {
 
     /** A task has completed. */
     static void completed(Decision d, TaskRow task) {
-        completed(d, task, Map.of());
+        BigDecimal cost = task.cost.stripTrailingZeros();
+        if (task.state == TaskState.VERIFYING) {
+            d.move(task, TaskState.COMPLETED,
+                    new TaskPayload.VerificationPassed(task.verifierScore, null, task.tokens, cost));
+        } else if (allSkipped(task)) {
+            d.move(task, TaskState.SKIPPED,
+                    new TaskPayload.Skipped("all its work was skipped", null, "steps", null, null));
+        } else {
+            d.move(task, TaskState.COMPLETED, new TaskPayload.Completed(task.tokens, cost));
+        }
+        ended(d, List.of(task));
     }
 
-    /** @param detail what its event tells beside tokens and cost */
-    static void completed(Decision d, TaskRow task, Map<String, Object> detail) {
-        Map<String, Object> all = new LinkedHashMap<>(detail);
-        all.put("tokens", task.tokens);
-        all.put("cost", task.cost.stripTrailingZeros().toPlainString());
-        d.move(task, allSkipped(task) ? TaskState.SKIPPED : TaskState.COMPLETED, all);
+    /** A human has approved a task's output. */
+    static void approved(Decision d, TaskRow task, @Nullable String reason) {
+        d.move(task, TaskState.COMPLETED, new TaskPayload.HumanApproved(d.actor.name(), reason, task.tokens,
+                task.cost.stripTrailingZeros()));
         ended(d, List.of(task));
     }
 
@@ -55,8 +66,10 @@ final class Endings {
         d.run.errorCode = "RUN_CANCELLED";
         d.run.errorMessage = reason == null ? "cancelled" : reason;
         Proposals.withdraw(d);
-        abandon(d, RunState.CANCELLED, Map.of("cancelled_by", String.valueOf(d.actor.id()), "reason",
-                d.run.errorMessage, "tasks_remaining", d.view.tasksOpen));
+        String why = d.run.errorMessage;
+        int remaining = d.view.tasksOpen;
+        abandon(d, RunState.CANCELLED, new TaskPayload.Cancelled(d.actor.name(), why),
+                credits -> new RunPayload.Cancelled(d.actor.name(), remaining, why, credits));
     }
 
     /** Takes a task out of the run's present: what is open of it is cancelled, and it is counted no longer. */
@@ -67,7 +80,7 @@ final class Endings {
         } else {
             cancelSteps(d, task);
             forget(d, task);
-            d.move(task, TaskState.CANCELLED, Map.of("reason", "superseded"));
+            d.move(task, TaskState.CANCELLED, new TaskPayload.Cancelled(d.actor.name(), "superseded"));
             d.view.tasksOpen--;
             agent.tasksOpen--;
             if (task.group() != null) {
@@ -104,25 +117,21 @@ final class Endings {
         }
     }
 
-    static void cancel(Decision d, TaskRow task, List<TaskRow> ended) {
-        cancel(d, task, Map.of(), ended);
-    }
-
-    private static void cancel(Decision d, TaskRow task, Map<String, Object> detail, List<TaskRow> ended) {
+    static void cancel(Decision d, TaskRow task, TaskPayload.Cancelled why, List<TaskRow> ended) {
         cancelSteps(d, task);
         forget(d, task);
-        d.move(task, TaskState.CANCELLED, detail);
+        d.move(task, TaskState.CANCELLED, why);
         ended.add(task);
     }
 
     /** One task, or all open ones of a list, are cancelled on request; what depends on them is judged. */
-    static void cancelled(Decision d, List<TaskRow> tasks, Map<String, Object> detail) {
+    static void cancelled(Decision d, List<TaskRow> tasks, TaskPayload.Cancelled why) {
         List<TaskRow> ended = new ArrayList<>();
         for (TaskRow task : tasks) {
             if (!task.terminal()) {
                 task.children.stream().filter(child -> !child.terminal())
-                        .forEach(child -> cancel(d, child, detail, ended));
-                cancel(d, task, detail, ended);
+                        .forEach(child -> cancel(d, child, why, ended));
+                cancel(d, task, why, ended);
             }
         }
         ended(d, ended);
@@ -207,8 +216,8 @@ final class Endings {
             return;
         }
         if (!task.spec().triggerRule().holds(task.upstreams.size(), task.upstreamsCompleted, task.upstreamsFailed)) {
-            d.move(task, TaskState.SKIPPED, Map.of("reason", "trigger_rule", "skipped_because",
-                    task.spec().triggerRule().wire() + " does not hold"));
+            d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped(task.spec().triggerRule().wire() + " does not hold",
+                    null, "trigger_rule", null, null));
             cancelSteps(d, task);
             ended.add(task);
         } else if (task.spec().when() != null || task.spec().forEach() != null) {
@@ -220,15 +229,16 @@ final class Endings {
     }
 
     static void queue(Decision d, TaskRow task) {
-        d.move(task, TaskState.QUEUED, Map.of());
+        d.move(task, TaskState.QUEUED,
+                task.state == TaskState.ASSIGNED ? new TaskPayload.Requeued() : new TaskPayload.Queued(null));
         Lanes.ready(d, task);
     }
 
     /** A task is skipped: its {@code when} was false, or a human wants it so. */
-    static void skipped(Decision d, TaskRow task, Map<String, Object> detail) {
+    static void skipped(Decision d, TaskRow task, TaskPayload.Skipped why) {
         forget(d, task);
         cancelSteps(d, task);
-        d.move(task, TaskState.SKIPPED, detail);
+        d.move(task, TaskState.SKIPPED, why);
         ended(d, List.of(task));
     }
 
@@ -252,7 +262,12 @@ final class Endings {
         if (end == AgentState.FAILED || end == AgentState.COMPLETED) {
             Lanes.start(d, agent);
         }
-        d.move(agent, end, agent.passedOver ? Map.of("passed_over", true) : Map.of());
+        d.move(agent, end, switch (end) {
+            case FAILED -> new AgentPayload.Failed(agent.passedOver);
+            case CANCELLED -> new AgentPayload.Cancelled();
+            case SKIPPED -> new AgentPayload.Skipped();
+            case COMPLETED, PENDING, RUNNING, PAUSED -> new AgentPayload.Completed();
+        });
     }
 
     /** Ends a running run whose tasks have all ended, its output first. */
@@ -269,8 +284,7 @@ final class Endings {
         }
         d.view.agents.forEach(agent -> end(d, agent));
         if (d.run.failing) {
-            end(d, RunState.FAILED, Map.of("error_code", String.valueOf(d.run.errorCode), "error_message",
-                    String.valueOf(d.run.errorMessage)));
+            end(d, RunState.FAILED, failed(d, "task_failed", null, null, null));
             if (d.run.policy().failures().run() == FailureMode.RETRY && Levels.runMay(d)) {
                 Levels.retryRun(d);
             }
@@ -289,7 +303,7 @@ final class Endings {
             return;
         }
         d.run.gate = RunRow.Gate.ACCEPTANCE;
-        d.note(null, null, "run_acceptance_requested", Map.of());
+        d.note(new RunPayload.AcceptanceRequested());
         d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
     }
 
@@ -300,24 +314,42 @@ final class Endings {
                 && agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED || agent.passedOver
                         || agent.state == AgentState.CANCELLED
                                 && agent.tasksCancelled + agent.tasksSkipped == agent.tasks);
-        end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED,
-                Map.of("total_tokens", d.run.tokens, "total_cost",
-                        d.run.cost.stripTrailingZeros().toPlainString(), "tasks_completed",
-                        d.run.tasksCompleted, "tasks_failed", d.run.tasksFailed));
+        PayloadPart.Totals totals = new PayloadPart.Totals(d.run.cost.stripTrailingZeros(), d.run.tokens,
+                d.run.startedAt == null ? null : Duration.between(d.run.startedAt, d.now).toMillis(),
+                d.run.tasksCompleted, d.run.tasksFailed);
+        end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED, credits -> nothingDone
+                ? new RunPayload.Skipped(totals, credits)
+                : new RunPayload.Completed(totals, credits));
+    }
+
+    /**
+     * What is told of a run that fails, whose error is set.
+     *
+     * @param reason null for the error's code in lower case
+     * @param failing the task that it fails for; null for the first that has failed for good, if any
+     * @param failedBy the person who failed it; null for none
+     * @param rejectedBy the person who rejected its plan or result; null for none
+     */
+    static Function<PayloadPart.@Nullable Settled, RunPayload> failed(Decision d, @Nullable String reason,
+            @Nullable TaskRow failing, @Nullable String failedBy, @Nullable String rejectedBy) {
+        String code = String.valueOf(d.run.errorCode);
+        UUID task = failing != null ? failing.id()
+                : d.view.tasks.values().stream()
+                        .filter(each -> each.state == TaskState.FAILED && !each.passedOver).findFirst().map(TaskRow::id)
+                        .orElse(null);
+        return credits -> new RunPayload.Failed(reason == null ? code.toLowerCase(Locale.ROOT) : reason, task,
+                d.run.cost.stripTrailingZeros(), code, String.valueOf(d.run.errorMessage), failedBy, rejectedBy,
+                credits);
     }
 
     /** The run ends: nothing of it stays in the queue or among the timers. */
-    static void end(Decision d, RunState state, Map<String, Object> detail) {
+    static void end(Decision d, RunState state, Function<PayloadPart.@Nullable Settled, RunPayload> payload) {
         boolean begun = d.run.state != RunState.CREATED;
         Tickets.voidAll(d);
         d.run.gate = RunRow.Gate.NONE;
         d.run.quietSince = null;
         Changes.Account credits = Credits.settle(d);
-        Map<String, Object> told = new LinkedHashMap<>(detail);
-        if (begun) {
-            Credits.tell(credits, told);
-        }
-        d.move(state, told);
+        d.move(state, payload.apply(begun ? Credits.settled(credits) : null));
         d.changes.clear(d.run.id());
         Children.runEnded(d);
         d.view.watchDue = null;
@@ -329,21 +361,29 @@ final class Endings {
         }
     }
 
+    /** Fails the run, whose error is set, and ends everything in it that is still open; see {@link #failed}. */
+    static void failAll(Decision d, @Nullable String reason, @Nullable TaskRow failing, @Nullable String failedBy,
+            @Nullable String rejectedBy) {
+        abandon(d, RunState.FAILED, new TaskPayload.Cancelled(d.actor.name(), "the run failed"),
+                failed(d, reason, failing, failedBy, rejectedBy));
+    }
+
     /** Ends the run and everything in it that is still open. */
-    static void abandon(Decision d, RunState end, Map<String, Object> detail) {
+    private static void abandon(Decision d, RunState end, TaskPayload.Cancelled why,
+            Function<PayloadPart.@Nullable Settled, RunPayload> payload) {
         for (TaskRow task : d.view.tasks.values()) {
             if (!task.terminal()) {
                 cancelSteps(d, task);
-                d.move(task, TaskState.CANCELLED, Map.of());
+                d.move(task, TaskState.CANCELLED, why);
                 d.view.tasksOpen--;
                 task.agent().tasksOpen--;
             }
         }
         for (AgentRow agent : d.view.agents) {
             if (!agent.state.terminal()) {
-                d.move(agent, AgentState.CANCELLED, Map.of());
+                d.move(agent, AgentState.CANCELLED, new AgentPayload.Cancelled());
             }
         }
-        end(d, end, detail);
+        end(d, end, payload);
     }
 }

@@ -1,6 +1,8 @@
 package io.keelson.core.run;
 
+import io.keelson.core.lifecycle.EventType;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -12,8 +14,18 @@ import org.jspecify.annotations.Nullable;
  * @param attempt the run attempt
  * @param from the state left; null for events that tell of no transition
  * @param to the state entered; null likewise
- * @param detail further payload; values are strings, numbers, booleans or lists of strings
  */
 public record Event(UUID runId, long seq, int attempt, @Nullable UUID agentId, @Nullable UUID taskId,
-        @Nullable UUID stepId, String type, @Nullable String from, @Nullable String to, Map<String, Object> detail,
-        Actor actor, Instant at) {}
+        @Nullable UUID stepId, Payload payload, @Nullable String from, @Nullable String to, Actor actor, Instant at) {
+
+    public EventType type() {
+        return payload.type();
+    }
+
+    /** The payload's members by their names, for readers that do not look at types. */
+    public Map<String, Object> members() {
+        Map<String, Object> members = new LinkedHashMap<>();
+        payload.write(members::put);
+        return members;
+    }
+}

@@ -17,8 +17,6 @@ import io.keelson.core.policy.RetryReason;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,45 +43,41 @@ final class Failures {
         RetryDecision decision = new RetryDecision(ask ? Action.ESCALATE : Action.FAIL,
                 RetryReason.ATTEMPT_BUDGET_EXHAUSTED, Duration.ZERO, step.attempt, step.failures,
                 0, 0);
-        judge(d, step, error, decision, Map.of());
+        judge(d, step, error, decision, null);
     }
 
     private static void judge(Decision d, StepRow step, StepError error, RetryDecision decision,
-            Map<String, Object> spent) {
+            PayloadPart.@Nullable Spent spent) {
         remember(step, error);
-        Map<String, Object> detail = detail(error, decision);
-        detail.putAll(spent);
+        PayloadPart.Failure cause = PayloadPart.Failure.of(error, decision);
         switch (decision.action()) {
             case RETRY -> {
                 step.nextRunAt = d.now.plus(decision.delay());
-                d.move(step, StepState.AWAITING_RETRY, detail);
+                d.move(step, StepState.AWAITING_RETRY, new StepPayload.Retrying(cause, spent));
                 d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);
             }
             case ESCALATE -> {
                 step.nextRunAt = null;
-                d.move(step, StepState.AWAITING_RETRY, detail);
+                d.move(step, StepState.AWAITING_RETRY, new StepPayload.Retrying(cause, spent));
                 Tickets.failure(d, step.task(), step, error, decision.reason().wire());
             }
             case FAIL -> {
                 step.passedOver = passesOver(step);
-                if (step.passedOver) {
-                    detail.put("passed_over", true);
-                }
-                d.move(step, StepState.FAILED, detail);
+                d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, step.passedOver));
                 failed(d, step, error);
             }
             case ABORT -> {
-                d.move(step, StepState.FAILED, detail);
-                abort(d, decision.reason(), error);
+                d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, false));
+                abort(d, decision.reason(), step.task(), error);
             }
         }
     }
 
     /** A step that nobody held has failed for good: a rejected approval, an input that cannot be resolved. */
-    static void refused(Decision d, StepRow step, StepError error, Map<String, Object> detail) {
+    static void refused(Decision d, StepRow step, StepError error, StepPayload payload) {
         remember(step, error);
         step.passedOver = passesOver(step);
-        d.move(step, StepState.FAILED, detail);
+        d.move(step, StepState.FAILED, payload);
         failed(d, step, error);
     }
 
@@ -145,23 +139,23 @@ final class Failures {
         RetryDecision decision = decide(d, policy(d, task), error, task.attempt - task.forgiven, task.failures,
                 task.startedAt, known(d, task), task.id().getLeastSignificantBits() ^ task.failures);
         if (error.errorClass() == ErrorClass.INFRASTRUCTURE) {
-            d.note(task, null, "task_crashed", Map.of("error_code", error.code(), "error_message", error.message()));
+            d.note(task, new TaskPayload.Crashed(error.code(), error.message(), millis(d, task.begunAt), error.code()));
         }
         switch (decision.action()) {
-            case RETRY -> again(d, task, d.now.plus(decision.delay()), detail(error, decision));
+            case RETRY -> again(d, task, d.now.plus(decision.delay()), retrying(task, error, decision));
             case ESCALATE -> {
-                again(d, task, null, detail(error, decision));
+                again(d, task, null, retrying(task, error, decision));
                 Tickets.failure(d, task, null, error, decision.reason().wire());
             }
-            case FAIL -> Propagation.failed(d, task, error, detail(error, decision));
-            case ABORT -> abort(d, decision.reason(), error);
+            case FAIL -> Propagation.failed(d, task, error, PayloadPart.Failure.of(error, decision));
+            case ABORT -> abort(d, decision.reason(), task, error);
         }
     }
 
     /** @param when null parks it until a human has answered */
-    static void again(Decision d, TaskRow task, @Nullable Instant when, Map<String, Object> detail) {
+    static void again(Decision d, TaskRow task, @Nullable Instant when, TaskPayload payload) {
         task.nextRunAt = when;
-        d.move(task, TaskState.AWAITING_RETRY, detail);
+        d.move(task, TaskState.AWAITING_RETRY, payload);
         Lanes.free(d, task);
         if (when != null) {
             d.arm(TimerKind.TASK_RETRY, task.id(), when);
@@ -194,28 +188,29 @@ final class Failures {
         return FirstPlan.underWay(d) ? Escalation.OFF : d.run.policy().failures().escalation();
     }
 
-    private static Map<String, Object> detail(StepError error, RetryDecision decision) {
-        Map<String, Object> detail = new LinkedHashMap<>(Map.of("error_code", error.code(), "error_class",
-                error.errorClass().wire(), "error_message", error.message(), "reason", decision.reason().wire(),
-                "attempts", decision.attempts(), "failures", decision.failures(), "remaining_attempts",
-                decision.remainingAttempts(), "remaining_failures", decision.remainingFailures()));
-        if (decision.allowed()) {
-            detail.put("retry_after_seconds", decision.delay().toMillis() / 1000.0);
-        }
-        return detail;
+    private static TaskPayload retrying(TaskRow task, StepError error, RetryDecision decision) {
+        PayloadPart.Failure cause = PayloadPart.Failure.of(error, decision);
+        return task.state == TaskState.VERIFYING
+                ? new TaskPayload.VerificationFailed(task.verifierScore, error.message(), decision.remainingAttempts(),
+                        cause)
+                : new TaskPayload.Retrying(task.attempt + 1, decision.delay().toMillis() / 1000.0,
+                        error.errorClass() == ErrorClass.QUALITY ? "quality" : "infrastructure", cause);
     }
 
-    private static void abort(Decision d, RetryReason reason, StepError error) {
-        abort(d, reason.wire(), reason != RetryReason.INSUFFICIENT_CREDITS ? error
+    private static long millis(Decision d, @Nullable Instant since) {
+        return since == null ? 0 : Duration.between(since, d.now).toMillis();
+    }
+
+    private static void abort(Decision d, RetryReason reason, TaskRow task, StepError error) {
+        abort(d, reason.wire(), task, reason != RetryReason.INSUFFICIENT_CREDITS ? error
                 : new StepError("INSUFFICIENT_CREDITS", ErrorClass.PERMANENT,
                         "the workspace cannot pay for another try after: " + error.message()));
     }
 
     /** The run ends here and now, with everything in it. */
-    static void abort(Decision d, String reason, StepError error) {
+    static void abort(Decision d, String reason, @Nullable TaskRow failing, StepError error) {
         d.run.errorCode = error.code();
         d.run.errorMessage = error.message();
-        Endings.abandon(d, RunState.FAILED,
-                Map.of("error_code", error.code(), "error_message", error.message(), "reason", reason));
+        Endings.failAll(d, reason, failing, null, null);
     }
 }

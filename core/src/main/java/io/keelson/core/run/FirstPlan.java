@@ -5,7 +5,6 @@ import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation.Planned;
 import java.math.BigDecimal;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 
@@ -32,7 +31,7 @@ final class FirstPlan {
 
     /** {@code pending} → {@code planning}. */
     static void begin(Decision d) {
-        d.move(RunState.PLANNING, Map.of());
+        d.move(RunState.PLANNING, new RunPayload.PlanningStarted(null));
         Planning.recordAttempt(d, Credits.open(d.run));
         ask(d);
     }
@@ -56,26 +55,20 @@ final class FirstPlan {
         Planned.Terms terms = answer.terms();
         BigDecimal estimate = terms.budget().estimate(d.funds.prices());
         Credits.provideFor(d, estimate);
-        Map<String, Object> ready = new LinkedHashMap<>();
-        ready.put("task_count", answer.plan().tasks().size());
-        ready.put("plan_version", d.run.planVersion);
-        ready.put("estimated_cost", estimate.stripTrailingZeros().toPlainString());
-        if (terms.threshold() != null) {
-            ready.put("auto_approve_threshold", terms.threshold().stripTrailingZeros().toPlainString());
-        }
-        Planning.open(d, ready, terms.asks(estimate));
+        Planning.open(d, new RunPayload.PlanReady(answer.plan().tasks().size(), estimate.stripTrailingZeros(),
+                "planned", d.run.planVersion,
+                terms.threshold() == null ? null : terms.threshold().stripTrailingZeros()), terms.asks(estimate));
     }
 
     /** No plan came of it: another try while there are tries, or the run fails. */
     static void refused(Decision d, StepError error) {
         int tries = d.run.replans;
-        d.note(null, null, "run_planning_refused",
-                Map.of("number", tries, "error_code", error.code(), "error_message", error.message()));
+        d.note(new RunPayload.PlanningRefused(tries, error.code(), error.message()));
         if (tries < TRIES) {
             ask(d);
         } else {
             d.run.gate = RunRow.Gate.NONE;
-            Failures.abort(d, "planning_failed", new StepError(CODE, ErrorClass.QUALITY,
+            Failures.abort(d, "planning_failed", null, new StepError(CODE, ErrorClass.QUALITY,
                     "no plan came of " + tries + " tries; the last: " + error.message() + " (" + error.code() + ")"));
         }
     }

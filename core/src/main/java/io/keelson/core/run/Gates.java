@@ -7,9 +7,9 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -68,29 +68,28 @@ final class Gates {
     private static Reply acceptResult(Decision d, boolean approve, @Nullable String comment) {
         d.disarm(TimerKind.HUMAN, d.run.id());
         if (approve) {
-            d.note(null, null, "run_accepted", said("accepted_by", d.actor, comment));
+            d.note(new RunPayload.Accepted(d.actor.name(), comment));
             Endings.complete(d);
         } else {
             d.run.errorCode = "RESULT_REJECTED";
             d.run.errorMessage = comment == null ? "the result was rejected" : "the result was rejected: " + comment;
-            Endings.end(d, RunState.FAILED, Map.of("error_code", "RESULT_REJECTED", "error_message",
-                    d.run.errorMessage, "rejected_by", String.valueOf(d.actor.id())));
+            Endings.end(d, RunState.FAILED, Endings.failed(d, null, null, null, d.actor.name()));
         }
         return Reply.CHANGED;
     }
 
     private static Reply approvePlan(Decision d, @Nullable String comment) {
         d.disarm(TimerKind.HUMAN, d.run.id());
-        d.note(null, null, "run_approved", said("approved_by", d.actor, comment));
+        d.note(new RunPayload.Approved(d.actor.name(), List.of(), comment));
         Planning.run(d);
         return Reply.CHANGED;
     }
 
     private static Reply rejectPlan(Decision d, @Nullable String reason) {
-        d.note(null, null, "run_rejected", said("rejected_by", d.actor, reason));
+        d.note(new RunPayload.Rejected(d.actor.name(), reason));
         d.run.errorCode = "PLAN_REJECTED";
         d.run.errorMessage = reason == null ? "the plan was rejected" : "the plan was rejected: " + reason;
-        Endings.abandon(d, RunState.FAILED, Map.of("error_code", "PLAN_REJECTED"));
+        Endings.failAll(d, null, null, null, d.actor.name());
         return Reply.CHANGED;
     }
 
@@ -110,11 +109,12 @@ final class Gates {
             case WAITING_APPROVAL -> {
                 d.disarm(TimerKind.HUMAN, step.id());
                 if (approve) {
-                    Steps.succeed(d, step, approval(d.actor, comment), said("approved_by", d.actor, comment));
+                    Steps.succeed(d, step, approval(d.actor, comment),
+                            new StepPayload.Approved(d.actor.name(), comment));
                 } else {
                     StepError error = new StepError("APPROVAL_REJECTED", ErrorClass.HUMAN_REJECTION,
                             comment == null ? "rejected" : "rejected: " + comment);
-                    Failures.refused(d, step, error, said("rejected_by", d.actor, comment));
+                    Failures.refused(d, step, error, new StepPayload.Rejected(d.actor.name(), comment, error.code()));
                 }
                 yield Reply.CHANGED;
             }
@@ -135,15 +135,6 @@ final class Gates {
     private static String approval(Actor actor, @Nullable String comment) {
         return "{\"approved\":true,\"by\":" + (actor.id() == null ? "null" : JsonText.string(actor.id()))
                 + ",\"comment\":" + (comment == null ? "null" : JsonText.string(comment)) + "}";
-    }
-
-    static Map<String, Object> said(String who, Actor actor, @Nullable String comment) {
-        Map<String, Object> detail = new LinkedHashMap<>();
-        detail.put(who, String.valueOf(actor.id()));
-        if (comment != null) {
-            detail.put("comment", comment);
-        }
-        return detail;
     }
 
     static Reply evaluated(Decision d, Command.Evaluated command) {
@@ -171,7 +162,8 @@ final class Gates {
             return Reply.UNCHANGED;
         }
         switch (evaluation) {
-            case Evaluation.Skip skip -> Endings.skipped(d, task, Map.of("reason", "when"));
+            case Evaluation.Skip skip -> Endings.skipped(d, task,
+                    new TaskPayload.Skipped("its condition is not met", null, "when", null, null));
             case Evaluation.Proceed(List<String> items, _) when items == null -> Endings.queue(d, task);
             case Evaluation.Proceed(List<String> items, Map<Integer, Integer> generations) ->
                 fanOut(d, task, Objects.requireNonNull(items), generations);
@@ -198,8 +190,8 @@ final class Gates {
     }
 
     private static void breakGate(Decision d, TaskRow task, StepError error) {
-        d.move(task, TaskState.QUEUED, Map.of());
-        d.move(task, TaskState.ASSIGNED, Map.of());
+        d.move(task, TaskState.QUEUED, new TaskPayload.Queued(null));
+        d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, null));
         Propagation.failed(d, task, error);
     }
 
@@ -217,7 +209,11 @@ final class Gates {
             return Reply.CHANGED;
         }
         boolean approval = step.spec().kind() == StepKind.APPROVAL;
-        d.move(step, approval ? StepState.WAITING_APPROVAL : StepState.WAITING, Map.of());
+        if (approval) {
+            d.move(step, StepState.WAITING_APPROVAL, new StepPayload.ApprovalRequested());
+        } else {
+            d.move(step, StepState.WAITING, new StepPayload.Waiting());
+        }
         if (evaluation instanceof Evaluation.Awaits awaits) {
             Signals.await(d, step, awaits);
         } else if (evaluation instanceof Evaluation.Opened(String input, Duration delay, Instant until)) {
@@ -229,7 +225,8 @@ final class Gates {
                 d.arm(TimerKind.STEP_WAIT, step.id(), step.nextRunAt);
             }
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
-            Failures.refused(d, step, error, Map.of("error_code", error.code(), "reason", "non_retryable_error"));
+            Failures.refused(d, step, error, approval ? new StepPayload.Rejected(null, null, error.code())
+                    : new StepPayload.Failed(PayloadPart.Failure.of(error), null, null, false));
         } else {
             throw new IllegalArgumentException(evaluation.toString());
         }
@@ -268,7 +265,7 @@ final class Gates {
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
             d.run.errorCode = error.code();
             d.run.errorMessage = "the run's output: " + error.message();
-            Endings.end(d, RunState.FAILED, Map.of("error_code", error.code(), "error_message", error.message()));
+            Endings.end(d, RunState.FAILED, Endings.failed(d, null, null, null, null));
         } else {
             throw new IllegalArgumentException(evaluation.toString());
         }
@@ -318,7 +315,7 @@ final class Gates {
     }
 
     static Reply pause(Decision d, @Nullable String reason) {
-        d.move(RunState.PAUSED, said("paused_by", d.actor, reason));
+        d.move(RunState.PAUSED, new RunPayload.Paused(d.actor.name(), reason));
         if (d.run.gate == RunRow.Gate.ACCEPTANCE) {
             d.disarm(TimerKind.HUMAN, d.run.id());
         }
@@ -331,25 +328,33 @@ final class Gates {
     static void rest(Decision d) {
         for (AgentRow agent : d.view.agents) {
             if (!agent.state.terminal()) {
-                d.move(agent, AgentState.PAUSED, Map.of());
+                d.move(agent, AgentState.PAUSED, new AgentPayload.Paused());
             }
         }
         Lanes.withdraw(d);
     }
 
     static Reply resume(Decision d) {
+        return resume(d, Credits.hardLimit(d.run));
+    }
+
+    /** @param before the hard limit that the run had; null for none */
+    static Reply resume(Decision d, @Nullable BigDecimal before) {
         Watch.heldUp(d, d.run.stateSince);
         if (d.run.state == RunState.PAUSED) {
             Children.tellAll(d);
             Children.rested(d, d.run.stateSince);
         }
-        d.move(RunState.RESUMING, said("resumed_by", d.actor, null));
+        String by = d.actor.name();
+        d.move(RunState.RESUMING, d.run.state == RunState.BUDGET_EXCEEDED
+                ? new RunPayload.BudgetIncreased(before, Credits.hardLimit(d.run), by)
+                : new RunPayload.Resuming(by));
         for (AgentRow agent : d.view.agents) {
             if (agent.state == AgentState.PAUSED) {
-                d.move(agent, AgentState.PENDING, Map.of());
+                d.move(agent, AgentState.PENDING, new AgentPayload.Resumed());
             }
         }
-        d.move(RunState.RUNNING, Map.of());
+        d.move(RunState.RUNNING, new RunPayload.Resumed(by));
         if (!d.view.tickets.isEmpty()) {
             Tickets.hold(d);
             return Reply.CHANGED;

@@ -4,8 +4,6 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Amounts;
 import io.keelson.core.plan.StepKind;
 import java.math.BigDecimal;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,10 +86,11 @@ final class HardLimit {
     }
 
     /** A report's cost is charged: where it could not be collected, or others wait for what is used up, the run stops. */
-    static void afterCharge(Decision d, Map<String, Object> told) {
-        if (told.containsKey("uncollected")) {
+    static void afterCharge(Decision d, PayloadPart.@Nullable Spent spent) {
+        if (spent != null && spent.uncollected() != null) {
             notCollected(d);
-        } else if (told.containsKey("charged") && Credits.hardLimit(d.run) != null && !Children.open(d.view)
+        } else if (spent != null && spent.charged() != null && Credits.hardLimit(d.run) != null
+                && !Children.open(d.view)
                 && tooMuchIsQueued(d)) {
             stop(d, "the hard limit leaves nothing for the steps that wait");
         }
@@ -135,13 +134,9 @@ final class HardLimit {
     /** As in a pause, what is in flight may finish and is recorded. A run that is held up already stays as it is. */
     private static void stop(Decision d, String reason) {
         if (d.run.state == RunState.RUNNING) {
-            Map<String, Object> detail = new LinkedHashMap<>(Map.of("reason", reason, "charged",
-                    Credits.charged(d.run).toPlainString(), "uncollected", d.run.uncollected.toPlainString()));
-            BigDecimal limit = Credits.hardLimit(d.run);
-            if (limit != null) {
-                detail.put("hard_limit", limit.toPlainString());
-            }
-            d.move(RunState.BUDGET_EXCEEDED, detail);
+            BigDecimal charged = Credits.charged(d.run);
+            d.move(RunState.BUDGET_EXCEEDED, new RunPayload.BudgetExceeded(charged, Credits.hardLimit(d.run), reason,
+                    charged, d.run.uncollected));
             Gates.rest(d);
         }
     }

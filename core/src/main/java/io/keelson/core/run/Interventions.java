@@ -5,7 +5,6 @@ import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,7 @@ final class Interventions {
         if (task.terminal()) {
             return forbidden(task, "cancel");
         }
-        Endings.cancelled(d, List.of(task), why(d, "cancelled_by", command.reason()));
+        Endings.cancelled(d, List.of(task), new TaskPayload.Cancelled(d.actor.name(), why(command.reason())));
         return Reply.CHANGED;
     }
 
@@ -41,7 +40,7 @@ final class Interventions {
                             + agent.state.wire(), agent.state.wire(), List.of());
         }
         Endings.cancelled(d, d.view.tasks.values().stream().filter(task -> task.agent() == agent).toList(),
-                why(d, "cancelled_by", command.reason()));
+                new TaskPayload.Cancelled(d.actor.name(), why(command.reason())));
         return Reply.CHANGED;
     }
 
@@ -62,7 +61,7 @@ final class Interventions {
             task.nextRunAt = d.now;
             d.changes.touch(task);
             d.arm(TimerKind.TASK_RETRY, task.id(), d.now);
-            d.note(task, null, "task_retry_requested", why(d, "requested_by", null));
+            d.note(task, new TaskPayload.RetryRequested(d.actor.name(), why(null)));
             Levels.nextAttempt(d, task);
             return Reply.CHANGED;
         }
@@ -74,7 +73,7 @@ final class Interventions {
             step.nextRunAt = d.now;
             d.changes.touch(step);
             d.disarm(TimerKind.STEP_RETRY, step.id());
-            d.note(task, step, "step_retry_requested", why(d, "requested_by", null));
+            d.note(task, step, new StepPayload.RetryRequested(d.actor.name(), why(null)));
             Lanes.open(d, step, null);
         }
         return Reply.CHANGED;
@@ -89,18 +88,18 @@ final class Interventions {
             return Reply.UNCHANGED;
         }
         if (task.state == TaskState.QUEUED) {
-            d.move(task, TaskState.ASSIGNED, Map.of());
-            d.move(task, TaskState.RUNNING, Map.of("attempt_number", task.attempt));
+            d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, null));
+            d.move(task, TaskState.RUNNING, new TaskPayload.Started(task.attempt, null));
         }
         if (!Lifecycles.TASK.allows(task.state, TaskState.SKIPPED) || task.isGroup() && !task.children.isEmpty()) {
             return forbidden(task, "skip");
         }
-        Endings.skipped(d, task, why(d, "skipped_by", command.reason()));
+        Endings.skipped(d, task, new TaskPayload.Skipped(why(command.reason()), null, "request", d.actor.name(), null));
         return Reply.CHANGED;
     }
 
-    private static Map<String, Object> why(Decision d, String who, @Nullable String reason) {
-        return Gates.said(who, d.actor, Objects.requireNonNullElse(reason, "on request"));
+    private static String why(@Nullable String reason) {
+        return Objects.requireNonNullElse(reason, "on request");
     }
 
     private static Reply notFound() {

@@ -9,7 +9,6 @@ import io.keelson.core.run.Changes.QueueItem;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -81,7 +80,7 @@ final class Lanes {
     /** Brings an agent to {@code running}. */
     static void start(Decision d, AgentRow agent) {
         if (agent.state == AgentState.PENDING) {
-            d.move(agent, AgentState.RUNNING, Map.of());
+            d.move(agent, AgentState.RUNNING, new AgentPayload.Started());
         }
     }
 
@@ -192,7 +191,7 @@ final class Lanes {
             return;
         }
         if (step.spec().kind().engineOwned()) {
-            begin(d, step.task(), Map.of());
+            begin(d, step.task(), null);
             step.evaluating = true;
             d.evaluate(TimerKind.EVALUATE_STEP, step.id());
         } else if (HardLimit.holdsBack(d, step)) {
@@ -219,8 +218,9 @@ final class Lanes {
 
     /** Gives a step to a holder: a new epoch, and a new attempt when it follows a reported failure. */
     static void claim(Decision d, StepRow step, String holder) {
-        begin(d, step.task(), Map.of("worker", holder));
-        if (step.state != StepState.RUNNING) {
+        begin(d, step.task(), holder);
+        boolean again = step.state == StepState.RUNNING;
+        if (!again) {
             step.attempt++;
         }
         step.leaseEpoch++;
@@ -229,8 +229,8 @@ final class Lanes {
         step.queued = true;
         step.nextRunAt = null;
         d.run.quietSince = null;
-        d.move(step, StepState.RUNNING,
-                Map.of("attempt", step.attempt, "lease_epoch", step.leaseEpoch, "worker", holder));
+        d.move(step, StepState.RUNNING, again ? new StepPayload.Reclaimed(step.attempt, step.leaseEpoch, holder)
+                : new StepPayload.Started(step.attempt, step.leaseEpoch, holder));
         d.changes.started(d.run, step);
     }
 
@@ -245,10 +245,11 @@ final class Lanes {
         return item;
     }
 
-    private static void begin(Decision d, TaskRow task, Map<String, Object> detail) {
+    /** @param worker that takes its first step; null for the engine */
+    private static void begin(Decision d, TaskRow task, @Nullable String worker) {
         if (task.state == TaskState.QUEUED) {
-            d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, detail));
-            d.move(task, TaskState.RUNNING, Map.of("attempt_number", task.attempt));
+            d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, worker));
+            d.move(task, TaskState.RUNNING, new TaskPayload.Started(task.attempt, null));
             Watch.begun(d, task);
         }
     }

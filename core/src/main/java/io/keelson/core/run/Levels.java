@@ -73,18 +73,16 @@ final class Levels {
         agent.begunAt = null;
         RetryPolicy policy = d.run.policy().failures().level();
         Instant when = d.now.plus(policy.delay(agent.attempt, agent.id().getLeastSignificantBits() ^ agent.attempt));
-        Map<String, Object> detail = decision(d, agent.attempt, policy.maxAttempts(), when);
-        detail.put("attempt_number", ++agent.attempt);
-        detail.put("error_code", error.code());
-        detail.put("error_message", error.message());
+        PayloadPart.Schedule schedule = schedule(d, agent.attempt, policy.maxAttempts(), when);
+        AgentPayload payload = new AgentPayload.Retrying(++agent.attempt, error.code(), error.message(), schedule);
         agent.nextRunAt = when;
         if (agent.state == AgentState.PAUSED) {
             d.changes.touch(agent);
-            d.note(agent, "agent_retrying", detail);
+            d.note(agent, payload);
         } else {
-            d.move(agent, AgentState.PENDING, detail);
+            d.move(agent, AgentState.PENDING, payload);
         }
-        Map<TaskRow, TaskRow> anew = new HashMap<>();
+        Map<TaskRow, TaskRow> anew = new LinkedHashMap<>();
         for (TaskRow task : old) {
             if (task.group() == null) {
                 anew.put(task, Planning.respawn(d, task, Objects.requireNonNull(planned.get(task))));
@@ -95,17 +93,16 @@ final class Levels {
                 relink(d, task, anew);
             }
         }
+        anew.forEach((task, again) -> Planning.tell(d, again, task.id()));
         Tallies.forgetSuperseded(d.view);
         d.arm(TimerKind.AGENT_RETRY, agent.id(), when);
         Lanes.letOthers(d);
     }
 
-    /** What an event tells of a level's next attempt: every attempt of a level ends in one failure. */
-    private static Map<String, Object> decision(Decision d, int attempts, int most, Instant when) {
+    private static PayloadPart.Schedule schedule(Decision d, int attempts, int most, Instant when) {
         int left = most - attempts;
-        return new LinkedHashMap<>(Map.of("reason", RetryReason.RETRY_SCHEDULED.wire(), "retry_after_seconds",
-                Duration.between(d.now, when).toMillis() / 1000.0, "attempts", attempts, "failures", attempts,
-                "remaining_attempts", left, "remaining_failures", left));
+        return new PayloadPart.Schedule(RetryReason.RETRY_SCHEDULED.wire(),
+                Duration.between(d.now, when).toMillis() / 1000.0, attempts, attempts, left, left);
     }
 
     private static void relink(Decision d, TaskRow old, Map<TaskRow, TaskRow> anew) {
@@ -156,7 +153,7 @@ final class Levels {
     static void retryRun(Decision d) {
         RetryPolicy policy = d.run.policy().failures().level();
         Instant when = d.now.plus(policy.delay(d.run.attempt, d.run.id().getLeastSignificantBits() ^ d.run.attempt));
-        Planning.retry(d, when, decision(d, d.run.attempt, d.run.policy().maxAttempts(), when));
+        Planning.retry(d, when, schedule(d, d.run.attempt, d.run.policy().maxAttempts(), when));
     }
 
     /** The time of a run's next attempt has come. */
@@ -169,7 +166,7 @@ final class Levels {
         if (refusal == null) {
             Planning.begin(d, true, Planning.Kept.NOTHING);
         } else {
-            Failures.abort(d, refusal.code().toLowerCase(Locale.ROOT),
+            Failures.abort(d, refusal.code().toLowerCase(Locale.ROOT), null,
                     new StepError(refusal.code(), ErrorClass.PERMANENT, refusal.message()));
         }
     }

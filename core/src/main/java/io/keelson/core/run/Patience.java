@@ -8,7 +8,6 @@ import io.keelson.core.plan.HumanRules.OnTimeout;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
-import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Stream;
@@ -61,7 +60,7 @@ final class Patience {
         if (rules.onTimeout() != OnTimeout.REMIND) {
             return false;
         }
-        d.note(task, step, "human_reminded", Map.of("waits_for", "decision"));
+        d.note(task, step, new OtherPayload.HumanReminded("decision"));
         d.arm(TimerKind.HUMAN, subject, d.now.plus(rules.patience()));
         return true;
     }

@@ -39,7 +39,7 @@ final class Planning {
      * concurrency key stays {@code pending} until its turn has come.
      */
     static void begin(Decision d, boolean approved, Kept kept) {
-        d.move(RunState.PENDING, Map.of("credits_reserved", d.run.reserved.toPlainString()));
+        d.move(RunState.PENDING, new RunPayload.Queued(d.run.reserved));
         boolean missing = FirstPlan.missing(d);
         if (d.run.policy().concurrency() != null) {
             if (!missing) {
@@ -49,7 +49,7 @@ final class Planning {
         } else if (missing) {
             FirstPlan.begin(d);
         } else {
-            d.move(RunState.PLANNING, Map.of());
+            d.move(RunState.PLANNING, new RunPayload.PlanningStarted(null));
             spawnAll(d, kept);
             open(d, approved);
         }
@@ -60,7 +60,7 @@ final class Planning {
         if (FirstPlan.missing(d)) {
             FirstPlan.begin(d);
         } else {
-            d.move(RunState.PLANNING, Map.of());
+            d.move(RunState.PLANNING, new RunPayload.PlanningStarted(null));
             open(d, d.run.startedAt != null);
         }
     }
@@ -71,7 +71,9 @@ final class Planning {
     }
 
     private static void open(Decision d, boolean approved) {
-        open(d, Map.of("task_count", d.run.taskCount), d.run.policy().approvePlan() && !approved);
+        open(d, new RunPayload.PlanReady(d.run.taskCount,
+                d.run.policy().budget().estimate(d.funds.prices()).stripTrailingZeros(), "given", d.run.planVersion,
+                null), d.run.policy().approvePlan() && !approved);
     }
 
     /**
@@ -80,20 +82,20 @@ final class Planning {
      * @param ready what its event tells
      * @param asks whether a human is asked first
      */
-    static void open(Decision d, Map<String, Object> ready, boolean asks) {
+    static void open(Decision d, RunPayload.PlanReady ready, boolean asks) {
         if (asks) {
             d.move(RunState.AWAITING_APPROVAL, ready);
             d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
             recordAttempt(d, Credits.open(d.run));
         } else {
-            d.note(null, null, "run_plan_ready", ready);
+            d.note(ready);
             run(d);
         }
     }
 
     /** The plan's gate is open. */
     static void run(Decision d) {
-        d.move(RunState.RUNNING, Map.of());
+        d.move(RunState.RUNNING, new RunPayload.Started());
         recordAttempt(d, Credits.open(d.run));
         if (HardLimit.stopped(d)) {
             return;
@@ -105,21 +107,21 @@ final class Planning {
 
     /** A new attempt of a failed run: fresh rows; the old ones stay with the attempt that they belong to. */
     static void retry(Decision d, boolean fromStart) {
-        Kept kept = renew(d, fromStart, Map.of());
+        Kept kept = renew(d, fromStart, null);
         begin(d, d.run.startedAt != null, kept);
     }
 
     /**
      * A new attempt from the start, to begin at a later time.
      *
-     * @param why what its event tells of the decision
+     * @param schedule what its event tells of the decision
      */
-    static void retry(Decision d, Instant when, Map<String, Object> why) {
-        renew(d, true, why);
+    static void retry(Decision d, Instant when, PayloadPart.Schedule schedule) {
+        renew(d, true, schedule);
         d.arm(TimerKind.RUN_RETRY, d.run.id(), when);
     }
 
-    private static Kept renew(Decision d, boolean fromStart, Map<String, Object> why) {
+    private static Kept renew(Decision d, boolean fromStart, PayloadPart.@Nullable Schedule schedule) {
         Kept kept = fromStart ? Kept.NOTHING : new Kept(carried(d), generations(d));
         if (fromStart) {
             Proposals.withdraw(d);
@@ -144,10 +146,7 @@ final class Planning {
         d.run.activeSince = null;
         d.run.quietSince = null;
         d.view.forgetAttempt();
-        Map<String, Object> detail = new LinkedHashMap<>(why);
-        detail.put("attempt_number", d.run.attempt);
-        detail.put("carried", kept.carried().size());
-        d.move(RunState.RETRYING, detail);
+        d.move(RunState.RETRYING, new RunPayload.Retrying(d.run.attempt, kept.carried().size(), schedule));
         Children.anotherAttempt(d);
         return kept;
     }
@@ -189,6 +188,7 @@ final class Planning {
             byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, kept));
         }
         plan.tasks().forEach(spec -> link(d, spec, byKey));
+        plan.tasks().forEach(spec -> tell(d, Objects.requireNonNull(byKey.get(spec.id()))));
     }
 
     private static TaskRow spawnTask(Decision d, TaskSpec spec, AgentRow agent, int sequence, Kept kept) {
@@ -202,10 +202,22 @@ final class Planning {
             d.run.tasksCompleted++;
         }
         add(d, task);
-        d.note(task, null, carriedFrom == null ? "task_created" : "task_carried",
-                Map.of("task_type", spec.taskType(), "trigger_rule", spec.triggerRule().wire(), "depends_on",
-                        spec.dependsOn().stream().map(Dependency::task).toList()));
         return task;
+    }
+
+    /** Tells of a new task, whose links are made. */
+    static void tell(Decision d, TaskRow task) {
+        tell(d, task, null);
+    }
+
+    /** @param replaces the task in whose place it comes; null for none */
+    static void tell(Decision d, TaskRow task, @Nullable UUID replaces) {
+        String rule = task.spec().triggerRule().wire();
+        List<UUID> dependsOn = task.upstreams.stream().map(TaskRow::id).toList();
+        d.note(task, task.carriedFrom != null
+                ? new TaskPayload.Carried(task.spec().taskType(), rule, dependsOn)
+                : new TaskPayload.Created(task.spec().taskType(), rule, dependsOn, replaces,
+                        task.group() == null ? null : task.group().key()));
     }
 
     private static void link(Decision d, TaskSpec spec, Map<String, TaskRow> byKey) {
@@ -263,7 +275,7 @@ final class Planning {
         task.steps.clear();
     }
 
-    /** A new row in the place of a task that starts over with its agent; its links are the caller's to make. */
+    /** A new row in the place of a task that starts over with its agent; its links are the caller's to make and to tell. */
     static TaskRow respawn(Decision d, TaskRow old, List<StepSpec> planned) {
         TaskRow task = new TaskRow(d.ids.next(), old.key(), old.sequence(), old.spec(), old.agent(), null, -1, null);
         task.effectGeneration = old.effectGeneration;
@@ -273,8 +285,6 @@ final class Planning {
         if (!task.isGroup()) {
             addSteps(d, task, planned);
         }
-        d.note(task, null, "task_created", Map.of("task_type", task.spec().taskType(), "replaces",
-                old.id().toString()));
         return task;
     }
 
@@ -300,7 +310,7 @@ final class Planning {
                 .orElseGet(() -> spawnAgent(d, SystemTasks.AGENT));
         TaskRow task = new TaskRow(d.ids.next(), spec.id(), lastSequence(d) + 1, spec, agent, null, -1, null);
         add(d, task);
-        d.note(task, null, "task_created", Map.of("task_type", spec.taskType()));
+        tell(d, task);
         return task;
     }
 
@@ -335,6 +345,7 @@ final class Planning {
             byKey.put(spec.id(), spawnTask(d, spec, agent, ++sequence, kept));
         }
         missing.forEach(spec -> link(d, spec, byKey));
+        missing.forEach(spec -> tell(d, Objects.requireNonNull(byKey.get(spec.id()))));
     }
 
     /**
@@ -343,16 +354,16 @@ final class Planning {
      * @param generations effect generations of earlier children, by their items' indexes
      */
     static void fanOut(Decision d, TaskRow group, List<String> items, Map<Integer, Integer> generations) {
-        d.move(group, TaskState.QUEUED, Map.of());
-        d.move(group, TaskState.ASSIGNED, Map.of());
-        d.move(group, TaskState.RUNNING, Map.of("items", items.size()));
+        d.move(group, TaskState.QUEUED, new TaskPayload.Queued(null));
+        d.move(group, TaskState.ASSIGNED, AgentTurns.assigned(group, null));
+        d.move(group, TaskState.RUNNING, new TaskPayload.Started(group.attempt, items.size()));
         Lanes.start(d, group.agent());
         for (int i = 0; i < items.size(); i++) {
             TaskRow child = new TaskRow(d.ids.next(), group.key() + "[" + i + "]", group.sequence(), group.spec(),
                     group.agent(), group, i, items.get(i));
             child.effectGeneration = generations.getOrDefault(i, 1);
             add(d, child);
-            d.note(child, null, "task_created", Map.of("task_type", group.spec().taskType(), "group", group.key()));
+            tell(d, child);
         }
         for (TaskRow child : List.copyOf(group.children)) {
             Endings.queue(d, child);

@@ -4,14 +4,11 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
-import io.keelson.core.policy.RetryReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
@@ -24,7 +21,7 @@ final class Propagation {
     private Propagation() {}
 
     static void failed(Decision d, TaskRow task, StepError error) {
-        failed(d, task, error, told(error));
+        failed(d, task, error, PayloadPart.Failure.of(error));
     }
 
     /**
@@ -33,16 +30,18 @@ final class Propagation {
      *
      * @param told what its event tells: the error, and the decision where a policy was asked
      */
-    static void failed(Decision d, TaskRow task, StepError error, Map<String, Object> told) {
+    static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure told) {
         failed(d, task, error, told, d.run.policy().failures().agent());
     }
 
-    private static void failed(Decision d, TaskRow task, StepError error, Map<String, Object> told, FailureMode mode) {
+    private static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure told,
+            FailureMode mode) {
         TaskRow group = task.group() == null || task.group().terminal() ? null : task.group();
         boolean over = task == d.view.afterHook
                 || group != null && group.spec().policy().failureMode() == FailureMode.CONTINUE;
         List<TaskRow> ended = new ArrayList<>();
-        task.children.stream().filter(child -> !child.terminal()).forEach(child -> Endings.cancel(d, child, ended));
+        task.children.stream().filter(child -> !child.terminal())
+                .forEach(child -> Endings.cancel(d, child, because(d, task), ended));
         fail(d, task, error, told, over || !task.system() && mode == FailureMode.CONTINUE, ended);
         if (over) {
             Endings.ended(d, ended);
@@ -50,8 +49,8 @@ final class Propagation {
         }
         if (group != null) {
             group.children.stream().filter(child -> !child.terminal())
-                    .forEach(child -> Endings.cancel(d, child, ended));
-            fail(d, group, error, told(error), mode == FailureMode.CONTINUE, ended);
+                    .forEach(child -> Endings.cancel(d, child, because(d, task), ended));
+            fail(d, group, error, PayloadPart.Failure.of(error), mode == FailureMode.CONTINUE, ended);
         }
         if (SystemTasks.plans(task)) {
             task.passedOver = true;
@@ -91,7 +90,7 @@ final class Propagation {
         Set<TaskRow> kept = keptAfter(d, failed);
         for (TaskRow other : List.copyOf(d.view.tasks.values())) {
             if (!other.terminal() && !kept.contains(other) && (whole || other.agent() == agent)) {
-                Endings.cancel(d, other, ended);
+                Endings.cancel(d, other, because(d, failed), ended);
             }
         }
         Endings.ended(d, ended);
@@ -127,13 +126,13 @@ final class Propagation {
                 .ifPresent(begun -> {
                     TaskRow task = begun.group() == null ? begun : begun.group();
                     if (task.state == TaskState.QUEUED) {
-                        d.move(task, TaskState.ASSIGNED, Map.of());
+                        d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, null));
                     }
-                    failed(d, task, error, told(error), mode);
+                    failed(d, task, error, PayloadPart.Failure.of(error), mode);
                 });
     }
 
-    private static void fail(Decision d, TaskRow task, StepError error, Map<String, Object> told, boolean over,
+    private static void fail(Decision d, TaskRow task, StepError error, PayloadPart.Failure told, boolean over,
             List<TaskRow> ended) {
         task.errorCode = error.code();
         task.errorMessage = error.message();
@@ -141,21 +140,13 @@ final class Propagation {
         task.passedOver = over;
         Endings.cancelSteps(d, task);
         Endings.forget(d, task);
-        Map<String, Object> detail = new LinkedHashMap<>(told);
-        if (over) {
-            detail.put("passed_over", true);
-        }
-        d.move(task, TaskState.FAILED, detail);
+        d.move(task, TaskState.FAILED,
+                new TaskPayload.Failed(task.attempt, task.cost.stripTrailingZeros(), told, over));
         ended.add(task);
     }
 
-    private static Map<String, Object> told(StepError error) {
-        Map<String, Object> told = new LinkedHashMap<>(Map.of("error_code", error.code(), "error_class",
-                error.errorClass().wire(), "error_message", error.message()));
-        if (!error.errorClass().retryable()) {
-            told.put("reason", RetryReason.NON_RETRYABLE_ERROR.wire());
-        }
-        return told;
+    private static TaskPayload.Cancelled because(Decision d, TaskRow failed) {
+        return new TaskPayload.Cancelled(d.actor.name(), "task '" + failed.key() + "' failed");
     }
 
     /** What has just ended will be begun anew: it stands for nothing that waits. */

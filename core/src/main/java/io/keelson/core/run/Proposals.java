@@ -1,9 +1,8 @@
 package io.keelson.core.run;
 
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Proposals {
 
+    private enum End { ACCEPTED, REJECTED, WITHDRAWN }
+
     private Proposals() {}
 
     static void made(Decision d, StepRow step, List<NewProposal> proposals) {
@@ -21,8 +22,7 @@ final class Proposals {
             d.view.propose(proposal.id(), expires);
             d.changes.add(new Changes.Proposal(proposal, d.run.id(), d.run.workspaceId(), d.run.attempt,
                     step.task().id(), step.id(), d.now, expires));
-            d.note(step.task(), step, "proposal_created",
-                    Map.of("proposal_id", proposal.id().toString(), "title", proposal.title()));
+            d.note(step.task(), step, new OtherPayload.ProposalCreated(proposal.id(), proposal.title()));
         }
     }
 
@@ -35,23 +35,23 @@ final class Proposals {
         if (expires != null && !expires.isAfter(d.now)) {
             return new Reply.Rejected("PROPOSAL_NOT_PENDING", "the proposal has expired", "expired", List.of());
         }
-        close(d, id, command.accept() ? "accepted" : "rejected", command.comment());
+        close(d, id, command.accept() ? End.ACCEPTED : End.REJECTED, command.comment());
         return Reply.CHANGED;
     }
 
     /** Nobody wants the run any more, or it begins all over and will propose again. */
     static void withdraw(Decision d) {
-        List.copyOf(d.view.proposals.keySet()).forEach(id -> close(d, id, "withdrawn", null));
+        List.copyOf(d.view.proposals.keySet()).forEach(id -> close(d, id, End.WITHDRAWN, null));
     }
 
-    private static void close(Decision d, UUID id, String state, @Nullable String comment) {
+    private static void close(Decision d, UUID id, End end, @Nullable String comment) {
         d.view.proposals.remove(id);
-        String by = d.actor.id() == null ? d.actor.type() : d.actor.id();
-        d.changes.add(new Changes.ProposalEnd(id, state, by, comment, d.now));
-        Map<String, Object> detail = new LinkedHashMap<>(Map.of("proposal_id", id.toString(), state + "_by", by));
-        if (comment != null) {
-            detail.put("comment", comment);
-        }
-        d.note(null, null, "proposal_" + state, detail);
+        String by = d.actor.name();
+        d.changes.add(new Changes.ProposalEnd(id, end.name().toLowerCase(Locale.ROOT), by, comment, d.now));
+        d.note(switch (end) {
+            case ACCEPTED -> new OtherPayload.ProposalAccepted(id, by, comment);
+            case REJECTED -> new OtherPayload.ProposalRejected(id, by, comment);
+            case WITHDRAWN -> new OtherPayload.ProposalWithdrawn(id, by);
+        });
     }
 }

@@ -2,7 +2,6 @@ package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
-import java.util.Map;
 
 /** Counters against what they count (specification, failure §6 and reliability §2, I8). */
 final class Recount {
@@ -29,7 +28,7 @@ final class Recount {
 
     private static int right(Decision d, String counter, int was, int is) {
         if (was != is) {
-            d.note(null, null, "counter_corrected", Map.of("counter", counter, "was", was, "is", is));
+            d.note(new OtherPayload.CounterCorrected(counter, was, is));
         }
         return is;
     }

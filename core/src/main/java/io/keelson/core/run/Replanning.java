@@ -69,7 +69,7 @@ final class Replanning {
         }
         d.run.replans++;
         d.run.gate = Gate.REPLANNING;
-        d.note(null, null, "run_replanning", Map.of("number", d.run.replans, "reason", reason));
+        d.note(new RunPayload.Replanning(d.run.replans, reason));
         TaskRow task = Planning.addSystemTask(d, SystemTasks.planning(planner, d.run.replans));
         Endings.queue(d, task);
     }
@@ -125,8 +125,7 @@ final class Replanning {
             }
         }
         Tallies.forgetSuperseded(d.view);
-        d.note(null, null, "run_replanned", Map.of("plan_version", d.run.planVersion, "kept", kept.size(), "tasks",
-                answer.plan().tasks().size()));
+        d.note(new RunPayload.Replanned(d.run.planVersion, kept.size(), answer.plan().tasks().size()));
         Planning.spawnMissing(d, answer.plan(), generations);
         Lanes.letOthers(d);
         Endings.judgeAll(d);
@@ -167,7 +166,7 @@ final class Replanning {
             Endings.judgeAll(d);
             return;
         }
-        d.note(null, null, "run_replan_failed", Map.of("error_code", error.code(), "error_message", error.message()));
+        d.note(new RunPayload.ReplanFailed(error.code(), error.message()));
         if (possible(d)) {
             begin(d, "the last plan was no plan: " + error.message());
             return;

@@ -5,9 +5,7 @@ import io.keelson.core.policy.ErrorClass;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +39,7 @@ final class Signals {
             return new Reply.Rejected("TOO_MANY_SIGNALS", "a run takes " + MOST + " signals, and keeps " + MOST_KEPT
                     + " that no step has waited for", d.run.state.wire(), List.of());
         }
-        d.note(step == null ? null : step.task(), step, "signal_received", told(signal));
+        d.note(step == null ? null : step.task(), step, new OtherPayload.SignalReceived(signal.name(), signal.id()));
         d.changes.add(new Changes.NewSignal(d.run, signal, d.run.seq, d.actor, step == null ? null : step.id(), d.now));
         if (step == null) {
             d.view.add(signal);
@@ -79,7 +77,7 @@ final class Signals {
     private static void take(Decision d, StepRow step, Signal signal) {
         d.disarm(TimerKind.STEP_WAIT, step.id());
         step.awaited = null;
-        Steps.succeed(d, step, signal.payload(), told(signal));
+        Steps.succeed(d, step, signal.payload(), PayloadPart.Waited.signal(signal));
     }
 
     /** Nobody has sent it in time. */
@@ -87,19 +85,13 @@ final class Signals {
         Awaited awaited = Objects.requireNonNull(step.awaited);
         step.awaited = null;
         if (awaited.goesOn()) {
-            Steps.succeed(d, step, "null", Map.of("signal", awaited.signal(), "timed_out", true));
+            Steps.succeed(d, step, "null",
+                    new PayloadPart.Waited(awaited.signal(), null, true, null, null, null, null));
             return;
         }
         StepError error = new StepError("SIGNAL_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                 "the signal '" + awaited.signal() + "' did not come in time");
-        Failures.refused(d, step, error, Map.of("error_code", error.code(), "error_class", error.errorClass().wire(),
-                "error_message", error.message(), "signal", awaited.signal()));
-    }
-
-    private static Map<String, Object> told(Signal signal) {
-        Map<String, Object> told = new LinkedHashMap<>();
-        told.put("signal", signal.name());
-        told.put("signal_id", signal.id().toString());
-        return told;
+        Failures.refused(d, step, error, new StepPayload.Failed(PayloadPart.Failure.of(error), null,
+                new PayloadPart.Waited(awaited.signal(), null, false, null, null, null, null), false));
     }
 }

@@ -3,7 +3,6 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.RunState;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -21,12 +20,8 @@ final class Starts {
     }
 
     /** What the event of its making says. */
-    static Map<String, Object> told(NewRun run, @Nullable Instant later) {
-        Map<String, Object> detail = new LinkedHashMap<>(Map.of("name", run.name(), "trigger", run.trigger()));
-        if (later != null) {
-            detail.put("start_at", later.toString());
-        }
-        return detail;
+    static RunPayload created(NewRun run, @Nullable Instant later) {
+        return new RunPayload.Created(run.name(), run.goal(), Map.of(), "", run.trigger(), later);
     }
 
     static void at(Decision d, Instant when) {

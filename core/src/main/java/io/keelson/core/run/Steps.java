@@ -10,7 +10,6 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -59,7 +58,7 @@ final class Steps {
             return Reply.rejected(unreadable.code(), unreadable.message());
         }
         Recorded recorded = record(d, step, AgentTurns.yielded(step, command.result()), "completed", null);
-        d.move(step, StepState.COMPLETED, recorded.spent());
+        d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
         d.next = command.next();
         Verdict verdict = command.result().verdict();
         TurnAnswer.Calls calls = AgentTurns.calls(step, command.result());
@@ -105,9 +104,9 @@ final class Steps {
             return taken;
         }
         Recorded recorded = record(d, step, command.result(), "continued", null);
-        d.move(step, StepState.COMPLETED, recorded.spent());
-        d.move(task, TaskState.CONTINUING, Map.of("continuation_count", task.continuations + 1, "tokens_this_turn",
-                command.result().tokens()));
+        d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
+        d.move(task, TaskState.CONTINUING,
+                new TaskPayload.Continuing(task.continuations + 1, command.result().tokens()));
         if (!AgentTurns.another(d, task)) {
             return Reply.CHANGED;
         }
@@ -120,7 +119,7 @@ final class Steps {
     static void nextTurn(Decision d, TaskRow task) {
         d.disarm(TimerKind.TASK_CONTINUE, task.id());
         if (task.state == TaskState.CONTINUING && d.atWork()) {
-            d.move(task, TaskState.RUNNING, Map.of("continuation_count", task.continuations));
+            d.move(task, TaskState.RUNNING, new TaskPayload.Resumed(task.continuations));
             Lanes.open(d, task, null);
         }
     }
@@ -149,7 +148,7 @@ final class Steps {
         Lanes.close(d, step);
         step.deliveries--;
         d.changes.touch(step);
-        d.note(step.task(), step, "step_released", Map.of("lease_epoch", step.leaseEpoch));
+        d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch));
         Lanes.open(d, step, null);
         return Reply.CHANGED;
     }
@@ -160,8 +159,7 @@ final class Steps {
         if (step == null || !step.held() || step.leaseEpoch != command.epoch()) {
             return Reply.UNCHANGED;
         }
-        d.note(task, step, "step_lease_expired",
-                Map.of("lease_epoch", step.leaseEpoch, "worker", String.valueOf(step.holder)));
+        d.note(task, step, new StepPayload.LeaseExpired(step.leaseEpoch, String.valueOf(step.holder)));
         Lanes.close(d, step);
         d.changes.touch(step);
         if (step.deliveries >= d.run.policy().maxDeliveries()) {
@@ -190,7 +188,7 @@ final class Steps {
                     Children.late(d, step);
                 }
             } else {
-                succeed(d, step, "{\"waited\":true}", Map.of());
+                succeed(d, step, "{\"waited\":true}", new StepPayload.Completed(null, null));
             }
         }
     }
@@ -205,10 +203,15 @@ final class Steps {
     }
 
     /** The engine itself completes a step that nobody held: a wait, an approval. */
-    static void succeed(Decision d, StepRow step, String output, Map<String, Object> detail) {
+    static void succeed(Decision d, StepRow step, String output, PayloadPart.@Nullable Waited waited) {
+        succeed(d, step, output, new StepPayload.Completed(null, waited));
+    }
+
+    /** @param payload what is told of its end */
+    static void succeed(Decision d, StepRow step, String output, StepPayload payload) {
         d.changes.output(step, output);
         d.run.stepsCompleted++;
-        d.move(step, StepState.COMPLETED, detail);
+        d.move(step, StepState.COMPLETED, payload);
         advance(d, step.task(), null);
     }
 
@@ -250,7 +253,7 @@ final class Steps {
             d.disarm(TimerKind.EVALUATE_STEP, step.id());
         }
         Lanes.close(d, step);
-        d.move(step, StepState.CANCELLED, Map.of());
+        d.move(step, StepState.CANCELLED, new StepPayload.Cancelled());
     }
 
     /** Null when the epoch's holder may report; otherwise the answer for it (races 4–6: the epoch decides). */
@@ -274,9 +277,9 @@ final class Steps {
      *
      * @param holder who made it
      * @param cost of the try
-     * @param spent what its event tells of tokens and cost; empty when there is nothing to tell
+     * @param spent what its event tells of tokens and cost; null when there is nothing to tell
      */
-    record Recorded(String holder, BigDecimal cost, Map<String, Object> spent) {}
+    record Recorded(String holder, BigDecimal cost, PayloadPart.@Nullable Spent spent) {}
 
     /** Records a result under its epoch, charges its cost and takes the lane off its holder. */
     private static Recorded record(Decision d, StepRow step, Result result, String outcome,
@@ -289,8 +292,8 @@ final class Steps {
         step.tokens += result.tokens();
         step.cost = step.cost.add(cost.amount());
         TaskRow task = step.task();
-        Map<String, Object> spent = Credits.charge(d, step, result, cost);
-        if (!spent.isEmpty()) {
+        PayloadPart.Spent spent = Credits.charge(d, step, result, cost);
+        if (spent != null) {
             task.tokens += result.tokens();
             task.cost = task.cost.add(cost.amount());
             d.run.tokens += result.tokens();

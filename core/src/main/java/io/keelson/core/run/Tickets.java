@@ -8,9 +8,7 @@ import io.keelson.core.policy.RetryReason;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.core.run.TicketRow.Kind;
 import io.keelson.core.run.TicketRow.Severity;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -37,9 +35,9 @@ final class Tickets {
         d.changes.insert(d.run, ticket);
         d.arm(TimerKind.HUMAN, ticket.id(), d.now.plus(d.run.policy().humans().patience()));
         d.note(ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId()),
-                ticket.stepId() == null ? null : d.view.steps.get(ticket.stepId()), "escalation_opened",
-                Map.of("ticket_id", ticket.id().toString(), "kind", ticket.kind().wire(), "severity",
-                        ticket.severity().wire(), "reason", ticket.reason(), "message", ticket.message()));
+                ticket.stepId() == null ? null : d.view.steps.get(ticket.stepId()), new OtherPayload.EscalationOpened(
+                        ticket.id(), ticket.kind().wire(), ticket.severity().wire(), ticket.reason(),
+                        ticket.message()));
         hold(d);
     }
 
@@ -47,8 +45,7 @@ final class Tickets {
     static void hold(Decision d) {
         if (d.run.state == RunState.RUNNING && !d.view.tickets.isEmpty()) {
             TicketRow first = d.view.tickets.values().iterator().next();
-            d.move(RunState.ESCALATED, Map.of("ticket_id", first.id().toString(), "reason", first.reason(), "message",
-                    first.message()));
+            d.move(RunState.ESCALATED, new RunPayload.Escalated(first.id(), first.reason(), first.message()));
             Gates.rest(d);
         }
     }
@@ -64,15 +61,14 @@ final class Tickets {
 
     static void answer(Decision d, TicketRow ticket, Resolution resolution, @Nullable String comment) {
         close(d, ticket, resolution.wire(), comment);
-        String by = String.valueOf(d.actor.id());
         switch (resolution) {
             case RESUME -> resume(d, ticket);
             case SKIP -> skip(d, ticket);
             case FAIL -> {
                 d.run.errorCode = ticket.errorCode() == null ? "ESCALATION_FAILED" : ticket.errorCode();
                 d.run.errorMessage = comment == null ? ticket.message() : ticket.message() + " (" + comment + ")";
-                Endings.abandon(d, RunState.FAILED, Map.of("error_code", d.run.errorCode, "error_message",
-                        d.run.errorMessage, "failed_by", by));
+                Endings.failAll(d, ticket.reason(), ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId()),
+                        d.actor.name(), null);
             }
             case CANCEL -> Endings.cancelRun(d, comment);
         }
@@ -108,12 +104,13 @@ final class Tickets {
     private static void skip(Decision d, TicketRow ticket) {
         StepRow step = ticket.stepId() == null ? null : d.view.steps.get(ticket.stepId());
         TaskRow task = ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId());
-        Map<String, Object> detail = Map.of("reason", "ticket", "ticket_id", ticket.id().toString());
         if (step != null && step.state == StepState.AWAITING_RETRY) {
-            d.move(step, StepState.SKIPPED, detail);
+            d.move(step, StepState.SKIPPED, new StepPayload.Skipped("ticket", null, null, ticket.id()));
             Steps.advance(d, step.task(), null);
         } else if (step == null && task != null && task.state == TaskState.AWAITING_RETRY) {
-            Endings.skipped(d, task, detail);
+            Endings.skipped(d, task,
+                    new TaskPayload.Skipped("its ticket was answered so", null, "ticket", d.actor.name(),
+                            ticket.id()));
         } else if (ticket.kind() == Kind.REPLAN_APPROVAL) {
             Replanning.refused(d, new StepError("REPLAN_REJECTED", ErrorClass.HUMAN_REJECTION,
                     "the new plan was not wanted"));
@@ -126,8 +123,7 @@ final class Tickets {
             case REMIND -> {
                 ticket.severity = ticket.severity.raised();
                 d.changes.touch(d.run, ticket);
-                d.note(null, null, "escalation_reminded",
-                        Map.of("ticket_id", ticket.id().toString(), "severity", ticket.severity.wire()));
+                d.note(new OtherPayload.EscalationReminded(ticket.id(), ticket.severity.wire()));
                 d.arm(TimerKind.HUMAN, ticket.id(), d.now.plus(d.run.policy().humans().patience()));
             }
             case FAIL -> answer(d, ticket, Resolution.FAIL, "nobody answered in time");
@@ -150,18 +146,12 @@ final class Tickets {
 
     private static void close(Decision d, TicketRow ticket, String resolution, @Nullable String comment) {
         ticket.resolution = resolution;
-        ticket.resolvedBy = d.actor.id() == null ? d.actor.type() : d.actor.id();
+        ticket.resolvedBy = d.actor.name();
         ticket.comment = comment;
         ticket.resolvedAt = d.now;
         d.view.tickets.remove(ticket.id());
         d.changes.touch(d.run, ticket);
         d.disarm(TimerKind.HUMAN, ticket.id());
-        Map<String, Object> detail = new LinkedHashMap<>(
-                Map.of("ticket_id", ticket.id().toString(), "resolution", resolution, "resolved_by",
-                        ticket.resolvedBy));
-        if (comment != null) {
-            detail.put("comment", comment);
-        }
-        d.note(null, null, "escalation_resolved", detail);
+        d.note(new OtherPayload.EscalationResolved(ticket.id(), resolution, ticket.resolvedBy, comment));
     }
 }

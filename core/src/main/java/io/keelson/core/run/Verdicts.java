@@ -4,9 +4,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.DecideTask.Choice;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +20,8 @@ final class Verdicts {
             passed(d, task);
             return;
         }
-        d.move(task, TaskState.VERIFYING, Map.of("verifiers", verifiers.size()));
+        d.move(task, TaskState.VERIFYING,
+                new TaskPayload.OutputSubmitted(null, 0, task.tokens, verifiers.size()));
         int position = task.steps.isEmpty() ? 0 : task.steps.getLast().position();
         for (StepSpec spec : verifiers) {
             Planning.addStep(d, task, spec, ++position);
@@ -69,12 +68,11 @@ final class Verdicts {
 
     static void ask(Decision d, TaskRow task, String why, @Nullable String feedback) {
         Endings.cancelSteps(d, task);
-        Map<String, Object> detail = new LinkedHashMap<>(Map.of("reason", why, "gate", task.attempt));
         if (feedback != null) {
-            detail.put("feedback", feedback);
             task.errorMessage = feedback;
         }
-        d.move(task, TaskState.AWAITING_HUMAN, detail);
+        d.move(task, TaskState.AWAITING_HUMAN,
+                new TaskPayload.HumanReviewRequested(why, task.verifierScore, task.attempt, feedback));
         Lanes.free(d, task);
         d.arm(TimerKind.HUMAN, task.id(), d.now.plus(d.run.policy().humans().patience()));
     }
@@ -100,13 +98,12 @@ final class Verdicts {
                     task.state.wire(), List.of());
         }
         d.disarm(TimerKind.HUMAN, task.id());
-        String by = d.actor.id() == null ? d.actor.type() : d.actor.id();
-        task.verifiedBy = by;
+        task.verifiedBy = d.actor.name();
         task.effectGeneration += choice == Choice.APPROVE ? 0 : 1;
         switch (choice) {
             case APPROVE -> {
                 task.errorMessage = null;
-                Endings.completed(d, task, Gates.said("approved_by", d.actor, comment));
+                Endings.approved(d, task, comment);
             }
             case REJECT -> Propagation.failed(d, task, new StepError("OUTPUT_REJECTED", ErrorClass.HUMAN_REJECTION,
                     comment == null ? "a human rejected the output" : comment));
@@ -117,7 +114,7 @@ final class Verdicts {
                 task.errorMessage = why.message();
                 task.errorClass = why.errorClass().wire();
                 task.forgiven = task.attempt;
-                Failures.again(d, task, d.now, Gates.said("rejected_by", d.actor, comment));
+                Failures.again(d, task, d.now, new TaskPayload.HumanRejected(d.actor.name(), comment, 0));
                 Levels.nextAttempt(d, task);
             }
         }

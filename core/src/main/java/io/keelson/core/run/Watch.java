@@ -9,7 +9,6 @@ import io.keelson.core.policy.ErrorClass;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -125,7 +124,7 @@ final class Watch {
 
     private static void over(Decision d, Duration limit, String code, String message) {
         if (passed(d, d.run.stateSince, limit)) {
-            Failures.abort(d, "run_timeout", new StepError(code, ErrorClass.INFRASTRUCTURE, message));
+            Failures.abort(d, "run_timeout", null, new StepError(code, ErrorClass.INFRASTRUCTURE, message));
         }
     }
 
@@ -143,7 +142,7 @@ final class Watch {
 
     private static void running(Decision d, Timeouts t) {
         if (runTimeIsUp(d)) {
-            Failures.abort(d, "run_timeout", new StepError("RUN_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+            Failures.abort(d, "run_timeout", null, new StepError("RUN_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                     "the run was at work for longer than " + t.running().toSeconds() + " s"));
             return;
         }
@@ -184,15 +183,19 @@ final class Watch {
             Verdicts.missing(d, task, new StepError("VERIFY_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                     "no verdict within " + t.verify().toSeconds() + " s"));
         } else if (task.state == TaskState.ASSIGNED && passed(d, task.stateSince, t.assign())) {
-            d.note(task, null, "stall_detected", Map.of("state", task.state.wire()));
+            d.note(task, stalled(task, "requeued"));
             Lanes.leave(d, task);
             Endings.queue(d, task);
         } else if (task.state == TaskState.RUNNING && idle(task) && passed(d, task.stateSince, t.stall())) {
-            d.note(task, null, "stall_detected", Map.of("state", task.state.wire()));
+            d.note(task, stalled(task, "opened"));
             if (!Lanes.open(d, task, null)) {
                 Steps.finish(d, task);
             }
         }
+    }
+
+    private static OtherPayload stalled(TaskRow task, String action) {
+        return new OtherPayload.StallDetected("task", task.id(), task.state.wire(), task.stateSince, action);
     }
 
     /** True while a task's time does not count: it waits for a human, or for a time that its plan names. */
@@ -280,7 +283,7 @@ final class Watch {
         if (left.isPositive()) {
             d.arm(TimerKind.HEARTBEAT, d.run.id(), d.now.plus(left));
         } else {
-            Failures.abort(d, "heartbeat_lost", new StepError(Failures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
+            Failures.abort(d, "heartbeat_lost", null, new StepError(Failures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
                     "no worker of the run was heard of for "
                             + d.run.policy().timeouts().heartbeat().toSeconds() + " s"));
         }

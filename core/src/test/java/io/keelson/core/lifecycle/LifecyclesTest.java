@@ -146,7 +146,7 @@ class LifecyclesTest {
     void everyEdgeNamesItsCauseAndItsEvent(Lifecycle<?> lifecycle) {
         assertThat(lifecycle.edges()).allSatisfy(edge -> {
             assertThat(edge.by()).isNotBlank();
-            assertThat(edge.event()).matches(lifecycle.entity() + "_[a-z_]+");
+            assertThat(edge.event().wire()).matches(lifecycle.entity() + "_[a-z_]+");
         });
     }
 
@@ -173,7 +173,7 @@ class LifecyclesTest {
 
     @Test
     void anEdgeNamedTwiceIsABug() {
-        Edge<AgentState> edge = new Edge<>(AgentState.PENDING, AgentState.RUNNING, "x", "agent_x");
+        Edge<AgentState> edge = new Edge<>(AgentState.PENDING, AgentState.RUNNING, "x", EventType.AGENT_STARTED);
         assertThatThrownBy(() -> new Lifecycle<>("agent", AgentState.class, AgentState.PENDING, List.of(edge, edge)))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("twice");
     }

@@ -5,6 +5,7 @@ import static io.keelson.core.run.Plans.task;
 import static io.keelson.core.run.Rules.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
@@ -171,8 +172,10 @@ class AgentTurnsTest {
     @Test
     void theAssignmentIsExplained() {
         world.claim("a");
-        assertThat(world.events.stream().filter(event -> event.type().equals("task_assigned")).findFirst().orElseThrow()
-                .detail()).containsEntry("agent", "ann").containsEntry("agent_id", 7).containsEntry("model", "large")
+        assertThat(
+                world.events.stream().filter(event -> event.type() == EventType.TASK_ASSIGNED).findFirst().orElseThrow()
+                        .members())
+                .containsEntry("agent", "ann").containsEntry("agent_id", 7).containsEntry("model", "large")
                 .containsEntry("candidates", List.of("ann 1000"));
     }
 }

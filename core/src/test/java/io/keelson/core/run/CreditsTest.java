@@ -104,7 +104,7 @@ class CreditsTest extends OneWorkspace {
             assertThat(bank.ledger()).filteredOn(t -> t.kind() == Kind.CHARGE).extracting(Transfer::key)
                     .containsExactly(step.id() + "/1", step.id() + "/2");
             assertThat(booked(Kind.CHARGE)).containsExactly("0.100000", "0.200000");
-            assertThat(world.last("step_completed").detail()).containsEntry("cost", "0.200000")
+            assertThat(world.last("step_completed").members()).containsEntry("cost", "0.200000")
                     .containsEntry("charged", "0.200000");
         }
 
@@ -162,7 +162,7 @@ class CreditsTest extends OneWorkspace {
             World world = run("10", RunPolicy.DEFAULT, steps(2));
             step(world, "1.25");
             assertThat(booked(Kind.RESERVE)).containsExactly("1.000000", "1.000000");
-            assertThat(world.last("run_credits_extended").detail()).containsEntry("amount", "1.000000");
+            assertThat(world.last("run_credits_extended").members()).containsEntry("amount", "1.000000");
             step(world, "3");
             assertThat(booked(Kind.RESERVE)).containsExactly("1.000000", "1.000000", "2.250000");
             assertThat(world.state()).isEqualTo(RunState.COMPLETED);
@@ -184,7 +184,7 @@ class CreditsTest extends OneWorkspace {
             assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
             assertThat(booked(Kind.RESERVE)).containsExactly("1.000000", "0.200000");
             assertThat(booked(Kind.CHARGE)).containsExactly("1.200000");
-            assertThat(world.last("step_completed").detail()).containsEntry("cost", "1.250000")
+            assertThat(world.last("step_completed").members()).containsEntry("cost", "1.250000")
                     .containsEntry("charged", "1.200000").containsEntry("uncollected", "0.050000");
             assertThat(world.view.run().uncollected()).isEqualTo(usd("0.05"));
             assertThat(world.queue).isEmpty();
@@ -212,8 +212,8 @@ class CreditsTest extends OneWorkspace {
 
             assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
             assertThat(world.queue).isEmpty();
-            assertThat(world.last("run_budget_exceeded").detail())
-                    .isEqualTo(straight.last("run_budget_exceeded").detail());
+            assertThat(world.last("run_budget_exceeded").members())
+                    .isEqualTo(straight.last("run_budget_exceeded").members());
             assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code())
                     .isEqualTo("INSUFFICIENT_CREDITS");
             bank.grant(World.WORKSPACE, usd("1"));
@@ -306,7 +306,7 @@ class CreditsTest extends OneWorkspace {
             assertThat(bank.ledger().getLast().key()).isEqualTo(world.id() + "/1/settle");
             assertThat(booked(Kind.REFUND)).containsExactly(usd(refunded).toPlainString());
             assertThat(available()).isEqualTo(usd("9.8"));
-            assertThat(world.events.getLast().detail()).containsEntry("credits_charged", "0.200000")
+            assertThat(world.events.getLast().members()).containsEntry("credits_charged", "0.200000")
                     .containsEntry("credits_refunded", "0.800000");
         }
 
@@ -327,7 +327,7 @@ class CreditsTest extends OneWorkspace {
             fail(world, "0.7");
             assertThat(world.state()).isEqualTo(RunState.FAILED);
             assertThat(world.view.run().errorCode()).isEqualTo("INSUFFICIENT_CREDITS");
-            assertThat(world.last("step_failed").detail()).containsEntry("reason", "insufficient_credits");
+            assertThat(world.last("step_failed").members()).containsEntry("reason", "insufficient_credits");
         }
 
         @Test

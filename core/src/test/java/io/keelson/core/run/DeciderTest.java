@@ -5,6 +5,7 @@ import static io.keelson.core.run.Plans.task;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
@@ -148,8 +149,8 @@ class DeciderTest extends OneRun {
         assertThat(last.attempt()).isEqualTo(3);
         world.fail(last, ErrorClass.INFRASTRUCTURE);
         assertThat(world.state()).isEqualTo(RunState.FAILED);
-        assertThat(world.events).anyMatch(e -> e.type().equals("step_failed")
-                && "attempt_budget_exhausted".equals(e.detail().get("reason")));
+        assertThat(world.events).anyMatch(e -> e.type() == EventType.STEP_FAILED
+                && "attempt_budget_exhausted".equals(e.members().get("reason")));
     }
 
     @Test

@@ -55,7 +55,7 @@ class EscalationTest {
         assertThat(world.queue.values()).as("nothing new is dispatched").allMatch(item -> item.holder() != null);
         world.complete(inFlight);
         assertThat(world.step("b", "s1").state()).as("what is in flight is recorded").isEqualTo(StepState.COMPLETED);
-        assertThat(world.last("step_retrying").detail()).containsEntry("reason", "attempt_budget_exhausted")
+        assertThat(world.last("step_retrying").members()).containsEntry("reason", "attempt_budget_exhausted")
                 .doesNotContainKey("retry_after_seconds");
     }
 
@@ -103,7 +103,7 @@ class EscalationTest {
         world.resolve(world.ticket(), Resolution.RESUME);
         assertThat(world.step("a", "s1").failures()).isZero();
         world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);
-        assertThat(world.last("step_retrying").detail()).containsEntry("reason", "retry_scheduled")
+        assertThat(world.last("step_retrying").members()).containsEntry("reason", "retry_scheduled")
                 .containsEntry("attempts", 1).containsEntry("failures", 1).containsEntry("remaining_attempts", 2);
         assertThat(world.step("a", "s1").attempt()).as("the attempt itself never falls").isEqualTo(4);
     }
@@ -116,7 +116,7 @@ class EscalationTest {
         assertThat(world.ticket().reason()).isEqualTo("retry_time_exhausted");
         world.resolve(world.ticket(), Resolution.RESUME);
         world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);
-        assertThat(world.last("step_retrying").detail()).containsEntry("reason", "retry_scheduled");
+        assertThat(world.last("step_retrying").members()).containsEntry("reason", "retry_scheduled");
     }
 
     @Test

@@ -93,7 +93,7 @@ class FailureModesTest {
         world = World.start(rules().run(FailureMode.CONTINUE).agent(FailureMode.CONTINUE).policy(), plan(
                 task("a").mode(FailureMode.CONTINUE), task("b").agent("y")));
         world.playOut(ErrorClass.PERMANENT, "a");
-        assertThat(world.last("step_failed").detail()).containsEntry("passed_over", true);
+        assertThat(world.last("step_failed").members()).containsEntry("passed_over", true);
         assertThat(world.task("a").state()).as("all its steps were passed over").isEqualTo(TaskState.SKIPPED);
         assertThat(world.view.agents().getFirst().state()).isEqualTo(AgentState.SKIPPED);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
@@ -320,6 +320,6 @@ class FailureModesTest {
         assertThat(world.view.agents()).allMatch(each -> each.state() == AgentState.CANCELLED);
         assertThat(world.events.subList((int) before, world.events.size())).extracting(Event::at).containsOnly(
                 world.now);
-        assertThat(world.last("run_failed").detail()).containsEntry("reason", "run_timeout");
+        assertThat(world.last("run_failed").members()).containsEntry("reason", "run_timeout");
     }
 }

@@ -55,7 +55,7 @@ class FirstPlanTest {
         world.complete(world.claim(".planning-1"));
         answer(always, threshold, estimate);
         assertThat(world.state()).isEqualTo(asks ? RunState.AWAITING_APPROVAL : RunState.RUNNING);
-        assertThat(world.last("run_plan_ready").detail()).containsEntry("estimated_cost",
+        assertThat(world.last("run_plan_ready").members()).containsEntry("estimated_cost",
                 new BigDecimal(estimate).toPlainString());
         if (asks) {
             assertThat(world.task("a").state()).isEqualTo(TaskState.PENDING);

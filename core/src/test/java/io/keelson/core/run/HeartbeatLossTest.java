@@ -44,7 +44,7 @@ class HeartbeatLossTest {
         world.deliver(TimerKind.HEARTBEAT, world.id());
         assertThat(world.state()).isEqualTo(RunState.FAILED);
         assertThat(world.view.run().errorCode()).isEqualTo("WORKER_HEARTBEAT_TIMEOUT");
-        assertThat(world.last("run_failed").detail()).containsEntry("reason", "heartbeat_lost");
+        assertThat(world.last("run_failed").members()).containsEntry("reason", "heartbeat_lost");
     }
 
     @Test

@@ -65,7 +65,7 @@ class HumanGatesTest {
         world = gate.reached(OnTimeout.REMIND);
         world.done(new Command.Approve(world.id(), "fine", World.WHO));
         assertThat(world.state().wire()).isEqualTo(state);
-        assertThat(world.events.stream().filter(event -> event.detail().containsValue("fine")))
+        assertThat(world.events.stream().filter(event -> event.members().containsValue("fine")))
                 .as("audited once, with who and when").singleElement()
                 .satisfies(event -> assertThat(event.actor()).isEqualTo(World.WHO));
         assertThat(world.timers.keySet()).noneMatch(key -> key.kind() == TimerKind.HUMAN);

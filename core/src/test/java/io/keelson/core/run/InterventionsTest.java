@@ -55,7 +55,7 @@ class InterventionsTest {
         assertThat(step.state()).isEqualTo(StepState.CANCELLED);
         assertThat(world.taskStates()).containsEntry("a", TaskState.CANCELLED).containsEntry("needs", TaskState.SKIPPED)
                 .containsEntry("anyway", TaskState.QUEUED);
-        assertThat(world.last("task_cancelled").detail()).containsEntry("cancelled_by", "ann");
+        assertThat(world.last("task_cancelled").members()).containsEntry("cancelled_by", "ann");
         assertThat(world.send(cancel("a"))).isEqualTo(Reply.UNCHANGED);
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
@@ -109,7 +109,7 @@ class InterventionsTest {
         world.done(retry("a"));
         assertThat(world.claim("a").attempt()).isEqualTo(2);
         assertThat(world.timers.keySet()).noneMatch(key -> key.kind() == TimerKind.STEP_RETRY);
-        assertThat(world.last("step_retry_requested").detail()).containsEntry("requested_by", "ann");
+        assertThat(world.last("step_retry_requested").members()).containsEntry("requested_by", "ann");
     }
 
     @Test

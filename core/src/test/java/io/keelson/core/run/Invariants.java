@@ -158,7 +158,7 @@ final class Invariants {
                         : event.taskId() != null ? Lifecycles.TASK
                                 : event.agentId() != null ? Lifecycles.AGENT : Lifecycles.RUN;
                 assertThat(lifecycle.edges()).anyMatch(edge -> wire(edge.from()).equals(event.from())
-                        && wire(edge.to()).equals(event.to()) && edge.event().equals(event.type()));
+                        && wire(edge.to()).equals(event.to()) && edge.event() == event.type());
                 Object entity = Arrays.asList(event.attempt(), event.agentId(), event.taskId(), event.stepId());
                 world.events.stream().filter(e -> e.to() != null && e.seq() < event.seq())
                         .filter(e -> event.taskId() == null && event.agentId() == null

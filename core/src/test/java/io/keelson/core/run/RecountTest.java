@@ -31,7 +31,7 @@ class RecountTest {
         run.stepsCompleted = 13;
         world.watchUntil(world.now.plus(Duration.ofMinutes(2)));
         Map<Object, Object> corrected = world.events("counter_corrected").stream()
-                .collect(Collectors.toMap(e -> e.detail().get("counter"), e -> e.detail().get("is")));
+                .collect(Collectors.toMap(e -> e.members().get("counter"), e -> e.members().get("is")));
         assertThat(corrected).isEqualTo(Map.of("agent_count", 1, "task_count", 3, "tasks_completed", 0, "tasks_failed",
                 1, "tasks_skipped", 1, "steps_total", 4, "steps_completed", 1));
         world.watchUntil(world.now.plus(Duration.ofMinutes(20)));

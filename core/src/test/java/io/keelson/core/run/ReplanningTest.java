@@ -93,7 +93,7 @@ class ReplanningTest {
         assertThat(inFlight.task().superseded()).isTrue();
         assertThat(inFlight.task().state()).isEqualTo(TaskState.CANCELLED);
         assertThat(world.view.run().planVersion()).isEqualTo(2);
-        assertThat(world.last("run_replanned").detail()).containsEntry("plan_version", 2);
+        assertThat(world.last("run_replanned").members()).containsEntry("plan_version", 2);
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(world.view.run().errorCode()).isNull();
@@ -127,7 +127,7 @@ class ReplanningTest {
     void aHumanMayAsk() {
         world = World.start(rules().planner().policy(), plan(task("a")));
         world.done(new Command.Replan(world.id(), "the wind has turned", World.WHO));
-        assertThat(world.last("run_replanning").detail()).containsEntry("reason", "the wind has turned");
+        assertThat(world.last("run_replanning").members()).containsEntry("reason", "the wind has turned");
         assertThat(world.last("run_replanning").actor()).isEqualTo(World.WHO);
         assertThat(world.send(new Command.Replan(world.id(), null, World.WHO))).isEqualTo(Reply.UNCHANGED);
     }
@@ -174,9 +174,9 @@ class ReplanningTest {
         failed("a");
         world.complete(world.claim(".plan-1"));
         answer(new Evaluation.Broken(CYCLE));
-        assertThat(world.last("run_replan_failed").detail()).containsEntry("error_code", "DEPENDENCY_CYCLE")
+        assertThat(world.last("run_replan_failed").members()).containsEntry("error_code", "DEPENDENCY_CYCLE")
                 .containsEntry("error_message", "a → b → a");
-        assertThat(world.last("run_replanning").detail()).containsEntry("number", 2);
+        assertThat(world.last("run_replanning").members()).containsEntry("number", 2);
         world.complete(world.claim(".plan-2"));
         answer(new Evaluation.Broken(CYCLE));
         assertThat(world.state()).isEqualTo(RunState.FAILED);
@@ -238,7 +238,7 @@ class ReplanningTest {
         assertThat(world.state().wire()).isEqualTo(state);
         assertThat(world.view.run().planVersion()).isEqualTo(version);
         if (answer == Resolution.SKIP) {
-            assertThat(world.last("run_replan_failed").detail()).containsEntry("error_code", "REPLAN_REJECTED");
+            assertThat(world.last("run_replan_failed").members()).containsEntry("error_code", "REPLAN_REJECTED");
             assertThat(world.task(".plan-2").state()).isEqualTo(TaskState.QUEUED);
         }
     }

@@ -5,6 +5,7 @@ import static io.keelson.core.run.Plans.task;
 import static io.keelson.core.run.Rules.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.RunPolicy;
@@ -35,7 +36,7 @@ class RetryRowsTest {
     void taskLevelThreeAttemptsFromTenSeconds() {
         World world = play(task("a").retry(Plans.ONCE).step("t", StepKind.TURN));
         assertThat(delays(world, "task_retrying")).containsExactly(10.0, 20.0);
-        assertThat(world.last("task_failed").detail()).containsEntry("reason", "attempt_budget_exhausted");
+        assertThat(world.last("task_failed").members()).containsEntry("reason", "attempt_budget_exhausted");
         assertThat(world.view.run().taskCount).isEqualTo(1);
         assertThat(world.task("a").attempt()).isEqualTo(3);
     }
@@ -48,7 +49,7 @@ class RetryRowsTest {
         assertThat(delays).hasSize(2);
         assertThat(delays.get(0)).isBetween(0.09, 0.11);
         assertThat(delays.get(1)).isBetween(0.18, 0.22);
-        assertThat(world.last("agent_retrying").detail()).containsEntry("reason", "retry_scheduled")
+        assertThat(world.last("agent_retrying").members()).containsEntry("reason", "retry_scheduled")
                 .containsEntry("attempts", 2).containsEntry("failures", 2).containsEntry("remaining_attempts", 1)
                 .containsEntry("remaining_failures", 1);
     }
@@ -61,7 +62,7 @@ class RetryRowsTest {
         assertThat(delays).hasSize(2);
         assertThat(delays.get(0)).isBetween(0.09, 0.11);
         assertThat(delays.get(1)).isBetween(0.18, 0.22);
-        assertThat(world.last("run_retrying").detail()).containsEntry("reason", "retry_scheduled")
+        assertThat(world.last("run_retrying").members()).containsEntry("reason", "retry_scheduled")
                 .containsEntry("attempts", 2).containsEntry("failures", 2).containsEntry("remaining_attempts", 1)
                 .containsEntry("remaining_failures", 1);
         assertThat(world.view.run().attempt()).isEqualTo(3);
@@ -88,7 +89,7 @@ class RetryRowsTest {
                 .retry(new RetryPolicy(5, 2, Duration.ofSeconds(2), Duration.ofSeconds(30), 2, 0)).steps(1));
         assertThat(reasons(world)).containsExactly("step_retrying retry_scheduled",
                 "step_failed failure_budget_exhausted");
-        assertThat(world.last("step_failed").detail()).containsEntry("attempts", 2).containsEntry("failures", 2)
+        assertThat(world.last("step_failed").members()).containsEntry("attempts", 2).containsEntry("failures", 2)
                 .containsEntry("remaining_attempts", 3).containsEntry("remaining_failures", 0);
     }
 
@@ -118,7 +119,7 @@ class RetryRowsTest {
         StepRow step = world.claim("a");
         world.outage(Duration.ofHours(8));
         world.fail(step, ErrorClass.INFRASTRUCTURE);
-        assertThat(world.last("step_retrying").detail()).containsEntry("reason", "retry_scheduled");
+        assertThat(world.last("step_retrying").members()).containsEntry("reason", "retry_scheduled");
     }
 
     @Test
@@ -129,7 +130,7 @@ class RetryRowsTest {
             world.done(new Command.Release(world.id(), step.id(), step.leaseEpoch(), World.WHO));
         }
         world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);
-        assertThat(world.last("step_retrying").detail()).containsEntry("attempts", 1).containsEntry("failures", 1);
+        assertThat(world.last("step_retrying").members()).containsEntry("attempts", 1).containsEntry("failures", 1);
     }
 
     @Test
@@ -150,14 +151,14 @@ class RetryRowsTest {
         assertThat(world.events("step_started")).hasSize(1);
         assertThat(world.state()).isEqualTo(RunState.FAILED);
         assertThat(world.view.run().attempt()).isEqualTo(1);
-        assertThat(world.last("step_failed").detail()).containsEntry("reason", "non_retryable_error");
-        assertThat(world.last("task_failed").detail()).containsEntry("reason", "non_retryable_error");
+        assertThat(world.last("step_failed").members()).containsEntry("reason", "non_retryable_error");
+        assertThat(world.last("task_failed").members()).containsEntry("reason", "non_retryable_error");
     }
 
     @Test
     void theTasksDecisionStandsInItsLastEvent() {
         World world = play(task("a").retry(Plans.ONCE).step("t", StepKind.TURN));
-        assertThat(world.last("task_failed").detail()).containsAllEntriesOf(Map.of("attempts", 3, "failures", 3,
+        assertThat(world.last("task_failed").members()).containsAllEntriesOf(Map.of("attempts", 3, "failures", 3,
                 "remaining_attempts", 0, "remaining_failures", 0, "error_code", "BROKEN"));
         assertThat(world.task("a").state()).isEqualTo(TaskState.FAILED);
     }
@@ -175,11 +176,12 @@ class RetryRowsTest {
     }
 
     private static List<String> reasons(World world) {
-        return world.events.stream().filter(event -> event.type().equals("step_retrying")
-                || event.type().equals("step_failed")).map(e -> e.type() + " " + e.detail().get("reason")).toList();
+        return world.events.stream().filter(event -> event.type() == EventType.STEP_RETRYING
+                || event.type() == EventType.STEP_FAILED).map(e -> e.type().wire() + " " + e.members().get("reason"))
+                .toList();
     }
 
     private static List<Double> delays(World world, String type) {
-        return world.events(type).stream().map(event -> (Double) event.detail().get("retry_after_seconds")).toList();
+        return world.events(type).stream().map(event -> (Double) event.members().get("retry_after_seconds")).toList();
     }
 }

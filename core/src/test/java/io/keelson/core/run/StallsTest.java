@@ -41,7 +41,7 @@ class StallsTest {
         assertThat(task.state()).isEqualTo(TaskState.ASSIGNED);
         world.watchUntil(world.now.plusMillis(1));
         assertThat(task.state()).isEqualTo(TaskState.QUEUED);
-        assertThat(world.last("stall_detected").detail()).containsEntry("state", "assigned");
+        assertThat(world.last("stall_detected").members()).containsEntry("stalled_state", "assigned");
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }

@@ -117,7 +117,7 @@ class TimeoutsTest {
     private void assertFailed(String code) {
         assertThat(world.state()).isEqualTo(RunState.FAILED);
         assertThat(world.view.run().errorCode()).isEqualTo(code);
-        assertThat(world.last("run_failed").detail()).containsEntry("reason", "run_timeout");
+        assertThat(world.last("run_failed").members()).containsEntry("reason", "run_timeout");
     }
 
     @Test
@@ -166,7 +166,7 @@ class TimeoutsTest {
         assertThat(world.task("a").state()).isEqualTo(TaskState.AWAITING_RETRY);
         assertThat(world.task("a").errorCode()).isEqualTo("TASK_TIMEOUT");
         assertThat(step.state()).isEqualTo(StepState.CANCELLED);
-        assertThat(world.last("task_retrying").detail()).containsEntry("reason", "retry_scheduled");
+        assertThat(world.last("task_retrying").members()).containsEntry("reason", "retry_scheduled");
     }
 
     @Test
@@ -246,7 +246,7 @@ class TimeoutsTest {
         assertThat(world.agent("x").state()).isEqualTo(mode == FailureMode.RETRY ? AgentState.PENDING
                 : AgentState.FAILED);
         assertThat(world.events("task_failed")).singleElement()
-                .satisfies(event -> assertThat(event.detail()).containsEntry("error_code", "AGENT_TIMEOUT"));
+                .satisfies(event -> assertThat(event.members()).containsEntry("error_code", "AGENT_TIMEOUT"));
         if (mode == FailureMode.RETRY) {
             world.playOut();
             assertThat(world.state()).isEqualTo(RunState.COMPLETED);

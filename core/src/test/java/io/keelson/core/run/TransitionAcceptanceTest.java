@@ -3,7 +3,9 @@ package io.keelson.core.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.lifecycle.ActorType;
 import io.keelson.core.lifecycle.BoardStatus;
+import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.State;
@@ -17,9 +19,7 @@ import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -46,15 +46,26 @@ class TransitionAcceptanceTest {
                 "assigned", "running", "continuing", "verifying", "awaiting_human", "completed", "failed",
                 "cancelled", "skipped");
         assertThat(TriggerRule.values()).extracting(TriggerRule::wire).contains("all_success", "all_done", "always");
-        Set<String> events = new HashSet<>();
-        Lifecycles.all().forEach(lifecycle -> lifecycle.edges().forEach(edge -> events.add(edge.event())));
-        assertThat(events).contains("run_planning_started", "run_plan_ready", "run_started", "run_paused",
-                "run_resumed", "run_budget_exceeded", "run_budget_increased", "run_completed", "run_failed",
-                "run_cancelled", "task_queued", "task_assigned", "task_started", "task_continuing", "task_resumed",
-                "task_output_submitted", "task_verification_passed", "task_verification_failed",
-                "task_human_review_requested", "task_human_approved", "task_human_rejected", "task_retrying",
-                "task_failed", "task_skipped", "task_cancelled");
-        assertThat(List.of(Actor.SYSTEM.type(), Actor.human("a").type())).containsExactly("system", "human");
+        assertThat(EventType.values()).extracting(EventType::wire).contains("run_created", "run_planning_started",
+                "run_plan_ready", "run_approved", "run_rejected", "run_started", "run_paused", "run_resumed",
+                "run_budget_warning", "run_budget_exceeded", "run_budget_increased", "run_completed", "run_failed",
+                "run_cancelled", "task_created", "task_queued", "task_assigned", "task_started", "task_continuing",
+                "task_resumed", "task_output_submitted", "task_verification_started", "task_verification_passed",
+                "task_verification_failed", "task_human_review_requested", "task_human_approved",
+                "task_human_rejected", "task_retrying", "task_crashed", "task_failed", "task_skipped",
+                "task_cancelled", "stall_detected", "model_fallback", "cost_snapshot");
+        assertThat(ActorType.values()).extracting(ActorType::wire).contains("system", "coordinator", "agent",
+                "verifier", "human", "reconciler");
+    }
+
+    /** One event per edge: a move that hands in another one is a bug. */
+    @Test
+    void anEdgeIsToldByItsOwnEvent() {
+        TaskRow task = task(TaskState.PENDING);
+        assertThatThrownBy(() -> decision.move(task, TaskState.QUEUED, new TaskPayload.Requeued()))
+                .isInstanceOf(IllegalStateException.class).hasMessageContaining("TASK_REQUEUED");
+        decision.move(task, TaskState.QUEUED, new TaskPayload.Queued(null));
+        assertThat(changes.events()).extracting(Event::type).containsExactly(EventType.TASK_QUEUED);
     }
 
     @ParameterizedTest
@@ -63,7 +74,8 @@ class TransitionAcceptanceTest {
         for (TaskState to : TaskState.values()) {
             if (Lifecycles.TASK.edge(from, to) == null) {
                 TaskRow task = task(from);
-                assertThatThrownBy(() -> decision.move(task, to, Map.of())).isInstanceOf(IllegalStateException.class)
+                assertThatThrownBy(() -> decision.move(task, to, new TaskPayload.Queued(null)))
+                        .isInstanceOf(IllegalStateException.class)
                         .hasMessageContaining("cannot go from " + from);
                 assertThat(task.state()).isEqualTo(from);
             }
@@ -78,7 +90,8 @@ class TransitionAcceptanceTest {
         run.state = from;
         for (RunState to : RunState.values()) {
             if (Lifecycles.RUN.edge(from, to) == null) {
-                assertThatThrownBy(() -> decision.move(to, Map.of())).isInstanceOf(IllegalStateException.class)
+                assertThatThrownBy(() -> decision.move(to, new RunPayload.Started()))
+                        .isInstanceOf(IllegalStateException.class)
                         .hasMessageContaining("cannot go from " + from);
                 assertThat(run.state()).isEqualTo(from);
             }

@@ -45,7 +45,7 @@ class VerificationTest {
         StepRow work = world.step("a", "s1");
         world.verdict(world.claim("a"), Outcome.REJECTED);
         Event event = world.last("task_verification_failed");
-        assertThat(event.detail()).containsEntry("error_class", "quality").containsEntry("error_message", "feedback")
+        assertThat(event.members()).containsEntry("error_class", "quality").containsEntry("error_message", "feedback")
                 .containsEntry("reason", "retry_scheduled").containsEntry("retry_after_seconds", 10.0);
         assertThat(world.events("task_crashed")).isEmpty();
         world.nextBackoff();
@@ -99,7 +99,7 @@ class VerificationTest {
         start(task("a").verify("v"));
         world.exhaustStep("a");
         assertThat(world.task("a").state()).isEqualTo(TaskState.AWAITING_HUMAN);
-        assertThat(world.last("task_human_review_requested").detail().get("reason").toString()).contains("BROKEN");
+        assertThat(world.last("task_human_review_requested").members().get("reason").toString()).contains("BROKEN");
     }
 
     @Test
@@ -119,7 +119,7 @@ class VerificationTest {
         assertThat(world.task("a").state()).isEqualTo(TaskState.AWAITING_HUMAN);
         decide(Choice.APPROVE, 1);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
-        assertThat(world.last("task_human_approved").detail()).containsEntry("approved_by", "ann");
+        assertThat(world.last("task_human_approved").members()).containsEntry("approved_by", "ann");
         assertThat(world.last("task_human_approved").actor()).isEqualTo(World.WHO);
     }
 

@@ -342,7 +342,7 @@ final class World {
     }
 
     List<Event> events(String type) {
-        return events.stream().filter(event -> event.type().equals(type)).toList();
+        return events.stream().filter(event -> event.type().wire().equals(type)).toList();
     }
 
     Event last(String type) {
@@ -381,7 +381,7 @@ final class World {
     }
 
     List<String> eventTypes() {
-        return events.stream().map(Event::type).toList();
+        return events.stream().map(event -> event.type().wire()).toList();
     }
 
     long running() {

@@ -30,7 +30,7 @@ final class EffectLaws {
             });
         }
         events.stream().filter(event -> event.taskId() != null && event.stepId() == null && event.to() != null
-                && "quality".equals(event.detail().get("error_class"))).forEach(this::raised);
+                && "quality".equals(event.members().get("error_class"))).forEach(this::raised);
     }
 
     private void raised(Event event) {

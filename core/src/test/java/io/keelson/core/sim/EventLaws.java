@@ -3,6 +3,7 @@ package io.keelson.core.sim;
 import static io.keelson.core.sim.Violation.unless;
 
 import io.keelson.core.lifecycle.Edge;
+import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.Lifecycle;
 import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.State;
@@ -26,8 +27,8 @@ final class EventLaws {
     private static final Map<String, Map<String, Edge<?>>> EDGES = edges();
 
     /** What may happen after an end; only a retry leads on. */
-    private static final Set<String> AFTER_THE_END = Set.of("run_retrying", "run_budget_changed", "proposal_accepted",
-            "proposal_rejected", "proposal_withdrawn");
+    private static final Set<EventType> AFTER_THE_END = Set.of(EventType.RUN_RETRYING, EventType.RUN_BUDGET_CHANGED,
+            EventType.PROPOSAL_ACCEPTED, EventType.PROPOSAL_REJECTED, EventType.PROPOSAL_WITHDRAWN);
 
     private final RunRows before;
     private final RunRows after;
@@ -48,10 +49,10 @@ final class EventLaws {
         for (Event event : events) {
             unless(event.seq() == ++seq, "I3: event %s where number %s is due", event, seq);
             unless(!ended || AFTER_THE_END.contains(event.type()), "I4: the run had ended: %s", event);
-            ended &= !event.type().equals("run_retrying");
+            ended &= event.type() != EventType.RUN_RETRYING;
             if (event.to() != null) {
                 moved(event);
-            } else if (event.type().equals("step_released")) {
+            } else if (event.type() == EventType.STEP_RELEASED) {
                 deliveries.merge(event.stepId(), -1, Integer::sum);
             }
         }
@@ -89,7 +90,7 @@ final class EventLaws {
                 : event.taskId() != null ? event.taskId()
                         : event.agentId() != null ? event.agentId() : event.runId();
         Edge<?> edge = EDGES.get(Coverage.entity(event)).get(event.from() + "→" + event.to());
-        unless(edge != null && edge.event().equals(event.type()), "I4: no such edge: %s", event);
+        unless(edge != null && edge.event() == event.type(), "I4: no such edge: %s", event);
         unless(Objects.equals(states.put(entity, event.to()), event.from()), "I4: does not follow: %s", event);
         if (event.stepId() != null) {
             stepMoved(event, after.steps.get(event.stepId()));
@@ -130,7 +131,7 @@ final class EventLaws {
 
     private void taskMoved(Event event, Saved.Task task) {
         boolean begins = event.to().equals("queued") && event.from().equals("pending") && task.groupId() == null;
-        if (!begins && !"trigger_rule".equals(event.detail().get("reason"))) {
+        if (!begins && !"trigger_rule".equals(event.members().get("reason"))) {
             return;
         }
         if (task.upstreams().stream().anyMatch(this::supersededNow)) {

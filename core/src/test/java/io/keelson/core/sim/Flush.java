@@ -115,7 +115,7 @@ final class Flush {
     }
 
     private static String brief(Event event) {
-        return "r" + event.runId().getLeastSignificantBits() + "#" + event.seq() + " " + event.type();
+        return "r" + event.runId().getLeastSignificantBits() + "#" + event.seq() + " " + event.type().wire();
     }
 
     /** Notes a fault that all of the batch's transitions met. */

@@ -2,6 +2,7 @@ package io.keelson.core.sim;
 
 import static io.keelson.core.sim.Violation.unless;
 
+import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Prices;
@@ -148,15 +149,15 @@ final class MoneyLaws {
                 before == null ? BigDecimal.ZERO : total(before.run.chargedBefore(), before.head.charged());
         String state = before == null ? "created" : before.run.state().wire();
         for (Event event : events) {
-            Object changed = event.detail().get("hard_limit");
-            if (event.type().equals("run_budget_changed") && changed != null) {
+            Object changed = event.members().get("hard_limit");
+            if (event.type() == EventType.RUN_BUDGET_CHANGED && changed != null) {
                 limit = new BigDecimal((String) changed);
             } else if (event.stepId() == null && event.taskId() == null && event.agentId() == null
                     && event.to() != null) {
                 state = event.to();
             } else if (event.stepId() != null && event.to() != null) {
-                charged = total(charged, new BigDecimal((String) event.detail().getOrDefault("charged", "0")));
-                unless(!event.detail().containsKey("uncollected") || !state.equals("running"),
+                charged = total(charged, new BigDecimal((String) event.members().getOrDefault("charged", "0")));
+                unless(!event.members().containsKey("uncollected") || !state.equals("running"),
                         "not collected, and the run goes on: %s", event);
                 Saved.Step step = after.steps.get(event.stepId());
                 boolean begins = event.to().equals("running");
@@ -173,7 +174,7 @@ final class MoneyLaws {
 
     /** What could not pay a step, and was held up, goes on only with something that is set aside. */
     private void goesOn(List<Event> events) {
-        boolean resumed = before != null && events.stream().anyMatch(event -> event.type().equals("run_resumed"))
+        boolean resumed = before != null && events.stream().anyMatch(event -> event.type() == EventType.RUN_RESUMED)
                 && before.head.charged().compareTo(after.head.charged()) == 0;
         unless(!resumed || after.run.state() != RunState.RUNNING || after.run.uncollected().signum() == 0
                 || after.head.reserved().compareTo(after.head.charged()) > 0, "goes on with nothing: %s", after.head);
@@ -207,13 +208,13 @@ final class MoneyLaws {
     }
 
     private void warning(List<Event> events) {
-        long warnings = events.stream().filter(event -> event.type().equals("run_budget_warning")).count();
+        long warnings = events.stream().filter(event -> event.type() == EventType.RUN_BUDGET_WARNING).count();
         unless(warnings == (after.run.budgetWarned() ? 1 : 0) - (before != null && before.run.budgetWarned() ? 1 : 0),
                 "%s warnings, %s", warnings, after.run);
         BigDecimal soft = after.run.softLimit() != null ? after.run.softLimit()
                 : after.accepted.policy().budget().softLimit();
-        boolean changed = events.stream().anyMatch(event -> event.type().equals("run_budget_changed"));
-        boolean chargedNow = before != null && events.stream().anyMatch(event -> event.detail().containsKey("charged")
+        boolean changed = events.stream().anyMatch(event -> event.type() == EventType.RUN_BUDGET_CHANGED);
+        boolean chargedNow = before != null && events.stream().anyMatch(event -> event.members().containsKey("charged")
                 && event.stepId() != null);
         unless(soft == null || changed || !chargedNow || after.run.budgetWarned()
                 || total(after.run.chargedBefore(), after.head.charged()).compareTo(soft) < 0, "nobody was warned: %s",

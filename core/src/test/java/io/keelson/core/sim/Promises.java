@@ -2,6 +2,7 @@ package io.keelson.core.sim;
 
 import static io.keelson.core.sim.Violation.unless;
 
+import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
@@ -83,8 +84,8 @@ final class Promises {
         int epoch = command instanceof Command.LeaseExpired expired ? expired.epoch()
                 : command instanceof Command.Release release ? release.epoch() : 0;
         for (Event event : events) {
-            boolean ends = event.type().equals("step_lease_expired") || event.type().equals("step_released");
-            unless(!ends || Integer.valueOf(epoch).equals(event.detail().get("lease_epoch")), "%s led to %s", command,
+            boolean ends = event.type() == EventType.STEP_LEASE_EXPIRED || event.type() == EventType.STEP_RELEASED;
+            unless(!ends || Integer.valueOf(epoch).equals(event.members().get("lease_epoch")), "%s led to %s", command,
                     event);
         }
     }

@@ -2,6 +2,7 @@ package io.keelson.core.sim;
 
 import static io.keelson.core.sim.Violation.unless;
 
+import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.Outage;
@@ -31,12 +32,13 @@ final class TimeLaws {
 
     private void timedOut(Event event) {
         Timeouts limits = before.accepted.policy().timeouts();
-        if (event.type().equals("run_failed") && "heartbeat_lost".equals(event.detail().get("reason"))) {
+        if (event.type() == EventType.RUN_FAILED && "heartbeat_lost".equals(event.members().get("reason"))) {
             passed(event, before.run.quietSince(), limits.heartbeat());
-        } else if (event.type().equals("run_cancelled") && "paused for too long".equals(event.detail().get("reason"))) {
+        } else if (event.type() == EventType.RUN_CANCELLED
+                && "paused for too long".equals(event.members().get("reason"))) {
             passed(event, before.run.stateSince(), limits.paused());
-        } else if (event.type().equals("run_failed")) {
-            switch (String.valueOf(event.detail().get("error_code"))) {
+        } else if (event.type() == EventType.RUN_FAILED) {
+            switch (String.valueOf(event.members().get("error_code"))) {
                 case "RUN_NOT_STARTED" -> passed(event, before.run.stateSince(), limits.pending());
                 case "RUN_NOT_RESUMED" -> passed(event, before.run.stateSince(), limits.resuming());
                 case "RUN_NOT_RETRIED" -> passed(event, before.run.stateSince(), limits.retrying());

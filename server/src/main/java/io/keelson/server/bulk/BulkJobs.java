@@ -1,5 +1,6 @@
 package io.keelson.server.bulk;
 
+import io.keelson.core.lifecycle.ActorType;
 import io.keelson.core.run.Actor;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
@@ -127,7 +128,7 @@ public final class BulkJobs {
             s.setString(5, order.reason());
             s.setBoolean(6, order.fromStart());
             s.setInt(7, order.perSecond());
-            s.setString(8, order.actor().type());
+            s.setString(8, order.actor().type().wire());
             s.setString(9, order.actor().id());
             s.setLong(10, RunSearch.count(c, workspace, order.filter(), order.action().wanted(), now, MOST_COUNTED));
             s.setObject(11, now.atOffset(ZoneOffset.UTC));
@@ -254,7 +255,7 @@ public final class BulkJobs {
                 BulkJob.Action.valueOf(row.getString("action").toUpperCase(Locale.ROOT)),
                 FilterJson.read(JSON.readTree(row.getString("filter"))), row.getString("reason"),
                 row.getBoolean("from_start"), row.getInt("per_second"),
-                new Actor(row.getString("actor_type"), row.getString("actor_id")));
+                new Actor(ActorType.of(row.getString("actor_type")), row.getString("actor_id")));
         return new BulkJob(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class), order,
                 BulkJob.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)), row.getLong("matches"),
                 row.getLong("changed"), row.getLong("unchanged"), (ObjectNode) JSON.readTree(row.getString("refused")),

@@ -119,7 +119,7 @@ final class BulkActions {
         return document.put("reason", order.reason())
                 .put("from", order.action() == BulkJob.Action.RETRY ? order.fromStart() ? "start" : "failed" : null)
                 .put("per_second", order.perSecond()).put("waits_for", job.waitsFor())
-                .put("actor_type", order.actor().type()).put("actor_id", order.actor().id())
+                .put("actor_type", order.actor().type().wire()).put("actor_id", order.actor().id())
                 .put("created_at", Json.time(job.createdAt())).put("ended_at", Json.time(job.endedAt()));
     }
 }

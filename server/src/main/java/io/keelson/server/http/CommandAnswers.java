@@ -32,7 +32,7 @@ final class CommandAnswers {
             throws InterruptedException {
         CommandResult result = handler.run(new CommandRequest(call.workspace(), type, Source.API, key(call, needsKey),
                 payload, target, new CommandRequest.Asker(String.valueOf(call.actor().id()),
-                        call.actor().type(), null, null, call.origin())));
+                        call.actor().type().wire(), null, null, call.origin())));
         return switch (result) {
             case CommandResult.Sent(ExecutionCommand command) -> told(command, location, document, false);
             case CommandResult.Replayed(ExecutionCommand command) -> told(command, location, document, true)

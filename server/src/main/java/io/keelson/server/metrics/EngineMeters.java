@@ -1,6 +1,7 @@
 package io.keelson.server.metrics;
 
 import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.State;
 import io.keelson.core.lifecycle.StepState;
@@ -9,6 +10,8 @@ import io.keelson.core.money.Transfer;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Event;
+import io.keelson.core.run.RunPayload;
+import io.keelson.core.run.StepPayload;
 import io.keelson.server.engine.Observer;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
@@ -35,7 +38,7 @@ final class EngineMeters implements Observer {
     private final Map<String, Counter> tasks;
     private final Map<String, Counter> steps;
     /** By the event that tells of it. */
-    private final Map<String, Counter> told = new HashMap<>();
+    private final Map<EventType, Counter> told = new EnumMap<>(EventType.class);
     private final Map<String, Counter> stepErrors = new HashMap<>();
     private final Map<String, Counter> triggers = new ConcurrentHashMap<>();
     private final Map<String, Counter> failures = new ConcurrentHashMap<>();
@@ -56,16 +59,17 @@ final class EngineMeters implements Observer {
         agents = byState(Metric.AGENT_TRANSITIONS, AgentState.values());
         tasks = byState(Metric.TASK_TRANSITIONS, TaskState.values());
         steps = byState(Metric.STEP_TRANSITIONS, StepState.values());
-        for (String entity : new String[] {"run", "agent", "task", "step"}) {
-            told.put(entity + "_retrying", meters.counter(Metric.RETRIES, entity));
-        }
-        told.put("step_lease_expired", meters.counter(Metric.LEASES_LOST));
-        told.put("step_released", meters.counter(Metric.LEASES_RELEASED));
-        told.put("run_plan_ready", meters.counter(Metric.HUMANS_ASKED, "plan"));
-        told.put("run_acceptance_requested", meters.counter(Metric.HUMANS_ASKED, "acceptance"));
-        told.put("run_escalated", meters.counter(Metric.HUMANS_ASKED, "escalation"));
-        told.put("task_human_review_requested", meters.counter(Metric.HUMANS_ASKED, "review"));
-        told.put("step_approval_requested", meters.counter(Metric.HUMANS_ASKED, "approval"));
+        told.put(EventType.RUN_RETRYING, meters.counter(Metric.RETRIES, "run"));
+        told.put(EventType.AGENT_RETRYING, meters.counter(Metric.RETRIES, "agent"));
+        told.put(EventType.TASK_RETRYING, meters.counter(Metric.RETRIES, "task"));
+        told.put(EventType.STEP_RETRYING, meters.counter(Metric.RETRIES, "step"));
+        told.put(EventType.STEP_LEASE_EXPIRED, meters.counter(Metric.LEASES_LOST));
+        told.put(EventType.STEP_RELEASED, meters.counter(Metric.LEASES_RELEASED));
+        told.put(EventType.RUN_PLAN_READY, meters.counter(Metric.HUMANS_ASKED, "plan"));
+        told.put(EventType.RUN_ACCEPTANCE_REQUESTED, meters.counter(Metric.HUMANS_ASKED, "acceptance"));
+        told.put(EventType.RUN_ESCALATED, meters.counter(Metric.HUMANS_ASKED, "escalation"));
+        told.put(EventType.TASK_HUMAN_REVIEW_REQUESTED, meters.counter(Metric.HUMANS_ASKED, "review"));
+        told.put(EventType.STEP_APPROVAL_REQUESTED, meters.counter(Metric.HUMANS_ASKED, "approval"));
         for (ErrorClass each : ErrorClass.values()) {
             stepErrors.put(each.wire(), meters.counter(Metric.STEP_ERRORS, each.wire()));
         }
@@ -115,10 +119,11 @@ final class EngineMeters implements Observer {
             add(states(event).get(event.to()), 1);
         }
         add(told.get(event.type()), 1);
-        switch (event.type()) {
-            case "run_created" -> few(triggers, Metric.RUNS_SUBMITTED, event.detail().get("trigger")).increment();
-            case "run_failed" -> few(failures, Metric.RUNS_FAILED, event.detail().get("error_code")).increment();
-            case "step_failed", "step_retrying" -> add(stepErrors.get(event.detail().get("error_class")), 1);
+        switch (event.payload()) {
+            case RunPayload.Created created -> few(triggers, Metric.RUNS_SUBMITTED, created.trigger()).increment();
+            case RunPayload.Failed failed -> few(failures, Metric.RUNS_FAILED, failed.errorCode()).increment();
+            case StepPayload.Failed failed -> add(stepErrors.get(failed.cause().errorClass()), 1);
+            case StepPayload.Retrying retrying -> add(stepErrors.get(retrying.cause().errorClass()), 1);
             default -> {
                 // told of by its states, or by nothing here
             }
@@ -133,8 +138,7 @@ final class EngineMeters implements Observer {
     }
 
     /** The counter of a word that comes from outside: so many words, then no more. */
-    private Counter few(Map<String, Counter> known, Metric metric, @Nullable Object given) {
-        String word = String.valueOf(given);
+    private Counter few(Map<String, Counter> known, Metric metric, String word) {
         Counter counter = known.get(word);
         if (counter != null) {
             return counter;

@@ -132,7 +132,7 @@ public final class Ledger {
             insert.setString(4, move.from.wire());
             insert.setString(5, move.to.wire());
             insert.setString(6, key);
-            insert.setString(7, actor.type());
+            insert.setString(7, actor.type().wire());
             insert.setString(8, actor.id());
             insert.setString(9, move.reason == null ? null
                     : JsonNodeFactory.instance.objectNode().put("reason", move.reason).toString());

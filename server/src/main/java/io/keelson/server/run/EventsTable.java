@@ -19,8 +19,8 @@ final class EventsTable {
               from {rows}""",
             uuid("run_id", Event::runId), bigint("seq", Event::seq), integer("attempt", Event::attempt),
             uuid("agent_id", Event::agentId), uuid("task_id", Event::taskId), uuid("step_id", Event::stepId),
-            word("event_type", Event::type), json("payload", EventsTable::payload),
-            word("actor_type", e -> e.actor().type()), text("actor_id", 255, e -> e.actor().id()),
+            word("event_type", e -> e.type().wire()), json("payload", EventsTable::payload),
+            word("actor_type", e -> e.actor().type().wire()), text("actor_id", 255, e -> e.actor().id()),
             time("at", Event::at));
 
     private EventsTable() {}
@@ -30,7 +30,7 @@ final class EventsTable {
         if (event.to() != null) {
             json.put("from", event.from()).put("to", event.to());
         }
-        event.detail().forEach(json::put);
+        event.payload().write(json::put);
         return json.toString();
     }
 }

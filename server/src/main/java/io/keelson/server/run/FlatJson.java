@@ -1,10 +1,11 @@
 package io.keelson.server.run;
 
 import java.util.Collection;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Text of a flat JSON object, as events carry it: strings, numbers, booleans and lists of strings. There is one per
+ * Text of a flat JSON object, as events carry it: strings, numbers, booleans, lists and maps of them. There is one per
  * event, and a mapper took a twelfth of the committers' time for them (docs/adr/0011).
  */
 final class FlatJson {
@@ -28,6 +29,7 @@ final class FlatJson {
             case Number number -> text.append(number);
             case Boolean flag -> text.append(flag);
             case Collection<?> values -> list(values);
+            case Map<?, ?> members -> map(members);
             default -> string(value.toString());
         }
     }
@@ -43,6 +45,21 @@ final class FlatJson {
             value(value);
         }
         text.append(']');
+    }
+
+    private void map(Map<?, ?> members) {
+        text.append('{');
+        boolean first = true;
+        for (Map.Entry<?, ?> member : members.entrySet()) {
+            if (!first) {
+                text.append(',');
+            }
+            first = false;
+            string(String.valueOf(member.getKey()));
+            text.append(':');
+            value(member.getValue());
+        }
+        text.append('}');
     }
 
     private void string(String value) {

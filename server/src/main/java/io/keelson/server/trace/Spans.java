@@ -6,6 +6,7 @@ import io.keelson.core.money.Transfer;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Changes.StepResult;
 import io.keelson.core.run.Event;
+import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.RunRow;
 import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.StepRow;
@@ -151,7 +152,8 @@ final class Spans implements Observer, Tracing {
         put(span, TraceAttribute.RUN_NAME, run.name());
         put(span, TraceAttribute.STATE, event.to());
         boolean failed = RunState.FAILED.wire().equals(event.to());
-        end(span, trace.given(), ofRun(trace), failed ? String.valueOf(event.detail().get("error_code")) : null,
+        end(span, trace.given(), ofRun(trace),
+                event.payload() instanceof RunPayload.Failed failure ? failure.errorCode() : null,
                 event.at());
     }
 

@@ -78,7 +78,7 @@ final class Tables {
     /** Events in the same words. */
     static List<Map<String, Object>> written(List<Event> events) {
         return events.stream().map(event -> {
-            Map<String, Object> payload = new LinkedHashMap<>(event.detail());
+            Map<String, Object> payload = new LinkedHashMap<>(event.members());
             if (event.to() != null) {
                 payload.put("from", event.from());
                 payload.put("to", event.to());
@@ -89,8 +89,8 @@ final class Tables {
             columns.put("agent_id", event.agentId());
             columns.put("task_id", event.taskId());
             columns.put("step_id", event.stepId());
-            columns.put("event_type", event.type());
-            columns.put("actor_type", event.actor().type());
+            columns.put("event_type", event.type().wire());
+            columns.put("actor_type", event.actor().type().wire());
             columns.put("actor_id", event.actor().id());
             columns.put("created_at", event.at());
             columns.put("payload", JSON.readTree(JSON.writeValueAsString(payload)));

@@ -1,0 +1,34 @@
+package io.keelson.core.lifecycle;
+
+import java.util.Locale;
+
+/** Who or what decides something, as events record it (PRD-101 §6.3). */
+public enum ActorType {
+    /** The engine: dispatch, timers, and what follows from something else. */
+    SYSTEM,
+    /** Planning, and changes of the plan. */
+    COORDINATOR,
+    /** Work on tasks and steps. */
+    AGENT,
+    /** Verdicts on outputs. */
+    VERIFIER,
+    /** A person. */
+    HUMAN,
+    /** A program that uses the API by itself. */
+    SERVICE,
+    /** Upkeep that finds what nobody reported. */
+    RECONCILER;
+
+    private final String wire = name().toLowerCase(Locale.ROOT);
+
+    public String wire() {
+        return wire;
+    }
+
+    /** The type of that stored name.
+     *
+     * @throws IllegalArgumentException when there is none */
+    public static ActorType of(String wire) {
+        return valueOf(wire.toUpperCase(Locale.ROOT));
+    }
+}

@@ -1,0 +1,40 @@
+package io.keelson.core.run;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Takes the members of a payload one by one, as they are on the wire. */
+@FunctionalInterface
+public interface Members {
+
+    /** @param value a text, number or boolean, or a list or map of them */
+    void member(String name, Object value);
+
+    /** Amounts, ids and times are texts; null is left out. */
+    default Members put(String name, @Nullable Object value) {
+        switch (value) {
+            case null -> {
+            }
+            case BigDecimal amount -> member(name, amount.toPlainString());
+            case UUID id -> member(name, id.toString());
+            case Instant time -> member(name, time.toString());
+            default -> member(name, value);
+        }
+        return this;
+    }
+
+    /** A member that is there when it is true. */
+    default Members flag(String name, boolean set) {
+        return put(name, set ? true : null);
+    }
+
+    /** The members of a part beside one's own. */
+    default Members all(@Nullable PayloadPart part) {
+        if (part != null) {
+            part.write(this);
+        }
+        return this;
+    }
+}

@@ -1,0 +1,115 @@
+package io.keelson.core.run;
+
+import io.keelson.core.policy.RetryDecision;
+import io.keelson.core.policy.RetryReason;
+import java.math.BigDecimal;
+import java.util.Locale;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Members of a payload, or some of them that several payloads have in common. */
+public sealed interface PayloadPart permits Payload, PayloadPart.Failure, PayloadPart.Spent, PayloadPart.Waited,
+        PayloadPart.Schedule, PayloadPart.Totals, PayloadPart.Settled {
+
+    /** Hands over the members, in their order. */
+    void write(Members to);
+
+    /**
+     * Why something has failed.
+     *
+     * @param reason the failure policy's, or the error's code in lower case
+     * @param decision what the failure policy made of it; null where it was not asked
+     */
+    record Failure(String errorCode, String errorClass, String errorMessage, String reason,
+            @Nullable RetryDecision decision) implements PayloadPart {
+
+        static Failure of(StepError error, RetryDecision decision) {
+            return new Failure(error.code(), error.errorClass().wire(), error.message(), decision.reason().wire(),
+                    decision);
+        }
+
+        /** One that no policy was asked about. */
+        static Failure of(StepError error) {
+            return new Failure(error.code(), error.errorClass().wire(), error.message(),
+                    error.errorClass().retryable() ? error.code().toLowerCase(Locale.ROOT)
+                            : RetryReason.NON_RETRYABLE_ERROR.wire(),
+                    null);
+        }
+
+        @Override
+        public void write(Members to) {
+            to.put("error_code", errorCode).put("error_class", errorClass).put("error_message", errorMessage)
+                    .put("reason", reason);
+            if (decision != null) {
+                to.put("attempts", decision.attempts())
+                        .put("failures", decision.failures()).put("remaining_attempts", decision.remainingAttempts())
+                        .put("remaining_failures", decision.remainingFailures())
+                        .put("retry_after_seconds",
+                                decision.allowed() ? decision.delay().toMillis() / 1000.0 : null);
+            }
+        }
+    }
+
+    /**
+     * What a try of a step has used.
+     *
+     * @param cost in USD
+     * @param charged credits; null where it cost nothing
+     * @param uncollected credits that neither the run's limit nor its workspace's balance had; null for none
+     */
+    record Spent(long tokens, BigDecimal cost, @Nullable BigDecimal charged, @Nullable BigDecimal uncollected)
+            implements PayloadPart {
+        @Override
+        public void write(Members to) {
+            to.put("tokens", tokens).put("cost", cost).put("charged", charged).put("uncollected", uncollected);
+        }
+    }
+
+    /** What a step has waited for: a signal or a child run; the members of the other are left out. */
+    record Waited(@Nullable String signal, @Nullable UUID signalId, boolean timedOut, @Nullable UUID childRunId,
+            @Nullable String childState, @Nullable BigDecimal childCharged, @Nullable Long childTokens)
+            implements PayloadPart {
+
+        static Waited signal(Signal signal) {
+            return new Waited(signal.name(), signal.id(), false, null, null, null, null);
+        }
+
+        @Override
+        public void write(Members to) {
+            to.put("signal", signal).put("signal_id", signalId).flag("timed_out", timedOut)
+                    .put("child_run_id", childRunId).put("child_state", childState).put("child_charged", childCharged)
+                    .put("child_tokens", childTokens);
+        }
+    }
+
+    /** When a level's next attempt begins: every attempt of a level ends in one failure. */
+    record Schedule(String reason, double retryAfterSeconds, int attempts, int failures, int remainingAttempts,
+            int remainingFailures) implements PayloadPart {
+        @Override
+        public void write(Members to) {
+            to.put("reason", reason).put("retry_after_seconds", retryAfterSeconds).put("attempts", attempts)
+                    .put("failures", failures).put("remaining_attempts", remainingAttempts)
+                    .put("remaining_failures", remainingFailures);
+        }
+    }
+
+    /** What an attempt of a run came to; its cost in USD. */
+    record Totals(BigDecimal totalCost, long totalTokens, @Nullable Long durationMs, int tasksCompleted,
+            int tasksFailed) implements PayloadPart {
+        @Override
+        public void write(Members to) {
+            to.put("total_cost", totalCost).put("total_tokens", totalTokens).put("duration_ms", durationMs)
+                    .put("tasks_completed", tasksCompleted).put("tasks_failed", tasksFailed);
+        }
+    }
+
+    /** What became of the credits that were reserved for an attempt. */
+    record Settled(BigDecimal creditsCharged, BigDecimal creditsRefunded, @Nullable BigDecimal uncollected)
+            implements PayloadPart {
+        @Override
+        public void write(Members to) {
+            to.put("credits_charged", creditsCharged).put("credits_refunded", creditsRefunded)
+                    .put("uncollected", uncollected);
+        }
+    }
+}

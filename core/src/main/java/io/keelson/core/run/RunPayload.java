@@ -1,0 +1,248 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.EventType;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** What is told of a run. */
+public sealed interface RunPayload extends Payload {
+
+    @Override
+    default EventType type() {
+        return switch (this) {
+            case Created _ -> EventType.RUN_CREATED;
+            case Queued _ -> EventType.RUN_QUEUED;
+            case PlanningStarted _ -> EventType.RUN_PLANNING_STARTED;
+            case PlanningRefused _ -> EventType.RUN_PLANNING_REFUSED;
+            case PlanReady _ -> EventType.RUN_PLAN_READY;
+            case Approved _ -> EventType.RUN_APPROVED;
+            case Rejected _ -> EventType.RUN_REJECTED;
+            case Started _ -> EventType.RUN_STARTED;
+            case Paused _ -> EventType.RUN_PAUSED;
+            case Resuming _ -> EventType.RUN_RESUMING;
+            case Resumed _ -> EventType.RUN_RESUMED;
+            case BudgetWarning _ -> EventType.RUN_BUDGET_WARNING;
+            case BudgetExceeded _ -> EventType.RUN_BUDGET_EXCEEDED;
+            case BudgetChanged _ -> EventType.RUN_BUDGET_CHANGED;
+            case BudgetApproved _ -> EventType.RUN_BUDGET_APPROVED;
+            case BudgetIncreased _ -> EventType.RUN_BUDGET_INCREASED;
+            case CreditsExtended _ -> EventType.RUN_CREDITS_EXTENDED;
+            case AcceptanceRequested _ -> EventType.RUN_ACCEPTANCE_REQUESTED;
+            case Accepted _ -> EventType.RUN_ACCEPTED;
+            case Escalated _ -> EventType.RUN_ESCALATED;
+            case Replanning _ -> EventType.RUN_REPLANNING;
+            case Replanned _ -> EventType.RUN_REPLANNED;
+            case ReplanFailed _ -> EventType.RUN_REPLAN_FAILED;
+            case Completed _ -> EventType.RUN_COMPLETED;
+            case Skipped _ -> EventType.RUN_SKIPPED;
+            case Failed _ -> EventType.RUN_FAILED;
+            case Cancelled _ -> EventType.RUN_CANCELLED;
+            case Retrying _ -> EventType.RUN_RETRYING;
+        };
+    }
+
+    record Created(String name, String goal, Map<String, Object> configSummary, String autonomyLevel, String trigger,
+            @Nullable Instant startAt) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("name", name).put("goal", goal).put("config_summary", configSummary)
+                    .put("autonomy_level", autonomyLevel).put("trigger", trigger).put("start_at", startAt);
+        }
+    }
+
+    record Queued(BigDecimal creditsReserved) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("credits_reserved", creditsReserved);
+        }
+    }
+
+    record PlanningStarted(@Nullable String coordinatorModel) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("coordinator_model", coordinatorModel);
+        }
+    }
+
+    record PlanningRefused(int number, String errorCode, String errorMessage) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("number", number).put("error_code", errorCode).put("error_message", errorMessage);
+        }
+    }
+
+    record PlanReady(int taskCount, BigDecimal estimatedCost, String strategy, int planVersion,
+            @Nullable BigDecimal autoApproveThreshold) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("task_count", taskCount).put("estimated_cost", estimatedCost).put("strategy", strategy)
+                    .put("plan_version", planVersion).put("auto_approve_threshold", autoApproveThreshold);
+        }
+    }
+
+    record Approved(String approvedBy, List<String> modifications, @Nullable String reason) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("approved_by", approvedBy).put("modifications", modifications).put("reason", reason);
+        }
+    }
+
+    record Rejected(String rejectedBy, @Nullable String reason) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("rejected_by", rejectedBy).put("reason", reason);
+        }
+    }
+
+    record Started() implements RunPayload {}
+
+    record Paused(String pausedBy, @Nullable String reason) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("paused_by", pausedBy).put("reason", reason);
+        }
+    }
+
+    record Resuming(String resumedBy) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("resumed_by", resumedBy);
+        }
+    }
+
+    record Resumed(String resumedBy) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("resumed_by", resumedBy);
+        }
+    }
+
+    record BudgetWarning(BigDecimal currentCost, BigDecimal softLimit, double percentUsed, BigDecimal charged,
+            BigDecimal warnAt, @Nullable BigDecimal hardLimit) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("current_cost", currentCost).put("soft_limit", softLimit).put("percent_used", percentUsed)
+                    .put("charged", charged).put("warn_at", warnAt).put("hard_limit", hardLimit);
+        }
+    }
+
+    record BudgetExceeded(BigDecimal currentCost, @Nullable BigDecimal hardLimit, String reason, BigDecimal charged,
+            BigDecimal uncollected) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("current_cost", currentCost).put("hard_limit", hardLimit).put("reason", reason)
+                    .put("charged", charged).put("uncollected", uncollected);
+        }
+    }
+
+    record BudgetChanged(@Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("hard_limit", hardLimit).put("soft_limit", softLimit);
+        }
+    }
+
+    record BudgetApproved(String approvedBy, @Nullable String reason) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("approved_by", approvedBy).put("reason", reason);
+        }
+    }
+
+    record BudgetIncreased(@Nullable BigDecimal oldLimit, @Nullable BigDecimal newLimit, String increasedBy)
+            implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("old_limit", oldLimit).put("new_limit", newLimit).put("increased_by", increasedBy);
+        }
+    }
+
+    record CreditsExtended(BigDecimal amount, BigDecimal creditsReserved) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("amount", amount).put("credits_reserved", creditsReserved);
+        }
+    }
+
+    record AcceptanceRequested() implements RunPayload {}
+
+    record Accepted(String acceptedBy, @Nullable String reason) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("accepted_by", acceptedBy).put("reason", reason);
+        }
+    }
+
+    record Escalated(UUID ticketId, String reason, String message) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("ticket_id", ticketId).put("reason", reason).put("message", message);
+        }
+    }
+
+    record Replanning(int number, String reason) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("number", number).put("reason", reason);
+        }
+    }
+
+    record Replanned(int planVersion, int kept, int tasks) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("plan_version", planVersion).put("kept", kept).put("tasks", tasks);
+        }
+    }
+
+    record ReplanFailed(String errorCode, String errorMessage) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("error_code", errorCode).put("error_message", errorMessage);
+        }
+    }
+
+    record Completed(Totals totals, @Nullable Settled credits) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.all(totals).all(credits);
+        }
+    }
+
+    record Skipped(Totals totals, @Nullable Settled credits) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.all(totals).all(credits);
+        }
+    }
+
+    record Failed(String reason, @Nullable UUID failingTaskId, BigDecimal totalCost, String errorCode,
+            String errorMessage, @Nullable String failedBy, @Nullable String rejectedBy, @Nullable Settled credits)
+            implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("reason", reason).put("failing_task_id", failingTaskId).put("total_cost", totalCost)
+                    .put("error_code", errorCode).put("error_message", errorMessage).put("failed_by", failedBy)
+                    .put("rejected_by", rejectedBy).all(credits);
+        }
+    }
+
+    record Cancelled(String cancelledBy, int tasksRemaining, String reason, @Nullable Settled credits)
+            implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("cancelled_by", cancelledBy).put("tasks_remaining", tasksRemaining).put("reason", reason)
+                    .all(credits);
+        }
+    }
+
+    record Retrying(int attemptNumber, int carried, @Nullable Schedule schedule) implements RunPayload {
+        @Override
+        public void write(Members to) {
+            to.put("attempt_number", attemptNumber).put("carried", carried).all(schedule);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.EventType;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** What is told of a step. */
+public sealed interface StepPayload extends Payload {
+
+    @Override
+    default EventType type() {
+        return switch (this) {
+            case Started _ -> EventType.STEP_STARTED;
+            case Reclaimed _ -> EventType.STEP_RECLAIMED;
+            case Waiting _ -> EventType.STEP_WAITING;
+            case ApprovalRequested _ -> EventType.STEP_APPROVAL_REQUESTED;
+            case Approved _ -> EventType.STEP_APPROVED;
+            case Rejected _ -> EventType.STEP_REJECTED;
+            case Completed _ -> EventType.STEP_COMPLETED;
+            case Retrying _ -> EventType.STEP_RETRYING;
+            case RetryRequested _ -> EventType.STEP_RETRY_REQUESTED;
+            case Failed _ -> EventType.STEP_FAILED;
+            case Skipped _ -> EventType.STEP_SKIPPED;
+            case Cancelled _ -> EventType.STEP_CANCELLED;
+            case Released _ -> EventType.STEP_RELEASED;
+            case LeaseExpired _ -> EventType.STEP_LEASE_EXPIRED;
+        };
+    }
+
+    record Started(int attempt, int leaseEpoch, String worker) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("attempt", attempt).put("lease_epoch", leaseEpoch).put("worker", worker);
+        }
+
+        @Override
+        public Actor actor() {
+            return Actor.agent(worker);
+        }
+    }
+
+    record Reclaimed(int attempt, int leaseEpoch, String worker) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("attempt", attempt).put("lease_epoch", leaseEpoch).put("worker", worker);
+        }
+
+        @Override
+        public Actor actor() {
+            return Actor.agent(worker);
+        }
+    }
+
+    record Waiting() implements StepPayload {}
+
+    record ApprovalRequested() implements StepPayload {}
+
+    record Approved(String approvedBy, @Nullable String reason) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("approved_by", approvedBy).put("reason", reason);
+        }
+    }
+
+    record Rejected(@Nullable String rejectedBy, @Nullable String reason, String errorCode) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("rejected_by", rejectedBy).put("reason", reason).put("error_code", errorCode);
+        }
+    }
+
+    record Completed(@Nullable Spent spent, @Nullable Waited waited) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.all(spent).all(waited);
+        }
+    }
+
+    record Retrying(Failure cause, @Nullable Spent spent) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.all(cause).all(spent);
+        }
+    }
+
+    record RetryRequested(String requestedBy, String reason) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("requested_by", requestedBy).put("reason", reason);
+        }
+    }
+
+    record Failed(Failure cause, @Nullable Spent spent, @Nullable Waited waited, boolean passedOver)
+            implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.all(cause).all(spent).all(waited).flag("passed_over", passedOver);
+        }
+    }
+
+    record Skipped(String reason, @Nullable String tool, @Nullable String errorCode, @Nullable UUID ticketId)
+            implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("reason", reason).put("tool", tool).put("error_code", errorCode).put("ticket_id", ticketId);
+        }
+    }
+
+    record Cancelled() implements StepPayload {}
+
+    record Released(int leaseEpoch) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("lease_epoch", leaseEpoch);
+        }
+    }
+
+    record LeaseExpired(int leaseEpoch, String worker) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("lease_epoch", leaseEpoch).put("worker", worker);
+        }
+    }
+}
