@@ -105,7 +105,13 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
 
     /** Those of a process of this user, called in its folder. */
     public static Settings load(Map<String, String> environment) throws InvalidSettingsException {
-        return load(environment, Path.of(System.getProperty("user.home")), Path.of("").toAbsolutePath());
+        return load(environment, home(environment), Path.of("").toAbsolutePath());
+    }
+
+    /** What {@code HOME} says, as for every other program; else what the password file says. */
+    private static Path home(Map<String, String> environment) {
+        String home = environment.getOrDefault("HOME", "");
+        return Path.of(home.startsWith("/") ? home : System.getProperty("user.home"));
     }
 
     /** The same on another port; 0 for a free one. */

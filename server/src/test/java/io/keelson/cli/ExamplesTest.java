@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.LocalTools;
 import io.keelson.server.plan.Format;
-import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.Reading;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -14,7 +13,10 @@ import java.time.Clock;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.assertj.core.api.Assumptions;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Missions that readers will copy must be valid. */
@@ -23,14 +25,19 @@ class ExamplesTest {
     private static final Path ROOT = Path.of("..");
     private static final Pattern YAML = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL);
 
+    static Stream<Path> examples() throws IOException {
+        try (Stream<Path> files = Files.walk(ROOT.resolve("examples"))) {
+            return files.filter(file -> file.toString().endsWith(".yaml")).sorted().toList().stream();
+        }
+    }
+
+    /** The definition of an agent has a slug before its name. */
     @ParameterizedTest
-    @ValueSource(
-            strings = {"examples/repository-report.yaml", "examples/approval-gate.yaml", "examples/failing-well.yaml",
-                    "examples/budget.yaml", "examples/signals.yaml", "examples/child-runs.yaml",
-                    "examples/nightly-report.yaml",
-                    "examples/custom-worker/mission.yaml", "examples/agent/mission.yaml"})
-    void examplesAreValid(String file) throws IOException {
-        check(Files.readString(ROOT.resolve(file)));
+    @MethodSource("examples")
+    void examplesAreValid(Path file) throws IOException {
+        String text = Files.readString(file);
+        Assumptions.assumeThat(text).containsPattern("\\Aname:|\\A(#.*\\n)+name:");
+        check(text);
     }
 
     @ParameterizedTest
@@ -44,8 +51,7 @@ class ExamplesTest {
     }
 
     private static void check(String yaml) {
-        assertThat(new LocalTools(Clock.systemUTC()).reader(Set.of("text.wordcount"))
-                .read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML)).isInstanceOf(Reading.Done.class)
-                .extracting(reading -> ((Reading.Done<Mission>) reading).value().plan().tasks()).asList().isNotEmpty();
+        assertThat(new LocalTools(Clock.systemUTC()).reader(Set.of("text.wordcount", "plan"))
+                .read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML)).isInstanceOf(Reading.Done.class);
     }
 }

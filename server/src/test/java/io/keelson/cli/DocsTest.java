@@ -1,0 +1,271 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.db.TestDatabase;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The commands of README, docs and examples work as they stand. Each page's {@code sh} blocks run in one shell, in order,
+ * in a folder with the examples, beside a server. YAML blocks that begin with the comment {@code # NAME.yaml} are in that
+ * folder. Of the blocks in {@link #NOT_RUN} only the {@code keelson} commands are checked: whether they exist, with these
+ * options.
+ */
+class DocsTest {
+
+    private record NotRun(String page, String begin, String reason) {}
+
+    private static final String PLACEHOLDERS = "has placeholders for what the reader has";
+    private static final String ENDLESS = "runs until it is stopped";
+    private static final String MAVEN = "a build of its own, which takes minutes";
+    private static final String OWN_TOOLS = "needs tools, planners or providers of the reader's own";
+    private static final String OWN_WORKER = "starts a server and a worker of its own; other tests run it";
+
+    /** Pages whose blocks are all placeholders come with an empty beginning. */
+    private static final List<NotRun> NOT_RUN = List.of(
+            new NotRun("README.md", "./keelson doctor", PLACEHOLDERS),
+            new NotRun("docs/getting-started.md", "./keelson server", ENDLESS),
+            new NotRun("docs/agents.md", "keelson agents create", PLACEHOLDERS),
+            new NotRun("docs/artifacts.md", "curl", PLACEHOLDERS),
+            new NotRun("docs/benchmarks.md", "./benchmark", MAVEN),
+            new NotRun("docs/board.md", "keelson board", PLACEHOLDERS),
+            new NotRun("docs/commands.md", "curl", OWN_TOOLS),
+            new NotRun("docs/composition.md", "keelson signal", PLACEHOLDERS),
+            new NotRun("docs/events.md", "curl", ENDLESS),
+            new NotRun("docs/events.md", "keelson events latest", ENDLESS),
+            new NotRun("docs/inbox.md", "keelson inbox", PLACEHOLDERS),
+            new NotRun("docs/planning.md", "keelson run goal.yaml", OWN_TOOLS),
+            new NotRun("docs/proof.md", "mvn", MAVEN),
+            new NotRun("docs/runbooks.md", "", PLACEHOLDERS),
+            new NotRun("docs/secrets.md", "keelson secrets set", "asks at the terminal"),
+            new NotRun("docs/traces.md", "OTEL", ENDLESS),
+            new NotRun("docs/webhooks.md", "keelson webhooks create", PLACEHOLDERS),
+            new NotRun("docs/worker-sdk.md", "java", OWN_WORKER),
+            new NotRun("examples/README.md", "examples/", OWN_WORKER));
+
+    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    private static final Pattern BLOCK = Pattern.compile("^```(\\w*)\\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
+    private static final Pattern COMMAND =
+            Pattern.compile("^(\\./keelson|keelson|curl|java|mvn|examples/\\S+\\.sh) .*", Pattern.MULTILINE);
+    private static final Duration PATIENCE = Duration.ofSeconds(120);
+
+    /** A block of commands, in order of its page. */
+    private record Block(String page, String language, String text) {
+
+        boolean listed(NotRun entry) {
+            return entry.page().equals(page) && text.startsWith(entry.begin());
+        }
+    }
+
+    @TempDir
+    static Path home;
+
+    private static Path folder;
+    private static Process host;
+
+    @BeforeAll
+    static void startHost() throws Exception {
+        folder = Files.createDirectory(home.resolve("keelson-checkout"));
+        copy(ROOT.resolve("examples"), folder.resolve("examples"));
+        copy(ROOT.resolve("docs"), folder.resolve("docs"));
+        Path port = home.resolve("port");
+        List<String> command = new ArrayList<>(Cmd.command());
+        command.replaceAll(word -> word.equals(System.getProperty("java.class.path")) ? absolute(word) : word);
+        command.removeLast();
+        command.addAll(List.of(DocsHost.class.getName(), port.toString()));
+        ProcessBuilder builder = shell(command);
+        builder.environment().putAll(Map.of("KEELSON_HTTP_PORT", "0", "KEELSON_DATABASE_URL",
+                TestDatabase.text(TestDatabase.createUrl()), "KEELSON_ALLOWED_FOLDERS", folder.toString()));
+        host = builder.redirectOutput(home.resolve("host.log").toFile()).start();
+        Awaitility.await().atMost(PATIENCE).until(() -> Files.exists(port) || !host.isAlive());
+        assertThat(port).as(() -> text(home.resolve("host.log"))).exists();
+        Path keelson = folder.resolve("keelson");
+        Files.writeString(keelson, """
+                #!/bin/sh
+                # 4, the run waits for a human, is what a document may lead to
+                answer=$({ [ $# = 0 ] || printf '%%s\\0' "$@"; } \\
+                    | curl -sS --data-binary @- "http://127.0.0.1:%s/${KEELSON_DOCS:-run}")
+                printf '%%s\\n' "$answer" | sed 1d
+                code=$(printf '%%s\\n' "$answer" | sed -n 1p)
+                [ "$code" = 4 ] || exit "$code"
+                """.formatted(Files.readString(port)));
+        Files.setPosixFilePermissions(keelson, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    @AfterAll
+    static void stopHost() throws Exception {
+        host.getOutputStream().close();
+        if (!host.waitFor(30, TimeUnit.SECONDS)) {
+            host.destroyForcibly();
+        }
+    }
+
+    static Stream<String> pages() throws IOException {
+        try (Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
+            return Stream.concat(Stream.of("README.md", "examples/README.md"),
+                    docs.map(file -> "docs/" + file.getFileName()).sorted().toList().stream())
+                    .filter(page -> page.endsWith(".md") && blocks(page).stream()
+                            .anyMatch(block -> block.language().equals("sh")))
+                    .toList().stream();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("pages")
+    void commandsRunAsTheyStand(String page) throws Exception {
+        writeMissions();
+        String script = script(page, block -> NOT_RUN.stream().noneMatch(block::listed));
+
+        run(script, "run");
+    }
+
+    @ParameterizedTest
+    @MethodSource("pages")
+    void commandsThatAreNotRunExist(String page) throws Exception {
+        String script = script(page, block -> NOT_RUN.stream().anyMatch(block::listed));
+        Matcher commands = Pattern.compile("^(?:\\./)?keelson (?:.*\\\\\\n)*.*$", Pattern.MULTILINE).matcher(script);
+        String parsed = String.join("\n", commands.results().map(each -> each.group().replace("…", "x")).toList());
+
+        run(parsed, "parse");
+    }
+
+    @Test
+    void blocksOfCommandsAreMarkedAsSuch() throws IOException {
+        try (Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
+            assertThat(Stream.concat(Stream.of("README.md", "examples/README.md"),
+                    docs.map(file -> "docs/" + file.getFileName()).filter(page -> page.endsWith(".md")))
+                    .flatMap(page -> blocks(page).stream())
+                    .filter(block -> !block.language().equals("sh") && COMMAND.matcher(block.text()).lookingAt()))
+                    .as("begin with ```sh").isEmpty();
+        }
+    }
+
+    @Test
+    void theNightlyReportHasItsFigures() throws Exception {
+        run("""
+                set -e
+                mkdir -p counted/sub
+                printf 'one\ntwo\n' > counted/sub/text
+                keelson run examples/nightly-report.yaml --input path=counted --out nightly
+                grep '1 files in 1 folders, 2 lines, 8 bytes' nightly/report.md
+                """, "run");
+    }
+
+    @Test
+    void theRepositoryReportLeavesOutWhatBuildsMake() throws Exception {
+        run("""
+                set -e
+                mkdir -p built/target
+                echo source > built/source
+                echo class > built/target/class
+                keelson run examples/repository-report.yaml --input path=built --out described
+                grep ': 1 files in 0 folders' described/report.md
+                """, "run");
+    }
+
+    @Test
+    void everyExceptionIsNeeded() throws IOException {
+        List<Block> all = pages().flatMap(page -> blocks(page).stream()).toList();
+
+        assertThat(NOT_RUN).allSatisfy(entry -> assertThat(all).anyMatch(block -> block.listed(entry)));
+    }
+
+    private static void run(String script, String how) throws Exception {
+        Path output = Files.createTempFile(home, "output", ".txt");
+        ProcessBuilder builder = shell(List.of("sh", "-c", script)).redirectOutput(output.toFile());
+        builder.environment().putAll(Map.of("KEELSON_DOCS", how,
+                "PATH", folder + ":" + System.getenv("PATH"),
+                "URL", Files.readString(home.resolve(".keelson/url")).strip(),
+                "KEY", Files.readString(home.resolve(".keelson/api-key")).strip()));
+        Process process = builder.start();
+        process.getOutputStream().close();
+        boolean ended = process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        process.destroyForcibly();
+
+        assertThat(ended).as(() -> "ended:\n" + text(output)).isTrue();
+        assertThat(process.exitValue()).as(() -> text(output)).isZero();
+    }
+
+    private static ProcessBuilder shell(List<String> command) {
+        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true);
+        builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_"));
+        builder.environment().put("HOME", home.toString());
+        return builder;
+    }
+
+    private static String script(String page, Predicate<Block> which) {
+        return "set -e\n" + String.join("\n", blocks(page).stream()
+                .filter(block -> block.language().equals("sh")).filter(which).map(Block::text).toList()) + "\n";
+    }
+
+    /** The missions that documents tell the reader to write, and one for pages that call a mission of the reader's. */
+    private static void writeMissions() throws IOException {
+        Files.writeString(folder.resolve("mission.yaml"), """
+                name: nightly-report
+                inputs: {path: {type: string, format: path, default: "."}}
+                plan: {tasks: [{id: look, steps: [{tool: files.list, input: {path: "${ .inputs.path }"}}]}]}
+                """);
+        pages().flatMap(page -> blocks(page).stream()).forEach(block -> {
+            Matcher name = Pattern.compile("# (\\S+\\.yaml)\\n").matcher(block.text());
+            if (block.language().equals("yaml") && name.lookingAt()) {
+                write(folder.resolve(name.group(1)), block.text());
+            }
+        });
+    }
+
+    private static List<Block> blocks(String page) {
+        return BLOCK.matcher(text(ROOT.resolve(page))).results()
+                .map(found -> new Block(page, found.group(1), found.group(2))).toList();
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void write(Path file, String text) {
+        try {
+            Files.writeString(file, text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String absolute(String classPath) {
+        return Stream.of(classPath.split(File.pathSeparator)).map(each -> Path.of(each).toAbsolutePath().toString())
+                .collect(Collectors.joining(File.pathSeparator));
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, to.resolve(from.relativize(file).toString()));
+            }
+        }
+    }
+}
