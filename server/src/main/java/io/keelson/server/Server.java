@@ -195,7 +195,8 @@ public final class Server implements AutoCloseable {
                     seen.deliveries()))::nudge);
             engine.onCommands(closing(new CommandUpkeep(commands))::nudge);
             HttpServer http = closing(new HttpServer(
-                    HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort()),
+                    HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort())
+                            .withBounds(settings.http().connections(), settings.http().patience()),
                     new Rooms(database, access, engine, engine.remoteWork(), new RunReader(),
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
                                     tool -> tools.find(tool).isPresent()),

@@ -12,6 +12,12 @@ public enum Setting {
     KEELSON_CONFIG("", "file with settings, `NAME=value` on each line; the environment wins over it"),
     KEELSON_HTTP_HOST("127.0.0.1", "address that the server listens on"),
     KEELSON_HTTP_PORT("7331", "port that the server listens on; 0 takes a free one"),
+    KEELSON_HTTP_CONNECTIONS("4096",
+            "connections that the server keeps open at a time, from 16; when all are in use, it "
+                    + "closes idle ones to accept new ones"),
+    KEELSON_REQUEST_TIMEOUT_SECONDS("20",
+            "seconds in which the head of a request, and each further 1 KiB per second of "
+                    + "its body, must arrive, from 1 to 300"),
     KEELSON_DATABASE_URL("", "PostgreSQL 15 or newer, `postgresql://user:password@host:port/database`; "
             + "empty: an embedded PostgreSQL in the data folder"),
     KEELSON_URL("", "server that the command line talks to; empty: the one of the data folder"),

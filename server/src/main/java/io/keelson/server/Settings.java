@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param dataDir absolute
  * @param httpPort 0 for a free one
+ * @param http bounds of what clients may hold
  * @param databaseUrl null for the embedded PostgreSQL
  * @param url where the command line finds its server; null for the one of the data folder
  * @param apiKey what the command line shows to the server; null for the key of the data folder
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param metrics who is shown them without a key
  * @param telemetry what the environment says to OpenTelemetry
  */
-public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable String databaseUrl, @Nullable String url,
+public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @Nullable String databaseUrl, @Nullable String url,
         @Nullable String apiKey, Folders folders, Set<String> allowedCommands, boolean allowPrivateAddresses,
         int executors, Duration lease, Artifacts artifacts, EventSweeper.Ages events, BigDecimal firstGrant,
         List<SealingKey> secretKeys, Commands commands, Observed.MetricsDoor metrics, Map<String, String> telemetry,
@@ -52,6 +53,14 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
             keyFiles = List.copyOf(keyFiles);
         }
     }
+
+    /**
+     * Of connections and requests.
+     *
+     * @param connections at a time
+     * @param patience for the head of a request, and for each stretch of its body
+     */
+    public record Http(int connections, Duration patience) {}
 
     /**
      * Of files that steps leave behind.
@@ -116,7 +125,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
 
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
-        return new Settings(dataDir, host, port, databaseUrl, url, apiKey, folders, allowedCommands,
+        return new Settings(dataDir, host, port, http, databaseUrl, url, apiKey, folders, allowedCommands,
                 allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat,
@@ -125,7 +134,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
 
     /** The same with another number of steps at a time; 0 for none. */
     public Settings withExecutors(int count) {
-        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
+        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, folders, allowedCommands,
                 allowPrivateAddresses, count, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat,
@@ -134,7 +143,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
 
     /** The same where the user's folders are these. */
     public Settings withFoldersOfUser(List<Path> ofUser) {
-        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey,
+        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey,
                 new Folders(folders.allowed(), ofUser, folders.keyFiles()), allowedCommands,
                 allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
@@ -144,7 +153,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, @Nullable St
 
     /** The same with another least grave level of log entries. */
     public Settings withLogLevel(LogLevel level) {
-        return new Settings(dataDir, httpHost, httpPort, databaseUrl, url, apiKey, folders, allowedCommands,
+        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, folders, allowedCommands,
                 allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat, level);

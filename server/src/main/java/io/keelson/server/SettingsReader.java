@@ -38,6 +38,8 @@ import org.jspecify.annotations.Nullable;
 final class SettingsReader {
 
     private static final int MAX_PORT = 65_535;
+    private static final int MIN_CONNECTIONS = 16;
+    private static final int MAX_CONNECTIONS = 1_000_000;
     private static final int MAX_EXECUTORS = 10_000;
     private static final int MAX_LEASE_SECONDS = 3_600;
     private static final int MAX_ARTIFACT_MB = 10_240;
@@ -71,6 +73,8 @@ final class SettingsReader {
                 path(Setting.KEELSON_DATA_DIR, required(Setting.KEELSON_DATA_DIR)),
                 required(Setting.KEELSON_HTTP_HOST),
                 number(Setting.KEELSON_HTTP_PORT, 0, MAX_PORT),
+                new Settings.Http(number(Setting.KEELSON_HTTP_CONNECTIONS, MIN_CONNECTIONS, MAX_CONNECTIONS),
+                        Duration.ofSeconds(number(Setting.KEELSON_REQUEST_TIMEOUT_SECONDS, 1, MAX_CALL_SECONDS))),
                 databaseUrl(),
                 url(),
                 text(Setting.KEELSON_API_KEY),

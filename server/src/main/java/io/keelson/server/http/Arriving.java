@@ -4,29 +4,42 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * A request's body on its way. It has some time to arrive in, and more for as long as it comes at an even pace; the
- * connector only notices who sends nothing at all.
+ * A request's body on its way. In each stretch of time so many bytes must arrive; where they do not, the body is refused,
+ * also when its client has gone silent.
  */
 final class Arriving extends FilterInputStream {
 
-    /** Bytes per second that a body comes at, taken from its beginning. */
+    /** Bytes per second that a body must have in each stretch. */
     static final int SLOWEST = 1 << 10;
     private static final double SECOND_NANOS = 1e9;
 
     private final LongSupplier nanoTime;
-    private final long begun;
-    private final long patience;
+    private final long stretch;
+    private final Consumer<Duration> silence;
+    private long begun;
     private long arrived;
+    private boolean hurried;
 
-    /** @param patience for how long nobody asks how fast it comes */
-    Arriving(InputStream body, Duration patience, LongSupplier nanoTime) {
+    /**
+     * @param stretch the time in which the least number of bytes must arrive
+     * @param silence is told for how long the connection may be silent before a read on it fails
+     */
+    Arriving(InputStream body, Duration stretch, Consumer<Duration> silence, LongSupplier nanoTime) {
         super(body);
         this.nanoTime = nanoTime;
         this.begun = nanoTime.getAsLong();
-        this.patience = patience.toNanos();
+        this.stretch = stretch.toNanos();
+        this.silence = silence;
+    }
+
+    /** What is left must arrive within one more stretch. */
+    void hurry() {
+        begun = nanoTime.getAsLong();
+        hurried = true;
     }
 
     @Override
@@ -38,15 +51,33 @@ final class Arriving extends FilterInputStream {
     /** @throws Refusal REQUEST_TIMEOUT when too little has come in the time */
     @Override
     public int read(byte[] into, int offset, int length) throws IOException {
+        if (available() == 0) {
+            silence.accept(Duration.ofNanos(left()));
+        }
         int read = super.read(into, offset, length);
         if (read > 0) {
             arrived += read;
-            long passed = nanoTime.getAsLong() - begun;
-            if (passed > patience && arrived < passed / SECOND_NANOS * SLOWEST) {
+            left(); // refuses what came too late
+        }
+        return read;
+    }
+
+    /** Nanoseconds for which nothing need come. */
+    private long left() {
+        long now = nanoTime.getAsLong();
+        long passed = now - begun;
+        if (passed >= stretch) {
+            if (hurried || !enough(passed)) {
                 throw Refusal.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly: " + arrived + " bytes in "
                         + Duration.ofNanos(passed).toSeconds() + " s, at least " + SLOWEST + " a second are expected");
             }
+            begun = now;
+            arrived = 0;
         }
-        return read;
+        return !hurried && enough(stretch) ? stretch : stretch - (now - begun);
+    }
+
+    private boolean enough(long passed) {
+        return arrived >= passed / SECOND_NANOS * SLOWEST;
     }
 }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Locale;
+import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -13,7 +14,7 @@ import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 
-/** The body of a request, read once and never further than the limit. On close it leaves the room it took. */
+/** The body of a request, read once and never further than the limit. On close it gives its memory back. */
 final class Body implements AutoCloseable {
 
     private static final int PIECE = 16 << 10;
@@ -26,15 +27,20 @@ final class Body implements AutoCloseable {
     private final InputStream content;
     private final int maxBytes;
     private final BodyRoom room;
+    private final @Nullable UUID workspace;
     private byte @Nullable [] bytes;
     private long taken;
 
-    /** @param content the request's, as it arrives */
-    Body(HttpServletRequest request, InputStream content, int maxBytes, BodyRoom room) {
+    /**
+     * @param content the request's, as it arrives
+     * @param workspace of the caller; null for an open route
+     */
+    Body(HttpServletRequest request, InputStream content, int maxBytes, BodyRoom room, @Nullable UUID workspace) {
         this.request = request;
         this.content = content;
         this.maxBytes = maxBytes;
         this.room = room;
+        this.workspace = workspace;
     }
 
     /** The bytes as they come; who reads them bounds them. */
@@ -57,7 +63,7 @@ final class Body implements AutoCloseable {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         byte[] piece = new byte[PIECE];
         for (int length = source.read(piece); length >= 0; length = source.read(piece)) {
-            room.take(length);
+            room.take(workspace, length);
             taken += length;
             all.write(piece, 0, length);
             if (all.size() > maxBytes) {
@@ -69,7 +75,7 @@ final class Body implements AutoCloseable {
 
     @Override
     public void close() {
-        room.giveBack(taken);
+        room.giveBack(workspace, taken);
         taken = 0;
     }
 

@@ -1,33 +1,44 @@
 package io.keelson.server.http;
 
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
-/** Room for the bodies of all requests that are under way: who finds none is told to come again. */
+/**
+ * The memory for bodies of all requests under way. A workspace may hold as much as it leaves free, so that one that holds
+ * all it may still leaves half to the others.
+ */
 final class BodyRoom {
 
     private static final String SOON = "1";
 
     private final long maxBytes;
-    private final AtomicLong taken = new AtomicLong();
+    private final Map<@Nullable UUID, Long> taken = new HashMap<>();
+    private long total;
 
     BodyRoom(long maxBytes) {
         this.maxBytes = maxBytes;
     }
 
     /**
-     * Takes room; whoever took it gives it back.
+     * Reserves memory; the caller gives it back.
      *
-     * @throws Refusal OVERLOADED when there is not so much; nothing is taken then
+     * @param workspace null for requests without a key
+     * @throws Refusal OVERLOADED when there is not so much; nothing is reserved then
      */
-    void take(int bytes) {
-        if (taken.addAndGet(bytes) > maxBytes) {
-            taken.addAndGet(-bytes);
+    synchronized void take(@Nullable UUID workspace, int bytes) {
+        long own = taken.getOrDefault(workspace, 0L) + bytes;
+        if (own > maxBytes - total - bytes) {
             throw Refusal.of(ErrorCode.OVERLOADED, "too many large requests are under way; nothing was changed")
                     .header("Retry-After", SOON);
         }
+        taken.put(workspace, own);
+        total += bytes;
     }
 
-    void giveBack(long bytes) {
-        taken.addAndGet(-bytes);
+    synchronized void giveBack(@Nullable UUID workspace, long bytes) {
+        taken.computeIfPresent(workspace, (id, own) -> own == bytes ? null : own - bytes);
+        total -= bytes;
     }
 }

@@ -9,8 +9,9 @@ import java.time.Duration;
  * @param port 0 for any free one
  * @param maxBodyBytes the largest body that is read
  * @param longestPoll how long a call may be held open at most while it waits for work or news
- * @param patience how long the head of a request may take to arrive, and its body without being asked how fast it comes
- * @param connections how many there may be at a time; who comes then waits until another has gone
+ * @param patience how long the head of a request may take to arrive, and how long a body or an answer may be slower than
+ *     the least rate
+ * @param connections how many there may be at a time; idle ones are closed for new ones then
  * @param grace how long requests under way may take to finish when the server stops
  */
 public record HttpOptions(String host, int port, int maxBodyBytes, Duration longestPoll, Duration patience,
@@ -29,5 +30,9 @@ public record HttpOptions(String host, int port, int maxBodyBytes, Duration long
 
     public HttpOptions withMaxBodyBytes(int bytes) {
         return new HttpOptions(host, port, bytes, longestPoll, patience, connections, grace);
+    }
+
+    public HttpOptions withBounds(int most, Duration time) {
+        return new HttpOptions(host, port, maxBodyBytes, longestPoll, time, most, grace);
     }
 }

@@ -12,15 +12,17 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Tenancy;
 import io.keelson.server.log.About;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.URI;
 import java.util.List;
+import java.util.UUID;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
-import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.handler.GracefulHandler;
@@ -34,6 +36,8 @@ public final class HttpServer implements AutoCloseable {
     /** So many bodies of the largest size may be under way, or more smaller ones. */
     private static final int LARGEST_BODIES = 4;
     private static final long IDLE_MARGIN_MILLIS = 15_000;
+    /** Connections that wait to be accepted; the system may allow fewer. */
+    private static final int BACKLOG = 1_024;
     private static final long IDLE_AT_STOP_MILLIS = 100;
 
     private final HttpOptions options;
@@ -43,6 +47,7 @@ public final class HttpServer implements AutoCloseable {
     private final Idempotency idempotency;
     private final Exchanges exchanges;
     private final List<Route> routes;
+    private final Connections connections;
     private final Javalin javalin;
 
     public HttpServer(HttpOptions options, Rooms rooms) {
@@ -59,6 +64,7 @@ public final class HttpServer implements AutoCloseable {
         this.routes = Routes.of(rooms, new LongPoll(options.longestPoll(), stopping, door), door, stopping,
                 observed, document);
         OpenApi.addScopes(document, routes);
+        this.connections = new Connections(options.connections(), options.patience(), System::nanoTime);
         this.javalin = Javalin.create(this::configure);
     }
 
@@ -70,6 +76,7 @@ public final class HttpServer implements AutoCloseable {
     public void start() {
         try {
             javalin.start();
+            connections.watch(stopping);
         } catch (JavalinException e) {
             throw notStarted(e);
         }
@@ -128,10 +135,10 @@ public final class HttpServer implements AutoCloseable {
         ServerConnector connector = new WatchedConnector(server, new HttpConnectionFactory(http));
         connector.setHost(options.host());
         connector.setPort(options.port());
-        connector.setIdleTimeout(options.longestPoll().toMillis() + IDLE_MARGIN_MILLIS);
+        connector.setIdleTimeout(idleMillis());
         connector.setShutdownIdleTimeout(IDLE_AT_STOP_MILLIS);
-        connector.addBean(new SlowHeads(connector, options.patience(), System::nanoTime));
-        connector.addBean(new NetworkConnectionLimit(options.connections(), connector));
+        connector.setAcceptQueueSize(BACKLOG);
+        connector.addBean(connections);
         return connector;
     }
 
@@ -146,17 +153,34 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private void serve(Context context, Route route) throws IOException {
-        if (route.open()) {
-            serve(context, route, null);
-            return;
+        Connection connection = connection(context);
+        EndPoint endPoint = connection.getEndPoint();
+        endPoint.setIdleTimeout(options.patience().toMillis());
+        try {
+            if (route.open()) {
+                serve(context, route, (Caller) null);
+            } else if (connections.isLate(connection)) {
+                refuse(context, route, Refusal.of(ErrorCode.OVERLOADED,
+                        "the server has too many connections; nothing was changed").header("Retry-After", "1")
+                        .header("Connection", "close"));
+            } else {
+                serve(context, route, connection);
+            }
+        } finally {
+            endPoint.setIdleTimeout(idleMillis());
+            connections.release(connection);
         }
+    }
+
+    private void serve(Context context, Route route, Connection connection) throws IOException {
         Caller caller;
         try {
             caller = door.enter(context, route.scope());
         } catch (RuntimeException failure) {
-            Sender.send(context, refused(failure, route, context, null), arriving(context));
+            refuse(context, route, failure);
             return;
         }
+        connections.admit(connection);
         if (route.scope() == Scope.OPERATOR) {
             serve(context, route, caller);
         } else {
@@ -167,11 +191,16 @@ public final class HttpServer implements AutoCloseable {
         }
     }
 
+    private void refuse(Context context, Route route, RuntimeException failure) throws IOException {
+        Sender.send(context, refused(failure, route, context, null), arriving(context));
+    }
+
     /** Answers; what streams reads on while it is sent. */
     private void serve(Context context, Route route, @Nullable Caller caller) throws IOException {
         Answer answer;
-        InputStream arriving = arriving(context);
-        try (Body body = new Body(context.req(), arriving, options.maxBodyBytes(), room)) {
+        Arriving arriving = arriving(context);
+        UUID workspace = caller == null ? null : caller.workspaceId();
+        try (Body body = new Body(context.req(), arriving, options.maxBodyBytes(), room, workspace)) {
             answer = answer(route, new Call(context, caller, body));
         } catch (Throwable failure) {
             answer = refused(failure, route, context, caller);
@@ -179,8 +208,19 @@ public final class HttpServer implements AutoCloseable {
         Sender.send(context, answer, arriving);
     }
 
-    private InputStream arriving(Context context) throws IOException {
-        return new Arriving(context.req().getInputStream(), options.patience(), System::nanoTime);
+    private Arriving arriving(Context context) throws IOException {
+        EndPoint endPoint = connection(context).getEndPoint();
+        return new Arriving(context.req().getInputStream(), options.patience(),
+                silence -> endPoint.setIdleTimeout(Math.max(1, silence.toMillis())), System::nanoTime);
+    }
+
+    private static Connection connection(Context context) {
+        return ServletContextRequest.getServletContextRequest(context.req()).getConnectionMetaData().getConnection();
+    }
+
+    /** For how long a connection between two requests may be silent. */
+    private long idleMillis() {
+        return stopping.hasBegun() ? IDLE_AT_STOP_MILLIS : options.longestPoll().toMillis() + IDLE_MARGIN_MILLIS;
     }
 
     private Answer refused(Throwable failure, Route route, Context context, @Nullable Caller caller) {

@@ -19,7 +19,7 @@ final class Sender {
     private Sender() {}
 
     /** @param rest what has not been read of the request's body */
-    static void send(Context context, Answer answer, InputStream rest) throws IOException {
+    static void send(Context context, Answer answer, Arriving rest) throws IOException {
         boolean whole = drained(rest, MOST_DRAINED);
         if (!whole) {
             context.header("Connection", "close");
@@ -41,7 +41,7 @@ final class Sender {
      * Sends the answer now and reads on for a while: to close a connection on which bytes are still coming is to reset it,
      * and a client whose connection is reset may never see the answer that it was sent.
      */
-    private static void linger(Context context, InputStream rest) throws IOException {
+    private static void linger(Context context, Arriving rest) throws IOException {
         InputStream pending = context.resultInputStream();
         if (pending != null) {
             byte[] bytes = pending.readAllBytes();
@@ -50,6 +50,7 @@ final class Sender {
             context.res().getOutputStream().write(bytes);
         }
         context.res().flushBuffer();
+        rest.hurry();
         drained(rest, MOST_LINGERED);
     }
 

@@ -31,12 +31,12 @@ class SlowClientsTest {
     private final AtomicLong nanos = new AtomicLong();
     private final Server server = new Server();
     private final ServerConnector connector = new ServerConnector(server, 1, 1);
-    private final SlowHeads heads = new SlowHeads(connector, PATIENCE, nanos::get);
+    private final Connections connections = new Connections(1_000, PATIENCE, nanos::get);
 
     @BeforeEach
     void start() throws Exception {
         connector.setHost(InetAddress.getLoopbackAddress().getHostAddress());
-        connector.addBean(heads);
+        connector.addBean(connections);
         server.addConnector(connector);
         server.setHandler(new Handler.Abstract() {
             @Override
@@ -114,12 +114,13 @@ class SlowClientsTest {
     }
 
     private InputStream arriving(int bytes) {
-        return new Arriving(new ByteArrayInputStream(new byte[bytes]), PATIENCE, nanos::get);
+        return new Arriving(new ByteArrayInputStream(new byte[bytes]), PATIENCE, silence -> {
+        }, nanos::get);
     }
 
     private void pass(Duration time) {
         nanos.addAndGet(time.toNanos());
-        heads.look();
+        connections.look();
     }
 
     private Socket client() throws IOException {
@@ -130,7 +131,7 @@ class SlowClientsTest {
         long before = received();
         send(client, text);
         Awaitility.await().until(() -> received() > before);
-        heads.look();
+        connections.look();
     }
 
     private long received() {
