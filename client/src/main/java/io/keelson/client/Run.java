@@ -25,6 +25,8 @@ import tools.jackson.databind.JsonNode;
  * @param startAt when it was to start by itself; null for when it was told to
  * @param recipeId the recipe that it was made of, in {@code recipeVersion}; null for none
  * @param scheduleId the schedule that made it, for the time {@code scheduledFor}; null for none
+ * @param failures tasks that failed, and steps that failed in tasks that went on without them; while the run goes on, the
+ *     failed tasks so far
  * @param creditsReserved set aside by all of its attempts
  * @param creditsCharged by all of its attempts, the open one included
  * @param creditsRefunded what ended attempts did not need
@@ -43,7 +45,7 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
         @Nullable String forkedFrom, @Nullable String forkTask, @Nullable String parentRunId,
         @Nullable String parentStepId, int childCount, @Nullable Instant startAt, @Nullable String recipeId,
         @Nullable Integer recipeVersion, @Nullable String scheduleId, @Nullable Instant scheduledFor, int taskCount,
-        int tasksCompleted, int tasksFailed,
+        int tasksCompleted, int tasksFailed, int failures,
         int stepsTotal,
         int stepsCompleted, int agentCount, @Nullable BigDecimal creditsReserved, @Nullable BigDecimal creditsCharged,
         @Nullable BigDecimal creditsRefunded, @Nullable BigDecimal creditsUncollected,
@@ -68,5 +70,10 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
 
     public boolean completed() {
         return "completed".equals(state);
+    }
+
+    /** Whether it has come to its end although parts of it failed: its state is {@code completed} or {@code skipped}. */
+    public boolean completedWithFailures() {
+        return failures > 0 && ("completed".equals(state) || "skipped".equals(state));
     }
 }

@@ -8,10 +8,11 @@ import org.jspecify.annotations.Nullable;
  * One attempt of a run. The end of an attempt is immutable; a retry opens the next one.
  *
  * @param attemptNumber from 1
+ * @param failures tasks that failed, and steps that failed in tasks that went on without them; 0 while it is open
  * @param creditsReserved set aside for it; when it has ended, what was charged and refunded together
  * @param creditsUncollected what its work cost beyond what could be charged
  */
 public record RunAttempt(int attemptNumber, String state, @Nullable Instant startedAt, @Nullable Instant completedAt,
-        @Nullable String errorCode, @Nullable String errorMessage, @Nullable BigDecimal creditsReserved,
+        @Nullable String errorCode, @Nullable String errorMessage, int failures, @Nullable BigDecimal creditsReserved,
         @Nullable BigDecimal creditsCharged, @Nullable BigDecimal creditsRefunded,
         @Nullable BigDecimal creditsUncollected) {}

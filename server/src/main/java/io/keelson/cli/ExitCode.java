@@ -10,6 +10,7 @@ final class ExitCode {
     static final int USAGE = 2;
     static final int CANCELLED = 3;
     static final int WAITS_FOR_HUMAN = 4;
+    static final int WITH_FAILURES = 5;
     static final int TIMED_OUT = 124;
     static final int INTERRUPTED = 130;
 
@@ -18,7 +19,7 @@ final class ExitCode {
     /** Of a run that has ended; one that was skipped had nothing to do. */
     static int of(Run ended) {
         return switch (ended.state()) {
-            case "completed", "skipped" -> OK;
+            case "completed", "skipped" -> ended.failures() > 0 ? WITH_FAILURES : OK;
             case "cancelled" -> CANCELLED;
             default -> FAILED;
         };

@@ -30,7 +30,7 @@ abstract class RunChange extends CliCommand {
             if (json) {
                 print(RunDocuments.run(link.keelson(), after.id()));
             } else {
-                print(List.of("run " + after.id() + " is " + style().state(after.state())));
+                print(List.of("run " + after.id() + " is " + style().state(after)));
                 if (link.own() && !after.ended() && !after.stateType().equals("paused")) {
                     note("no server runs: `" + Cli.command() + " watch " + after.id()
                             + "` carries the run on, and so does `" + Cli.command() + " server`");

@@ -72,6 +72,44 @@ class RunCommandsTest {
     }
 
     @Test
+    void aRunThatCompletedWithFailuresSaysSoAndIsExitCodeFive() throws Exception {
+        String mission = shell.mission("""
+                config: {failure_mode: continue}
+                plan:
+                  tasks:
+                    - {id: good, steps: [{tool: echo}]}
+                    - {id: bad, steps: [{tool: fail, input: {code: NO_LUCK, class: permanent, message: none today}}]}
+                    - id: half
+                      failure_mode: continue
+                      steps:
+                        - {name: first, tool: fail, input: {code: NO_WAY, class: permanent, message: shut}}
+                        - {name: second, tool: echo}
+                """);
+        Result run = shell.run("run", mission);
+        assertThat(run.code()).as(run.err()).isEqualTo(5);
+        assertThat(run.out()).contains("bad failed: NO_LUCK: none today", "NO_WAY: shut",
+                "run completed with failures", " completed with failures in ", "2 of 3 tasks completed, 1 failed");
+        assertThat(shell.run("runs", "--limit", "1").out()).contains("completed with failures");
+        assertThat(shell.run("show", "latest").out()).contains("NO_LUCK: none today", "NO_WAY: shut");
+        assertThat(shell.run("explain", "latest").out()).contains("ENDED  the run is completed",
+                "PASSED_OVER  task 'bad' failed and the run went on without it: NO_LUCK: none today",
+                "PASSED_OVER  step 'first' of task 'half' failed");
+        Result json = shell.run("show", "latest", "--json");
+        assertThat(json.json().at("/run/failures").asInt()).isEqualTo(2);
+        assertThat(json.json().at("/run/state").asString()).isEqualTo("completed");
+    }
+
+    @Test
+    void aRunAllOfWhosePartsFailedIsExitCodeFiveThoughItIsSkipped() throws Exception {
+        Result run = shell.run("run", shell.mission("""
+                config: {agent_failure_mode: continue}
+                plan: {tasks: [{id: bad, steps: [{tool: fail, input: {code: NO_LUCK, class: permanent}}]}]}
+                """), "--json");
+        assertThat(run.code()).isEqualTo(5);
+        assertThat(run.json().at("/run/state").asString()).isEqualTo("skipped");
+    }
+
+    @Test
     void aTimeoutKeepsTheRun() throws Exception {
         String mission = shell.mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 3600}}]}]}");
         Result run = shell.run("run", mission, "--timeout", "0", "--json");

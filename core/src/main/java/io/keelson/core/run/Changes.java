@@ -52,10 +52,11 @@ public final class Changes {
     /**
      * One attempt of a run as its row stands.
      *
+     * @param failures what had failed when it ended: tasks, and steps of tasks that went on without them
      * @param credits what it was about
      */
     public record Attempt(UUID runId, int number, String state, Instant startedAt, @Nullable Instant completedAt,
-            @Nullable String errorCode, @Nullable String errorMessage, Account credits) {}
+            @Nullable String errorCode, @Nullable String errorMessage, int failures, Account credits) {}
 
     /**
      * The credits of one attempt.

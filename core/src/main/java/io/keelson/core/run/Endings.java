@@ -314,12 +314,15 @@ final class Endings {
                 && agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED || agent.passedOver
                         || agent.state == AgentState.CANCELLED
                                 && agent.tasksCancelled + agent.tasksSkipped == agent.tasks);
-        PayloadPart.Totals totals = new PayloadPart.Totals(d.run.cost.stripTrailingZeros(), d.run.tokens,
-                d.run.startedAt == null ? null : Duration.between(d.run.startedAt, d.now).toMillis(),
-                d.run.tasksCompleted, d.run.tasksFailed);
         end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED, credits -> nothingDone
-                ? new RunPayload.Skipped(totals, credits)
-                : new RunPayload.Completed(totals, credits));
+                ? new RunPayload.Skipped(totals(d), credits)
+                : new RunPayload.Completed(totals(d), credits));
+    }
+
+    private static PayloadPart.Totals totals(Decision d) {
+        return new PayloadPart.Totals(d.run.cost.stripTrailingZeros(), d.run.tokens,
+                d.run.startedAt == null ? null : Duration.between(d.run.startedAt, d.now).toMillis(),
+                d.run.tasksCompleted, d.run.tasksFailed, d.run.failures);
     }
 
     /**
@@ -348,6 +351,7 @@ final class Endings {
         Tickets.voidAll(d);
         d.run.gate = RunRow.Gate.NONE;
         d.run.quietSince = null;
+        d.run.failures = (int) PassedOver.in(d.view).count();
         Changes.Account credits = Credits.settle(d);
         d.move(state, payload.apply(begun ? Credits.settled(credits) : null));
         d.changes.clear(d.run.id());

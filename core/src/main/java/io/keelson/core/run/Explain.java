@@ -97,7 +97,11 @@ public final class Explain {
             case RUNNING -> {
                 return gate(run);
             }
-            case COMPLETED, FAILED, CANCELLED, SKIPPED -> add("ENDED", "the run is " + run.state.wire()
+            case COMPLETED, SKIPPED -> {
+                add("ENDED", "the run is " + run.state.wire(), null);
+                PassedOver.in(view).limit(SHOWN).forEach(reasons::add);
+            }
+            case FAILED, CANCELLED -> add("ENDED", "the run is " + run.state.wire()
                     + (run.errorCode == null ? "" : ": " + run.errorCode), null);
         }
         return true;

@@ -93,13 +93,18 @@ public sealed interface PayloadPart permits Payload, PayloadPart.Failure, Payloa
         }
     }
 
-    /** What an attempt of a run came to; its cost in USD. */
+    /**
+     * What an attempt of a run came to; its cost in USD.
+     *
+     * @param failures tasks that failed, and steps that failed in tasks which went on without them
+     */
     record Totals(BigDecimal totalCost, long totalTokens, @Nullable Long durationMs, int tasksCompleted,
-            int tasksFailed) implements PayloadPart {
+            int tasksFailed, int failures) implements PayloadPart {
         @Override
         public void write(Members to) {
             to.put("total_cost", totalCost).put("total_tokens", totalTokens).put("duration_ms", durationMs)
-                    .put("tasks_completed", tasksCompleted).put("tasks_failed", tasksFailed);
+                    .put("tasks_completed", tasksCompleted).put("tasks_failed", tasksFailed)
+                    .put("failures", failures);
         }
     }
 

@@ -136,6 +136,7 @@ final class Planning {
         d.run.taskCount = 0;
         d.run.tasksCompleted = 0;
         d.run.tasksFailed = 0;
+        d.run.failures = 0;
         d.run.tasksSkipped = 0;
         d.run.stepCount = 0;
         d.run.stepsCompleted = 0;
@@ -376,7 +377,7 @@ final class Planning {
     /** Writes the current attempt's row. */
     static void recordAttempt(Decision d, Changes.Account credits) {
         d.changes.attempt(new Changes.Attempt(d.run.id(), d.run.attempt, d.run.state.wire(), d.now, d.run.completedAt,
-                d.run.errorCode, d.run.errorMessage, credits));
+                d.run.errorCode, d.run.errorMessage, d.run.failures, credits));
     }
 
     /** A run's row as it is when accepted. */

@@ -31,7 +31,7 @@ final class Propagation {
      * @param told what its event tells: the error, and the decision where a policy was asked
      */
     static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure told) {
-        failed(d, task, error, told, d.run.policy().failures().agent());
+        failed(d, task, error, told, d.run.policy().failures().agent(task.agent().name()));
     }
 
     private static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure told,
@@ -120,7 +120,7 @@ final class Propagation {
     static void timedOut(Decision d, AgentRow agent) {
         StepError error = new StepError("AGENT_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                 "the agent was at work for longer than " + d.run.policy().timeouts().agent().toSeconds() + " s");
-        FailureMode mode = d.run.policy().failures().agent() == FailureMode.RETRY ? FailureMode.RETRY
+        FailureMode mode = d.run.policy().failures().agent(agent.name()) == FailureMode.RETRY ? FailureMode.RETRY
                 : FailureMode.FAIL_FAST;
         d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task)).findFirst()
                 .ifPresent(begun -> {

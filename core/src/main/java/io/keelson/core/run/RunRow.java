@@ -29,6 +29,8 @@ public final class RunRow {
     int taskCount;
     int tasksCompleted;
     int tasksFailed;
+    /** What had failed when the attempt ended; nothing is decided by it. */
+    int failures;
     int tasksSkipped;
     int stepCount;
     int stepsCompleted;
@@ -302,6 +304,11 @@ public final class RunRow {
     /** Since when none of its workers has been heard of, where the run fails of that; null while one is. */
     public @Nullable Instant quietSince() {
         return quietSince;
+    }
+
+    /** Tasks that had failed when the attempt ended, and steps of tasks that went on without them; set at that end. */
+    public int failures() {
+        return failures;
     }
 
     public Counts counts() {

@@ -42,11 +42,11 @@ final class Tallies {
         }
     }
 
-    /** An upstream of a task has ended. */
+    /** An upstream of a task has ended. One that was passed over has failed for the rules that ask for failures. */
     static void countUpstream(TaskRow task, TaskRow ended) {
         if (ended.state == TaskState.COMPLETED) {
             task.upstreamsCompleted++;
-        } else if (ended.state == TaskState.FAILED && !ended.passedOver) {
+        } else if (ended.state == TaskState.FAILED) {
             task.upstreamsFailed++;
         }
     }

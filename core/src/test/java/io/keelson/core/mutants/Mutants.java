@@ -133,8 +133,9 @@ final class Mutants {
                         "a task that waits for a human keeps its slot"),
                 new Mutant(ENDINGS, "d.view.tasksOpen > (hookWaits ? 1 : 0)", "d.view.tasksOpen > 1",
                         "a run ends while its last task is at work"),
-                new Mutant("run/Tallies.java", "ended.state == TaskState.FAILED && !ended.passedOver",
-                        "ended.state == TaskState.FAILED", "a failure that was passed over counts"));
+                new Mutant("run/Tallies.java", "ended.state == TaskState.FAILED)",
+                        "ended.state == TaskState.FAILED && !ended.passedOver)",
+                        "none_failed holds though a failure was passed over"));
     }
 
     private static List<Mutant> credits() {

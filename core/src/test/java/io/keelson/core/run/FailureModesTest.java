@@ -119,13 +119,51 @@ class FailureModesTest {
     }
 
     @Test
-    void aTaskPassedOverCountsAsSkippedForWhatDependsOnIt() {
+    void aTaskPassedOverHasFailedForNoneFailedAndIsSkippedForTheOthers() {
         world = World.start(rules().agent(FailureMode.CONTINUE).policy(), plan(task("a"), task("needs").on("a"),
                 task("anyway").on("a").rule(TriggerRule.ALL_DONE),
                 task("unless").on("a").rule(TriggerRule.NONE_FAILED)));
         world.playOut(ErrorClass.PERMANENT, "a");
         assertThat(world.taskStates()).containsEntry("needs", TaskState.SKIPPED)
-                .containsEntry("anyway", TaskState.COMPLETED).containsEntry("unless", TaskState.COMPLETED);
+                .containsEntry("anyway", TaskState.COMPLETED).containsEntry("unless", TaskState.SKIPPED);
+    }
+
+    @Test
+    void anAgentThatThePlanDoesNotNameGoesOnWhereTheRunDoes() {
+        world = World.start(rules().run(FailureMode.CONTINUE).agent(null).policy(),
+                plan(task("a"), task("b"), task("c").agent("x"), task("d").agent("x")));
+        world.playOut(ErrorClass.PERMANENT, "a", "c");
+        assertThat(world.task("a").passedOver()).isTrue();
+        assertThat(world.taskStates()).containsEntry("a", TaskState.FAILED).containsEntry("b", TaskState.COMPLETED)
+                .containsEntry("c", TaskState.FAILED).containsEntry("d", TaskState.CANCELLED);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(world.view.run().failures()).isEqualTo(2);
+    }
+
+    @Test
+    void whereTheRunStartsOverAnAgentThatThePlanDoesNotNameDoesNotStartOverBefore() {
+        world = World.start(rules().run(FailureMode.RETRY).agent(null).policy(), plan(task("a")));
+        world.playOut("a");
+        assertThat(world.events("step_retrying").size() + world.events("step_failed").size())
+                .as("3 tries of 3 attempts")
+                .isEqualTo(9);
+    }
+
+    @Test
+    void anEndTellsHowManyFailuresWerePassedOver() {
+        world = World.start(rules().agent(FailureMode.CONTINUE).policy(),
+                plan(task("a"), task("b").mode(FailureMode.CONTINUE), task("c").on("b")));
+        world.playOut(ErrorClass.PERMANENT, "a", "b");
+        assertThat(world.state()).isEqualTo(RunState.SKIPPED);
+        assertThat(world.last("run_skipped").members()).as("task a, and the step of task b").containsEntry("failures",
+                2);
+    }
+
+    @Test
+    void anEndWithoutFailuresTellsSo() {
+        world = World.start(rules().policy(), plan(task("a")));
+        world.work();
+        assertThat(world.last("run_completed").members()).containsEntry("failures", 0);
     }
 
     @Test

@@ -24,7 +24,8 @@ public final class ViewDiff {
      * calls, which are counted by whatever time a node has; and outages, of which a node hears when it locks runs.
      */
     private static final Set<String> IGNORED = Set.of("RunView.plan", "RunView.agents", "RunView.tasks",
-            "RunView.steps", "RunView.calls", "RunView.outages", "RunRow.output", "RunRow.saved", "TaskRow.spec",
+            "RunView.steps", "RunView.calls", "RunView.outages", "RunRow.output", "RunRow.failures",
+            "RunRow.saved", "TaskRow.spec",
             "TaskRow.cursor",
             "StepRow.spec");
     /** Derived from rows and used until the run has ended. */

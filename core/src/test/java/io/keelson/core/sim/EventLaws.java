@@ -144,7 +144,7 @@ final class EventLaws {
                         state -> List.of("completed", "failed", "cancelled", "skipped", "passed_over").contains(state));
         boolean holds = switch (task.spec().triggerRule()) {
             case ALL_SUCCESS -> upstreams.stream().allMatch("completed"::equals);
-            case NONE_FAILED -> upstreams.stream().noneMatch("failed"::equals);
+            case NONE_FAILED -> upstreams.stream().noneMatch(List.of("failed", "passed_over")::contains);
             case ALL_DONE, ALWAYS -> true;
         };
         unless(over || task.spec().triggerRule() == TriggerRule.ALWAYS, "judged too early: %s %s", event, upstreams);

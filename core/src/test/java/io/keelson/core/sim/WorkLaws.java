@@ -298,7 +298,7 @@ final class WorkLaws {
     /** A failure that nobody passes over, tries again or plans anew fails the run, and leaves only what exists for it. */
     private void failFast() {
         FailureRules rules = policy.failures();
-        boolean strict = rules.run() == FailureMode.FAIL_FAST && rules.agent() == FailureMode.FAIL_FAST
+        boolean strict = rules.run() == FailureMode.FAIL_FAST && rules.agent(null) == FailureMode.FAIL_FAST
                 && rules.planner() == null;
         unless(!strict || rows.run.failing() || rows.tasksNow().stream().noneMatch(
                 task -> task.state() == TaskState.FAILED && !task.passedOver()), "failed, and the run goes on: %s",

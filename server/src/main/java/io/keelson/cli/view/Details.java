@@ -28,7 +28,7 @@ public final class Details {
     public static List<String> lines(Run run, List<RunAttempt> attempts, List<Task> tasks, List<Step> steps,
             Family family, Instant now, Style style) {
         List<String> lines = new ArrayList<>();
-        lines.add(style.bold(Cells.clean(run.name())) + "  " + style.state(run.state()) + "  " + style.dim(run.id()));
+        lines.add(style.bold(Cells.clean(run.name())) + "  " + style.state(run) + "  " + style.dim(run.id()));
         if (run.goal() != null && !run.goal().equals(run.name())) {
             lines.add(Cells.clean(run.goal()));
         }
@@ -76,7 +76,7 @@ public final class Details {
         for (Family.Member member : family.members()) {
             Run run = member.run();
             int unseen = run.childCount() - member.started().members().size();
-            table.row("", indent + Cells.clean(run.name()), "", style.state(run.state()),
+            table.row("", indent + Cells.clean(run.name()), "", style.state(run),
                     run.attemptNumber() > 1 ? "" + run.attemptNumber() : "",
                     took(run.startedAt(), run.completedAt(), now),
                     run.id() + style.dim("  cost " + amount(run.totalCost())

@@ -45,7 +45,8 @@ public final class EventLines {
             return note(event, style);
         }
         if (event.eventType().startsWith("run_")) {
-            return "run " + style.state(to) + reason(event);
+            boolean failures = event.payload().path("failures").asInt(0) > 0;
+            return "run " + (failures ? style.withFailures() : style.state(to)) + reason(event);
         }
         TaskLine task = model.task(event.taskId());
         if (task == null) {
@@ -99,6 +100,9 @@ public final class EventLines {
         Step listed = model.step(event.stepId());
         if (to.equals("waiting") && listed != null) {
             return Summary.awaited(listed).map(signal -> name + " waits for the signal '" + signal + "'").orElse(null);
+        }
+        if (to.equals("failed") && task.goneOnWithout != null && !RunModel.isCall(listed)) {
+            return name + " goes on without " + task.goneOnWithout;
         }
         if (to.equals("awaiting_retry")) {
             return name + " tries again" + (step == null ? "" : at(step.nextRunAt) + after(step.error));

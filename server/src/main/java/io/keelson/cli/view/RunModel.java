@@ -128,7 +128,11 @@ public final class RunModel {
 
     private static void move(TaskLine task, String to, Event event) {
         task.state = to;
-        task.attempt = event.payload().path("attempt_number").asInt(task.attempt);
+        int attempt = event.payload().path("attempt_number").asInt(task.attempt);
+        if (attempt > task.attempt) {
+            task.goneOnWithout = null;
+        }
+        task.attempt = attempt;
         task.nextRunAt = nextRun(event);
         if (to.equals("running") && task.startedAt == null) {
             task.startedAt = event.createdAt();
@@ -158,6 +162,10 @@ public final class RunModel {
     private void moveStep(TaskLine task, String stepId, String to, Event event) {
         if (Phase.of(to).ended()) {
             task.openSteps.remove(stepId);
+            Step ended = steps.get(stepId);
+            if (event.payload().path("passed_over").asBoolean(false) && !isCall(ended)) {
+                task.goneOnWithout = (ended == null ? "a step" : Cells.clean(ended.name())) + ": " + error(event);
+            }
             return;
         }
         StepLine step = task.openSteps.computeIfAbsent(stepId, id -> new StepLine(to));
@@ -173,6 +181,11 @@ public final class RunModel {
         if (step.named == null || asked) {
             unnamed = true;
         }
+    }
+
+    /** What an agent's call came to is for the agent to judge. */
+    static boolean isCall(@Nullable Step step) {
+        return step != null && "call".equals(step.kind());
     }
 
     private TaskLine line(String id) {

@@ -1,5 +1,7 @@
 package io.keelson.cli.view;
 
+import io.keelson.client.Run;
+
 /**
  * How text is dressed.
  *
@@ -41,6 +43,15 @@ public record Style(boolean color, boolean unicode) {
     /** A state's name in its colour. */
     public String state(String state) {
         return inColorOf(state, state);
+    }
+
+    /** A run's state in its colour, and in words for people where it has come to its end although parts of it failed. */
+    public String state(Run run) {
+        return run.completedWithFailures() ? withFailures() : state(run.state());
+    }
+
+    String withFailures() {
+        return yellow("completed with failures");
     }
 
     String inColorOf(String state, String text) {

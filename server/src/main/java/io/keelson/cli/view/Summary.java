@@ -55,7 +55,7 @@ public final class Summary {
         Long millis = run.durationMs();
         String time = millis == null ? "" : " in " + Amounts.duration(Duration.ofMillis(millis));
         String attempt = run.attemptNumber() > 1 ? ", attempt " + run.attemptNumber() : "";
-        return style.bold(Cells.clean(run.name())) + " " + style.state(run.state()) + time + ": "
+        return style.bold(Cells.clean(run.name())) + " " + style.state(run) + time + ": "
                 + Amounts.count(run.tasksCompleted()) + " of " + Amounts.count(run.taskCount(), "task") + " completed"
                 + (run.tasksFailed() > 0 ? ", " + run.tasksFailed() + " failed" : "") + attempt;
     }

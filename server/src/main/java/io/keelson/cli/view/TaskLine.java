@@ -18,6 +18,8 @@ final class TaskLine {
     @Nullable Instant startedAt;
     @Nullable Instant endedAt;
     @Nullable String error;
+    /** The last step that failed and that it went on without, with its error; null when there is none. */
+    @Nullable String goneOnWithout;
     int attempt = 1;
     /** When its next attempt begins; null when none is scheduled. */
     @Nullable Instant nextRunAt;

@@ -74,7 +74,7 @@ public final class TreeView {
     }
 
     private String heading() {
-        return style.bold(Cells.clean(model.run().name())) + "  " + style.state(model.run().state()) + "  "
+        return style.bold(Cells.clean(model.run().name())) + "  " + style.state(model.run()) + "  "
                 + style.dim(model.run().id());
     }
 
@@ -151,9 +151,13 @@ public final class TreeView {
             case RETRY -> style.yellow("tries again" + when(task) + " after "
                     + Objects.requireNonNullElse(lastError(task), "a failure"));
             case WAITING -> style.dim(task.state.equals("queued") ? "queued" : waitsFor(task));
-            case DROPPED -> style.dim(task.state);
-            case DONE -> style.dim(counted + title(task));
+            case DROPPED -> style.dim(task.state) + without(task);
+            case DONE -> style.dim(counted + title(task)) + without(task);
         };
+    }
+
+    private String without(TaskLine task) {
+        return task.goneOnWithout == null ? "" : style.yellow("  without " + task.goneOnWithout);
     }
 
     private static String attempt(TaskLine task) {

@@ -51,6 +51,7 @@ final class EngineMeters implements Observer {
     private final DistributionSummary flushSize;
     private final Counter overloaded;
     private final Counter outages;
+    private final Counter withFailures;
     private final AtomicBoolean databaseAnswers = new AtomicBoolean(true);
 
     EngineMeters(Meters meters) {
@@ -89,6 +90,7 @@ final class EngineMeters implements Observer {
         flushTime = meters.timer(Metric.FLUSH_TIME);
         flushSize = meters.sizes(Metric.FLUSH_SIZE);
         overloaded = meters.counter(Metric.OVERLOADED);
+        withFailures = meters.counter(Metric.RUNS_WITH_FAILURES);
         outages = meters.counter(Metric.DATABASE_OUTAGES);
         meters.gauge(Metric.DATABASE_UP, () -> databaseAnswers.get() ? 1 : 0);
     }
@@ -121,6 +123,8 @@ final class EngineMeters implements Observer {
         add(told.get(event.type()), 1);
         switch (event.payload()) {
             case RunPayload.Created created -> few(triggers, Metric.RUNS_SUBMITTED, created.trigger()).increment();
+            case RunPayload.Completed completed -> add(withFailures, completed.totals().failures() > 0 ? 1 : 0);
+            case RunPayload.Skipped skipped -> add(withFailures, skipped.totals().failures() > 0 ? 1 : 0);
             case RunPayload.Failed failed -> few(failures, Metric.RUNS_FAILED, failed.errorCode()).increment();
             case StepPayload.Failed failed -> add(stepErrors.get(failed.cause().errorClass()), 1);
             case StepPayload.Retrying retrying -> add(stepErrors.get(retrying.cause().errorClass()), 1);

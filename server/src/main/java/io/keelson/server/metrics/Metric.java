@@ -9,6 +9,8 @@ public enum Metric {
     RUNS_SUBMITTED(Kind.COUNTER, "keelson_runs_submitted_total", "runs made, by what made them", "trigger"),
     RUNS_FAILED(Kind.COUNTER, "keelson_runs_failed_total", "runs that failed, by error code; after 100 codes `other`",
             "error_code"),
+    RUNS_WITH_FAILURES(Kind.COUNTER, "keelson_runs_with_failures_total",
+            "runs that completed or were skipped although parts of them failed"),
     RUN_TRANSITIONS(Kind.COUNTER, "keelson_run_transitions_total", "runs that went into a state", "to"),
     AGENT_TRANSITIONS(Kind.COUNTER, "keelson_agent_transitions_total", "agents that went into a state", "to"),
     TASK_TRANSITIONS(Kind.COUNTER, "keelson_task_transitions_total", "tasks that went into a state", "to"),

@@ -21,7 +21,8 @@ final class FailureConfig {
 
     static FailureRules rules(JsonNode config, RetryPolicy task, StepReader steps) {
         JsonNode replan = config.path("replan");
-        return new FailureRules(mode(config, "failure_mode"), mode(config, "agent_failure_mode"), task,
+        return new FailureRules(mode(config, "failure_mode"),
+                config.has("agent_failure_mode") ? mode(config, "agent_failure_mode") : null, task,
                 Retries.read(config.path("level_retry"), DEFAULT.level()), escalation(config),
                 planner(config, steps), Nodes.integer(replan, "max", DEFAULT.maxReplans()),
                 replan.path("approve").asBoolean(DEFAULT.approveReplans()),

@@ -8,6 +8,7 @@ import static io.keelson.server.run.Column.uuid;
 import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.lifecycle.BoardStatus;
+import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.run.RunRow;
@@ -40,7 +41,7 @@ final class BoardTable {
             word("status", a -> BoardStatus.of(a.row().state()).wire()),
             text("created_by", 255, a -> a.run().createdBy()),
             json("tags", a -> tags(a.row())), uuid("run_id", a -> a.run().id()),
-            word("mission", a -> a.run().id().toString()), text("error_message", MOST, a -> a.row().errorMessage()),
+            word("mission", a -> a.run().id().toString()), text("error_message", MOST, a -> error(a.row())),
             time("started_at", a -> a.row().startedAt()), time("completed_at", a -> a.row().completedAt()));
 
     /**
@@ -87,7 +88,7 @@ final class BoardTable {
              where b.id = u.board_task_id""",
             word("mission", r -> r.id().toString()), word("status", r -> BoardStatus.of(r.state()).wire()),
             json("tags", BoardTable::tags), time("started_at", RunRow::startedAt),
-            time("completed_at", RunRow::completedAt), text("error_message", MOST, RunRow::errorMessage));
+            time("completed_at", RunRow::completedAt), text("error_message", MOST, BoardTable::error));
 
     /** Likewise. */
     static final SetStatement<TaskRow> UPDATE_TASK = new SetStatement<>("keelson_board_task_change", """
@@ -115,6 +116,11 @@ final class BoardTable {
         return task.state() == TaskState.SKIPPED
                 ? "skipped: " + (task.errorMessage() == null ? "dependency failed" : task.errorMessage())
                 : null;
+    }
+
+    private static @Nullable String error(RunRow run) {
+        boolean went = run.state() == RunState.COMPLETED || run.state() == RunState.SKIPPED;
+        return went && run.failures() > 0 ? "completed with failures: " + run.failures() : run.errorMessage();
     }
 
     private static @Nullable String error(TaskRow task) {

@@ -21,7 +21,11 @@ final class ReadSql {
                     else (select count(*) from timers w where w.run_id = r.id and w.kind = 'human') end::int
                     as waits_for_humans,
                 r.task_count,
-                r.tasks_completed, r.tasks_failed, r.tasks_skipped, r.steps_total,
+                r.tasks_completed, r.tasks_failed, r.tasks_skipped,
+                case r.state_type when 'terminal' then coalesce((select a.failures from run_attempts a
+                        where a.run_id = r.id and a.attempt_number = r.attempt_number), 0)
+                    else r.tasks_failed end as failures,
+                r.steps_total,
                 h.steps_completed, r.agent_count,
                 trim_scale(r.credits_charged_before + r.credits_refunded + h.credits_reserved) as credits_reserved,
                 trim_scale(r.credits_charged_before + h.credits_charged) as credits_charged,
@@ -249,7 +253,7 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
     static final String ATTEMPTS = """
-            select a.attempt_number, a.state, a.started_at, a.completed_at, a.error_code, a.error_message,
+            select a.attempt_number, a.state, a.started_at, a.completed_at, a.error_code, a.error_message, a.failures,
                 trim_scale(case when open then h.credits_reserved else a.credits_reserved end) as credits_reserved,
                 trim_scale(case when open then h.credits_charged else a.credits_charged end) as credits_charged,
                 trim_scale(a.credits_refunded) as credits_refunded,

@@ -50,7 +50,9 @@ public final class ReportTexts {
     private static final String OF_RUN = """
             select concat(
                 '# ', %1$s, E'\\n\\n',
-                'Run `', r.id, '`, attempt ', p.run_attempt, ': **', p.state, '**', E'\\n\\n',
+                'Run `', r.id, '`, attempt ', p.run_attempt, ': **',
+                case when a.failures > 0 and p.state in ('completed', 'skipped') then 'completed with failures'
+                    else p.state end, '**', E'\\n\\n',
                 '## Goal', E'\\n\\n', %2$s, E'\\n\\n',
                 '## What was done', E'\\n\\n', done.list,
                 case when done.tasks > %6$d then concat(E'\\n- … and ', done.tasks - %6$d, ' more') end, E'\\n\\n',
@@ -72,7 +74,9 @@ public final class ReportTexts {
               left join run_attempts a on a.run_id = r.id and a.attempt_number = p.run_attempt
              cross join lateral (
                 select coalesce(string_agg(concat('- ', %5$s, ' (`', replace(t.key, '`', ''''), '`): ', t.state,
-                        case when t.error_code is not null then concat(', `', replace(t.error_code, '`', ''''), '`') end),
+                        case when t.error_code is not null then concat(', `', replace(t.error_code, '`', ''''), '`',
+                            case when t.error_message is not null then concat(E':\\n\\n  ',
+                                regexp_replace(%9$s, E'\\n', E'\\n  ', 'g'), E'\\n') end) end),
                         E'\\n' order by t.sequence_number, t.item_index nulls first)
                         filter (where t.place <= %6$d), 'Nothing.') as list,
                     count(*) as tasks, count(*) filter (where t.state = 'completed') as completed,
@@ -82,7 +86,8 @@ public final class ReportTexts {
                          where t.run_id = r.id and t.attempt = p.run_attempt and not t.superseded) t) done
              where p.workspace_id = ? and p.id = ?"""
             .formatted(line("p.title"), quoted("left(r.goal, 4000)"), quoted("left(a.error_message, 4000)"),
-                    quoted("left(r.output #>> '{}', " + SHOWN + ")"), line("t.title"), LISTED, LARGE, SHOWN);
+                    quoted("left(r.output #>> '{}', " + SHOWN + ")"), line("t.title"), LISTED, LARGE, SHOWN,
+                    quoted("left(t.error_message, 500)"));
 
     private static final String TEXT = OF_TASK + " union all " + OF_RUN;
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -16,8 +17,13 @@ public final class Topics {
     public static final String ALL = "*";
     static final String PING = "webhook.ping";
 
+    private static final String COMPLETED = "run.completed";
+    /** A run that came to its end although parts of it failed; who asks for {@link #COMPLETED} is told, too. */
+    private static final String WITH_FAILURES = "run.completed_with_failures";
+    private static final Set<String> GOOD_ENDS = Set.of("run_completed", "run_skipped");
+
     private static final Map<String, String> OF_EVENTS = Map.of(
-            "run_completed", "run.completed",
+            "run_completed", COMPLETED,
             "run_failed", "run.failed",
             "run_cancelled", "run.cancelled",
             "run_budget_warning", "run.budget_warning",
@@ -28,11 +34,12 @@ public final class Topics {
             "task_human_review_requested", "approval.needed");
 
     /** What runs may ask for or not ({@code config.notifications}). */
-    private static final Map<String, String> SWITCHES = Map.of("run.completed", "on_completion", "run.failed",
+    private static final Map<String, String> SWITCHES = Map.of(COMPLETED, "on_completion", "run.failed",
             "on_failure", "run.budget_warning", "on_budget_warning");
 
     private static final List<String> NAMES =
-            OF_EVENTS.values().stream().distinct().sorted(Comparator.naturalOrder()).toList();
+            Stream.concat(OF_EVENTS.values().stream(), Stream.of(WITH_FAILURES)).distinct()
+                    .sorted(Comparator.naturalOrder()).toList();
     private static final Pattern EVENT = Pattern.compile("[a-z]+(_[a-z]+)+");
 
     private Topics() {}
@@ -50,6 +57,9 @@ public final class Topics {
     /** What an event is called in deliveries. A plan that nobody is to decide on is ready, too, and no approval is needed. */
     static String of(JsonNode event) {
         String type = event.path("event_type").asString("");
+        if (GOOD_ENDS.contains(type) && event.path("payload").path("failures").asInt(0) > 0) {
+            return WITH_FAILURES;
+        }
         return type.equals("run_plan_ready")
                 && !event.path("payload").path("to").asString("").equals("awaiting_approval")
                         ? type
@@ -62,6 +72,9 @@ public final class Topics {
             return null;
         }
         Set<String> types = new HashSet<>(wanted);
+        if (wanted.contains(COMPLETED) || wanted.contains(WITH_FAILURES)) {
+            types.addAll(GOOD_ENDS);
+        }
         OF_EVENTS.forEach((type, topic) -> {
             if (wanted.contains(topic)) {
                 types.add(type);
@@ -81,9 +94,18 @@ public final class Topics {
         String topic = of(event);
         String eventType = event.path("event_type").asString("");
         JsonNode notifications = event.path("notifications");
-        String wish = SWITCHES.get(topic);
-        return (wanted.contains(ALL) || wanted.contains(topic) || wanted.contains(eventType))
-                && (wish == null || notifications.path(wish).asBoolean(true))
+        boolean asked = wanted.contains(ALL) || wanted.contains(topic) || wanted.contains(eventType)
+                || topic.equals(WITH_FAILURES) && wanted.contains(COMPLETED);
+        return asked && wished(topic, notifications)
                 && (channel == null || channel.equals(notifications.path("channel").asString("")));
+    }
+
+    /** What completed with failures is told of where either is wished for. */
+    private static boolean wished(String topic, JsonNode notifications) {
+        if (topic.equals(WITH_FAILURES)) {
+            return wished(COMPLETED, notifications) || wished("run.failed", notifications);
+        }
+        String wish = SWITCHES.get(topic);
+        return wish == null || notifications.path(wish).asBoolean(true);
     }
 }

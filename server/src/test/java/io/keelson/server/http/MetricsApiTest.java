@@ -91,6 +91,17 @@ class MetricsApiTest {
     }
 
     @Test
+    void endsWithFailuresAreCounted() {
+        double before = value("keelson_runs_with_failures_total");
+        api.awaitState(api.create("""
+                {"name": "half", "start": true, "config": {"failure_mode": "continue"}, "plan": {"tasks": [
+                  {"id": "good", "steps": [{"tool": "echo"}]},
+                  {"id": "bad", "steps": [{"tool": "fail", "input": {"class": "permanent"}}]}]}}"""), "completed");
+
+        assertThat(value("keelson_runs_with_failures_total")).isEqualTo(before + 1);
+    }
+
+    @Test
     void requestsAreCountedByRoute() {
         String read = "keelson_http_requests_total{method=\"GET\",route=\"/api/v1/runs/{id}\",status=\"404\"}";
         double before = value(read);

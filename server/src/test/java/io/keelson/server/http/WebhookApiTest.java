@@ -153,6 +153,16 @@ class WebhookApiTest {
     }
 
     @Test
+    void anEndWithFailuresIsATopicOfItsOwnThatThoseWhoAskForCompletedRunsAreTold() {
+        made(", \"events\": [\"run.completed\"]");
+        api.awaitState(api.create(BAD.formatted("\"config\": {\"failure_mode\": \"continue\"},")), "skipped");
+        await(1);
+
+        assertThat(types()).containsExactly("run.completed_with_failures");
+        assertThat(json(receiver.got().getFirst()).at("/data/payload/failures").intValue()).isEqualTo(1);
+    }
+
+    @Test
     void escalationsAreTold() {
         made(", \"events\": [\"escalation.opened\"]");
         api.awaitState(api.create(BAD.formatted("\"config\": {\"escalation\": {\"on_exhausted\": true}},")),

@@ -1,0 +1,37 @@
+package io.keelson.core.run;
+
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The failures that a run's current attempt goes on without, or ended in spite of. */
+final class PassedOver {
+
+    private PassedOver() {}
+
+    /**
+     * Tasks that failed, and steps that failed in tasks which went on without them. A planner's failure is not counted, for
+     * another plan was made or the run failed; nor is a failed call of an agent, which judges that itself.
+     */
+    static Stream<Explanation> in(RunView view) {
+        return Stream.concat(
+                view.tasks.values().stream()
+                        .filter(task -> task.state == TaskState.FAILED && !SystemTasks.plans(task))
+                        .map(task -> failed("task '" + task.key() + "'", task, null, task.errorCode,
+                                task.errorMessage)),
+                view.steps.values().stream()
+                        .filter(step -> step.passedOver && step.spec().kind() != StepKind.CALL
+                                && step.task().state != TaskState.FAILED)
+                        .map(step -> failed("step '" + step.name() + "' of task '" + step.task().key() + "'",
+                                step.task(), step, step.errorCode, step.errorMessage)));
+    }
+
+    private static Explanation failed(String what, TaskRow task, @Nullable StepRow step, @Nullable String code,
+            @Nullable String message) {
+        return new Explanation("PASSED_OVER", what + " failed and the run went on without it"
+                + (code == null ? "" : ": " + code) + (message == null ? "" : ": " + message), task.id(),
+                step == null ? null : step.id(), null, List.of());
+    }
+}
