@@ -22,7 +22,8 @@ import tools.jackson.databind.JsonNode;
  * @param gate the task attempt whose output is meant
  * @param hardLimitUsd what a run may cost that its budget has stopped; null where nothing limits it
  * @param body further text of a proposal
- * @param data an approval's input, or what a proposal is about; null for everything else
+ * @param data what the decision is about: {@code goal}, {@code task_count} and {@code plan}; the {@code output} of a run or
+ *     a task; an approval's input; a proposal's data; null for tickets and budgets
  * @param links where to answer and where to read more
  */
 public record InboxItem(String id, String kind, String runId, String runName, String runState,

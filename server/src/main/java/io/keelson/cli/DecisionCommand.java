@@ -1,5 +1,8 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Subject;
+import io.keelson.cli.view.Summary;
+import io.keelson.cli.view.Waits;
 import io.keelson.client.Inbox;
 import io.keelson.client.InboxDecision;
 import io.keelson.client.Run;
@@ -35,6 +38,7 @@ abstract class DecisionCommand extends ActionCommand {
 
     @Override
     Run act(Link link, Runs runs, String id) {
+        showSubject(link, runs, id);
         if (step == null && INBOX.matcher(id).lookingAt()) {
             InboxDecision decided = decide(link.keelson().inbox(), id, comment);
             said(decided.id() + " is " + decided.decision());
@@ -48,6 +52,24 @@ abstract class DecisionCommand extends ActionCommand {
             note(decided.name() + " is " + decided.state());
         }
         return runs.get(id);
+    }
+
+    /** What is decided on by the name of its run, so that it stands above the answer; an item of the inbox has its data there. */
+    private void showSubject(Link link, Runs runs, String id) {
+        if (json || INBOX.matcher(id).lookingAt()) {
+            return;
+        }
+        Waits waits = RunDocuments.waits(link.keelson(), runs.get(id));
+        if (waits.plan()) {
+            print(Subject.plan(waits.run(), style()));
+        } else if (!waits.result()) {
+            waits.approvals().stream()
+                    .filter(each -> step == null || each.id().equals(step) || each.name().equals(step))
+                    .forEach(each -> {
+                        print(List.of(Summary.question(each)));
+                        print(Subject.data(each, style()));
+                    });
+        }
     }
 
     private static String stepId(List<Step> steps, String wanted) {

@@ -1,6 +1,7 @@
 package io.keelson.cli;
 
 import io.keelson.cli.view.Cells;
+import io.keelson.cli.view.Subject;
 import io.keelson.client.Inbox;
 import io.keelson.client.InboxItem;
 import io.keelson.client.KeelsonException;
@@ -44,8 +45,10 @@ final class InboxReview {
         if (item.body() != null) {
             lines.add("  " + Cells.clean(item.body()));
         }
-        if (item.data() != null && !item.data().isNull()) {
-            lines.add("  " + Cells.clean(item.data().toString()));
+        if (item.data() != null) {
+            lines.addAll(item.kind().equals("plan_approval")
+                    ? Subject.plan(item.data().path("plan"), item.data().path("task_count").asInt(0), command.style())
+                    : Subject.data(item.data(), command.style()));
         }
         if (item.feedback() != null) {
             lines.add("  " + Cells.clean(item.feedback()));

@@ -3,6 +3,7 @@ package io.keelson.cli;
 import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Details;
 import io.keelson.cli.view.Family;
+import io.keelson.cli.view.Subject;
 import io.keelson.cli.view.Summary;
 import io.keelson.cli.view.Waits;
 import io.keelson.client.Api;
@@ -111,6 +112,9 @@ final class Watching {
         if (waits.result()) {
             command.print(Summary.result(waits, Cli.command(), command.style()));
         }
+        if (waits.plan()) {
+            command.print(Subject.plan(waits.run(), command.style()));
+        }
         if (waits.plan() || waits.result()) {
             return asked(waits.plan() ? "Approve the plan of " + Amounts.count(waits.run().taskCount(), "task") + "?"
                     : "Accept the result?", yes -> {
@@ -127,6 +131,7 @@ final class Watching {
             }
         }
         for (Step step : waits.approvals()) {
+            command.print(Subject.data(step, command.style()));
             if (!asked(Summary.question(step), yes -> {
                 var _ = yes ? keelson.steps().approve(step.id(), null) : keelson.steps().reject(step.id(), null);
             })) {

@@ -50,6 +50,28 @@ class DecisionCommandsTest {
     }
 
     @Test
+    void aPlanAndTheDataOfAnApprovalAreShownBeforeTheyAreApproved() throws Exception {
+        String mission = shell.mission("""
+                config: {autonomy: {level: approve}}
+                plan:
+                  reasoning: First look, then ask
+                  tasks:
+                    - {id: look, title: Look around, estimated_cost: 0.25, tools_needed: [files.read], steps: [{tool: noop}]}
+                    - id: ask
+                      depends_on: [look]
+                      estimated_cost: 0.5
+                      steps: [{name: ok, kind: approval, input: {question: "Pay?", amount: 12, to: {name: Ada}}}]
+                """);
+        Result run = shell.run("run", mission);
+        String[] plan = {"First look, then ask", "estimated cost: 0.75 USD", "files.read, noop", "Look around"};
+        assertThat(run.out()).contains(plan);
+        Result approved = shell.run("approve", "latest", "--watch");
+        assertThat(approved.out()).contains(plan).contains("Pay?", "amount: 12", "Ada");
+        assertThat(approved.code()).as(approved.err()).isEqualTo(4);
+        assertThat(shell.run("approve", "latest", "--watch").out()).contains("Pay?", "amount: 12");
+    }
+
+    @Test
     void whoeverIsToJudgeSeesWhat() throws Exception {
         String mission = shell.mission("""
                 config: {acceptance: human}

@@ -77,7 +77,7 @@ public final class Summary {
     }
 
     /** Indentation is kept. */
-    private static String printable(String line) {
+    static String printable(String line) {
         String content = line.stripLeading();
         return " ".repeat(line.length() - content.length()) + Cells.clean(content);
     }
@@ -101,6 +101,7 @@ public final class Summary {
                 + style.dim("run " + run.id()));
         if (waits.plan()) {
             lines.add("  its plan of " + Amounts.count(run.taskCount(), "task") + " is to be approved");
+            lines.addAll(Subject.plan(run, style));
         }
         if (waits.result()) {
             lines.add("  its result is to be accepted");
@@ -162,6 +163,7 @@ public final class Summary {
     private static void approvals(Waits waits, List<String> lines, Style style) {
         for (Step step : waits.approvals()) {
             lines.add("  " + question(step) + (waits.decisions() > 1 ? "  " + style.dim("--step " + step.id()) : ""));
+            Subject.data(step, style).forEach(line -> lines.add("  " + line));
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What waits for people, as it is shown to them: the question, and what becomes of either answer. */
@@ -80,7 +81,12 @@ record InboxItems(Reads reads, Database database, Inbox inbox) {
             item.set(member, row.get(member));
         }
         item.set("body", row.get("proposal_body"));
-        item.set("data", kind == InboxKind.PROPOSAL ? row.get("proposal_data") : row.get("input"));
+        item.set("data", switch (kind) {
+            case PROPOSAL -> row.get("proposal_data");
+            case APPROVAL_STEP -> row.get("input");
+            case PLAN_APPROVAL, RESULT_ACCEPTANCE, TASK_REVIEW -> row.get("subject_data");
+            case ESCALATION, BUDGET -> NullNode.instance;
+        });
         String self = "/api/v1/inbox/" + id;
         item.putObject("links").put("accept", self + "/accept").put("reject", self + "/reject")
                 .put("assign", self + "/assign").put("subject", "/api/v1" + subject(kind, row, subject))

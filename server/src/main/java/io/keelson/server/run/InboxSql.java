@@ -55,6 +55,15 @@ final class InboxSql {
                   left join inbox_assignments a on a.subject = i.subject and a.since = i.since)""".replace("{now}",
             DbClock.SQL);
 
+    /** A run's plan without what its steps are given, of its tasks the first 50. */
+    private static final String PLAN = """
+            jsonb_build_object('goal', r.goal, 'task_count', jsonb_array_length(r.plan -> 'tasks'), 'plan',
+                (r.plan - 'tasks') || jsonb_build_object('tasks', array(
+                    select (task - 'steps' - 'verify')
+                        || jsonb_build_object('tools', jsonb_path_query_array(task, '$.steps[*].tool'))
+                      from jsonb_array_elements(r.plan -> 'tasks') with ordinality as listed (task, place)
+                     where place <= 50 order by place)))""";
+
     /** Due first, then oldest; a page of it with all that there is to say. */
     static final String PAGE = "with " + WAITING + """
             , page as materialized (
@@ -72,6 +81,10 @@ final class InboxSql {
                 s.id as step_id, s.name as step_name,
                 case when p.kind = 'approval_step' then case when s.resolved_input is null then s.input
                     else s.resolved_input end end as input,
+                case p.kind when 'plan_approval' then {plan}
+                    when 'result_acceptance' then jsonb_build_object('output',
+                        case when pg_column_size(r.output) <= 65536 then r.output end)
+                    when 'task_review' then jsonb_build_object('output', t.output_summary) end as subject_data,
                 case when p.kind = 'task_review' then t.attempt_number end as gate,
                 case when p.kind = 'task_review' then t.error_message end as feedback,
                 pr.title as proposal_title, pr.body as proposal_body, pr.data as proposal_data, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message, r.result_summary,
@@ -88,7 +101,8 @@ final class InboxSql {
                    when 'approval_step' then s.task_id when 'proposal' then pr.task_id
                    when 'escalation' then e.task_id end
              order by sort_due, sort_since, p.subject""".replace("{now}", DbClock.SQL).replace("{order}", ORDER)
-            .replace("{due}", MICROS.formatted("p.due_at")).replace("{since}", MICROS.formatted("p.since"));
+            .replace("{plan}", PLAN).replace("{due}", MICROS.formatted("p.due_at"))
+            .replace("{since}", MICROS.formatted("p.since"));
 
     static final String STATS = "with " + WAITING + """
 

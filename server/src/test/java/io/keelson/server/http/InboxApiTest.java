@@ -386,4 +386,26 @@ class InboxApiTest {
     private static Instant time(JsonNode item, String member) {
         return Instant.parse(item.get(member).stringValue());
     }
+
+    @Test
+    void aDecisionComesWithWhatItIsAbout() {
+        String plan = open(api
+                .create("""
+                {"name": "seen", "start": true, "goal": "See it", "config": {"autonomy": {"level": "approve"}},
+                 "plan": {"reasoning": "because", "tasks": [{"id": "a", "title": "First", "estimated_cost": 0.5,
+                  "tools_needed": ["files.read"], "steps": [{"name": "say", "tool": "noop", "input": {"cost": 0}}]}]}}"""));
+        JsonNode planned = awaitItem(plan, "plan_approval").path("data");
+        assertThat(planned.path("goal").asString()).isEqualTo("See it");
+        assertThat(planned.path("task_count").asInt()).isEqualTo(1);
+        assertThat(planned.at("/plan/reasoning").asString()).isEqualTo("because");
+        JsonNode task = planned.at("/plan/tasks/0");
+        assertThat(task.path("title").asString()).isEqualTo("First");
+        assertThat(task.path("tools").toString()).isEqualTo("[\"noop\"]");
+        assertThat(task.has("steps")).isFalse();
+
+        String result = open(api.create("""
+                {"name": "result", "start": true, "config": {"acceptance": "human"}, "output": "42", "plan": {"tasks": [
+                  {"id": "a", "steps": [{"tool": "noop"}]}]}}"""));
+        assertThat(awaitItem(result, "result_acceptance").at("/data/output").asString()).isEqualTo("42");
+    }
 }

@@ -1,0 +1,111 @@
+package io.keelson.cli.view;
+
+import io.keelson.client.Run;
+import io.keelson.client.Step;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import tools.jackson.databind.JsonNode;
+
+/** What a person decides on: a plan, or the data of an approval. */
+public final class Subject {
+
+    private static final int MOST_TASKS = 30;
+    private static final int MOST_LINES = 30;
+
+    private Subject() {}
+
+    public static List<String> plan(Run run, Style style) {
+        return plan(run.plan(), run.taskCount(), style);
+    }
+
+    /**
+     * The reasoning, the estimate, and a line for each task.
+     *
+     * @param plan as the API shows it; of an inbox item with its first tasks only
+     * @param count of all its tasks
+     */
+    public static List<String> plan(JsonNode plan, int count, Style style) {
+        List<String> lines = new ArrayList<>();
+        String reasoning = Cells.text(plan, "reasoning");
+        if (!reasoning.isEmpty()) {
+            lines.add("  " + reasoning);
+        }
+        BigDecimal estimate = plan.path("total_estimated_cost").isNumber()
+                ? plan.path("total_estimated_cost").decimalValue()
+                : plan.path("tasks").valueStream().map(task -> task.path("estimated_cost"))
+                        .filter(JsonNode::isNumber).map(JsonNode::decimalValue)
+                        .reduce(BigDecimal.ZERO, BigDecimal::add);
+        if (estimate.signum() > 0) {
+            lines.add("  estimated cost: " + estimate.stripTrailingZeros().toPlainString() + " USD");
+        }
+        Table table = new Table("  TASK", "AGENT", "AFTER", "USES", "TITLE");
+        List<JsonNode> tasks = plan.path("tasks").valueStream().limit(MOST_TASKS).toList();
+        for (JsonNode task : tasks) {
+            table.row("  " + Cells.text(task, "temp_id"), Cells.text(task.path("suggested_agent"), "agent_name"),
+                    list(texts(task.path("depends_on"))), list(tools(task)), Cells.text(task, "title"));
+        }
+        if (!tasks.isEmpty()) {
+            lines.addAll(table.lines(0, style));
+        }
+        if (count > tasks.size()) {
+            lines.add(style.dim("  and " + Amounts.count((long) count - tasks.size(), "more task")));
+        }
+        return lines;
+    }
+
+    /** What an approval was given beside its question. */
+    public static List<String> data(Step approval, Style style) {
+        return data(approval.input(), style);
+    }
+
+    /** A line for each member but the question; of what is no object, its text. */
+    public static List<String> data(JsonNode data, Style style) {
+        List<String> all = data.isObject()
+                ? data.properties().stream().filter(member -> !member.getKey().equals("question"))
+                        .flatMap(member -> member(member.getKey(), member.getValue()).stream()).toList()
+                : data.isNull() || data.isMissingNode() ? List.of() : lines(data);
+        List<String> shown = new ArrayList<>(all.subList(0, Math.min(MOST_LINES, all.size())));
+        shown.replaceAll(line -> "  " + line);
+        if (all.size() > shown.size()) {
+            shown.add(style.dim("  and " + Amounts.count((long) all.size() - shown.size(), "more line")));
+        }
+        return shown;
+    }
+
+    private static List<String> member(String name, JsonNode value) {
+        List<String> lines = new ArrayList<>(lines(value));
+        if (lines.size() == 1) {
+            return List.of(Cells.clean(name) + ": " + lines.getFirst());
+        }
+        lines.replaceAll(line -> "  " + line);
+        lines.addFirst(Cells.clean(name) + ":");
+        return lines;
+    }
+
+    private static List<String> lines(JsonNode value) {
+        String text = value.isString() ? value.stringValue()
+                : value.isContainer() ? value.toPrettyString()
+                        : value.asString();
+        return text.lines().map(Summary::printable).toList();
+    }
+
+    private static Set<String> tools(JsonNode task) {
+        Set<String> tools = new TreeSet<>(texts(task.path("tools_needed")));
+        tools.addAll(texts(task.path("tools")));
+        task.path("steps").forEach(step -> tools.add(step.path("tool").asString("")));
+        return tools;
+    }
+
+    private static Set<String> texts(JsonNode list) {
+        Set<String> texts = new TreeSet<>();
+        list.forEach(each -> texts.add(each.asString("")));
+        return texts;
+    }
+
+    private static String list(Set<String> names) {
+        return Cells.clean(String.join(", ", names));
+    }
+}
