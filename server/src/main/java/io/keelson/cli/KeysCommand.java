@@ -17,7 +17,8 @@ import picocli.CommandLine.Option;
 
 @Command(name = "keys", description = "Lists the API keys of the workspace, newest first. The keys "
         + "themselves are shown once, when they are made.",
-        subcommands = {KeysCreateCommand.class, KeysRotateCommand.class, KeysRevokeCommand.class},
+        subcommands = {KeysCreateCommand.class, KeysGenerateCommand.class, KeysRotateCommand.class,
+                KeysRevokeCommand.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson keys", "  keelson keys --workspace acme",
                 "  keelson keys create phone --principal ann --person --scope runs:read --scope approve"})
 final class KeysCommand extends CliCommand {

@@ -171,7 +171,8 @@ final class Link implements AutoCloseable {
 
     private static Keelson client(Settings settings, String url) {
         String key = settings.apiKey() != null || !loopback(url) ? settings.apiKey()
-                : read(settings.dataDir().resolve("api-key"));
+                : settings.bootstrapKeyText() != null ? settings.bootstrapKeyText()
+                        : read(settings.dataDir().resolve("api-key"));
         return Keelson.builder().url(url).apiKey(key).build();
     }
 

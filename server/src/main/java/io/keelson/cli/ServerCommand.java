@@ -5,6 +5,7 @@ import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import io.keelson.server.StartupException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -73,13 +74,20 @@ final class ServerCommand extends CliCommand {
         }
     }
 
+    /** Null where the key is from the settings. */
+    private static @Nullable String keyFile(Settings chosen) {
+        return chosen.bootstrapKeyText() == null ? chosen.dataDir().resolve("api-key").toString() : null;
+    }
+
     private void announce(Settings chosen, Server server) {
         if (json) {
             print(JsonNodeFactory.instance.objectNode().put("url", server.baseUrl().toString())
-                    .put("api_key_file", chosen.dataDir().resolve("api-key").toString()));
+                    .put("api_key_file", keyFile(chosen)));
+        } else if (chosen.logFormat() == Settings.LogFormat.JSON) {
+            LoggerFactory.getLogger(ServerCommand.class).info("Keelson listens at {}", server.baseUrl());
         } else {
             note("Keelson listens at " + server.baseUrl());
-            note("API key: " + chosen.dataDir().resolve("api-key"));
+            note("API key: " + (chosen.bootstrapKeyText() == null ? keyFile(chosen) : "the bootstrap key"));
             note("Ctrl-C stops it");
         }
     }

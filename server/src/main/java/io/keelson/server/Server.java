@@ -17,6 +17,7 @@ import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Migrations;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.db.Tenancy;
+import io.keelson.server.db.embedded.DataDirectory;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
 import io.keelson.server.document.StatusDocuments;
@@ -159,7 +160,9 @@ public final class Server implements AutoCloseable {
             ModelPrices prices = models -> money.prices().withoutPrice(PriceKind.MODEL, models);
             Roster roster = new Roster(database);
             RosterFacts agents = new RosterFacts(roster, database, new RunReader(), money);
-            Bootstrap.LocalKey key = Bootstrap.ensureKey(database, access.holders(), files);
+            Bootstrap.LocalKey key = settings.bootstrapKey() == null
+                    ? Bootstrap.ensureKey(database, access.holders(), files)
+                    : Bootstrap.ensureGiven(database, settings.bootstrapKey());
             money.ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.firstGrant());
             MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
             Function<UUID, MissionReader> missionsOf = workspace -> missions
@@ -256,6 +259,7 @@ public final class Server implements AutoCloseable {
     private DatabaseUrl databaseUrl(Settings settings) {
         String given = settings.databaseUrl();
         if (given != null) {
+            closing(DataDirectory.open(settings.dataDir()));
             return DatabaseUrl.parse(given);
         }
         EmbeddedPostgres postgres =
@@ -285,7 +289,7 @@ public final class Server implements AutoCloseable {
         return baseUrl;
     }
 
-    /** The key of the default workspace that the data directory keeps. */
+    /** The key of the default workspace that the settings give or the data directory keeps. */
     public String apiKey() {
         return apiKey;
     }

@@ -22,6 +22,11 @@ public enum Setting {
             + "empty: an embedded PostgreSQL in the data folder"),
     KEELSON_URL("", "server that the command line talks to; empty: the one of the data folder"),
     KEELSON_API_KEY("", "key that the command line shows to the server; empty: the one of the data folder"),
+    KEELSON_BOOTSTRAP_KEY("",
+            "first key of the default workspace, with all scopes, as `keelson keys generate` makes it; the same for all "
+                    + "servers of a database. With it no key is made in the data folder"),
+    KEELSON_BOOTSTRAP_KEY_FILE("", "file that holds it, instead"),
+    KEELSON_BOOTSTRAP_KEY_DAYS("90", "days from the first start with it after which it ends; 0 for no end"),
     KEELSON_ALLOWED_FOLDERS("", "folders that file tools and processes may use, separated by `:` (`;` on Windows); "
             + "relative paths in a mission are relative to the first; empty: none"),
     KEELSON_ALLOWED_COMMANDS("git", "programs that `process.run` may start, separated by commas; `none` for none"),

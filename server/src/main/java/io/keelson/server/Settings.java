@@ -1,5 +1,7 @@
 package io.keelson.server;
 
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.KeyText;
 import io.keelson.server.engine.EventSweeper;
 import io.keelson.server.execution.EndpointAdapter;
 import io.keelson.server.http.Observed;
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param apiKey what the command line shows to the server; null for the key of the data folder
  * @param folders what the tools of this server may read
  * @param lease how long a step is kept for a worker that says nothing
+ * @param bootstrapKey known to the server from its start; null to make one and keep it in the data folder
  * @param artifacts bounds of what steps leave behind
  * @param firstGrant credits that the default workspace is given at the first start; 0 for none
  * @param executors steps that run here at a time; 0 for none
@@ -31,8 +34,10 @@ import org.jspecify.annotations.Nullable;
  * @param metrics who is shown them without a key
  * @param telemetry what the environment says to OpenTelemetry
  */
-public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @Nullable String databaseUrl, @Nullable String url,
-        @Nullable String apiKey, Folders folders, Set<String> allowedCommands, boolean allowPrivateAddresses,
+public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @Nullable String databaseUrl,
+        @Nullable String url,
+        @Nullable String apiKey, Bootstrap.@Nullable GivenKey bootstrapKey, Folders folders,
+        Set<String> allowedCommands, boolean allowPrivateAddresses,
         int executors, Duration lease, Artifacts artifacts, EventSweeper.Ages events, BigDecimal firstGrant,
         List<SealingKey> secretKeys, Commands commands, Observed.MetricsDoor metrics, Map<String, String> telemetry,
         LogFormat logFormat,
@@ -123,9 +128,19 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
         return Path.of(home.startsWith("/") ? home : System.getProperty("user.home"));
     }
 
+    /** A text that may be a bootstrap key. */
+    public static String newBootstrapKey() {
+        return KeyText.generate();
+    }
+
+    /** The bootstrap key; null where none is set. */
+    public @Nullable String bootstrapKeyText() {
+        return bootstrapKey == null ? null : bootstrapKey.text();
+    }
+
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
-        return new Settings(dataDir, host, port, http, databaseUrl, url, apiKey, folders, allowedCommands,
+        return new Settings(dataDir, host, port, http, databaseUrl, url, apiKey, bootstrapKey, folders, allowedCommands,
                 allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat,
@@ -134,7 +149,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
 
     /** The same with another number of steps at a time; 0 for none. */
     public Settings withExecutors(int count) {
-        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, folders, allowedCommands,
+        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey, folders,
+                allowedCommands,
                 allowPrivateAddresses, count, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat,
@@ -143,7 +159,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
 
     /** The same where the user's folders are these. */
     public Settings withFoldersOfUser(List<Path> ofUser) {
-        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey,
+        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey,
                 new Folders(folders.allowed(), ofUser, folders.keyFiles()), allowedCommands,
                 allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
@@ -153,7 +169,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
 
     /** The same with another least grave level of log entries. */
     public Settings withLogLevel(LogLevel level) {
-        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, folders, allowedCommands,
+        return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey, folders,
+                allowedCommands,
                 allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
                 telemetry,
                 logFormat, level);

@@ -1,6 +1,8 @@
 package io.keelson.server;
 
 import io.keelson.core.plan.Problem;
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.KeyText;
 import io.keelson.server.engine.EventSweeper;
 import io.keelson.server.execution.CommandTypes;
 import io.keelson.server.execution.EndpointAdapter;
@@ -78,6 +80,7 @@ final class SettingsReader {
                 databaseUrl(),
                 url(),
                 text(Setting.KEELSON_API_KEY),
+                bootstrapKey(),
                 folders(config),
                 list(Setting.KEELSON_ALLOWED_COMMANDS, ",").collect(Collectors.toSet()),
                 oneOf(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES, "true", "false").equals("true"),
@@ -122,6 +125,31 @@ final class SettingsReader {
         }
     }
 
+    /** What is wrong is not shown: it may be a key with a slip. */
+    private Bootstrap.@Nullable GivenKey bootstrapKey() {
+        int days = number(Setting.KEELSON_BOOTSTRAP_KEY_DAYS, 0, MAX_RETENTION_DAYS);
+        String text = text(Setting.KEELSON_BOOTSTRAP_KEY);
+        String named = text(Setting.KEELSON_BOOTSTRAP_KEY_FILE);
+        if (named != null && text != null) {
+            refuse(Setting.KEELSON_BOOTSTRAP_KEY_FILE, named, "empty where KEELSON_BOOTSTRAP_KEY is set");
+        } else if (named != null) {
+            text = content(Setting.KEELSON_BOOTSTRAP_KEY_FILE, path(Setting.KEELSON_BOOTSTRAP_KEY_FILE, named));
+        }
+        if (text != null && !KeyText.wellFormed(text)) {
+            refuse(Setting.KEELSON_BOOTSTRAP_KEY, "what stands there", "a key as `keelson keys generate` makes it");
+        }
+        return text == null ? null : new Bootstrap.GivenKey(text, days == 0 ? null : Duration.ofDays(days));
+    }
+
+    private @Nullable String content(Setting setting, Path file) {
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            refuse(setting, file.toString(), "a file that can be read: " + e);
+            return null;
+        }
+    }
+
     private Settings.Folders folders(@Nullable String config) {
         List<Path> keyFiles = new ArrayList<>(List.of(home.resolve(".pgpass")));
         if (config != null) {
@@ -130,6 +158,10 @@ final class SettingsReader {
         String passwords = environment.getOrDefault("PGPASSFILE", "");
         if (!passwords.isEmpty()) {
             keyFiles.add(path(Setting.KEELSON_DATABASE_URL, passwords));
+        }
+        String bootstrap = text(Setting.KEELSON_BOOTSTRAP_KEY_FILE);
+        if (bootstrap != null) {
+            keyFiles.add(path(Setting.KEELSON_BOOTSTRAP_KEY_FILE, bootstrap));
         }
         return new Settings.Folders(list(Setting.KEELSON_ALLOWED_FOLDERS, File.pathSeparator)
                 .map(each -> path(Setting.KEELSON_ALLOWED_FOLDERS, each)).toList(), List.of(), keyFiles);

@@ -3,6 +3,7 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.Cmd.Result;
+import io.keelson.server.db.TestDatabase;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -61,6 +62,35 @@ class ServerCommandTest {
         assertThat(ended.err()).contains("Keelson listens at http://127.0.0.1:", data().resolve("api-key").toString());
         assertThat(keelson("run", mission("plan: {tasks: []}"), "--detach").err()).contains("[NO_SERVER]");
         assertThat(keelson("run", "absent.yaml").err()).contains("[FILE_NOT_FOUND]");
+    }
+
+    @Test
+    void aBootstrapKeyOpensTheServerAndNoOtherIsMade() throws Exception {
+        Path own = folder.resolve("bootstrapped");
+        Result generated = Shell.run(Map.of(), "keys", "generate");
+        Path key = Files.writeString(folder.resolve("bootstrap-key"), generated.out());
+        Map<String, String> settings = Map.of("KEELSON_HTTP_PORT", "0", "KEELSON_LOG_FORMAT", "json",
+                "KEELSON_DATABASE_URL", TestDatabase.text(TestDatabase.createUrl()), "KEELSON_BOOTSTRAP_KEY_FILE",
+                key.toString());
+        Cmd server = Cmd.start(own, settings, "server");
+        try {
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(own.resolve("url")));
+            Result who = Shell.run(Map.of("KEELSON_DATA_DIR", own.toString(), "KEELSON_BOOTSTRAP_KEY_FILE",
+                    key.toString()), "keys", "--json");
+            assertThat(who.json().get("items")).as(who.err()).hasSize(1);
+            assertThat(who.json().at("/items/0/name").asString()).isEqualTo("bootstrap");
+            assertThat(who.json().at("/items/0/expires_at").asString()).isNotBlank();
+            assertThat(own.resolve("api-key")).doesNotExist();
+            Result second = Cmd.start(own, settings, "server").end();
+            assertThat(second.err()).as("an external database does not make a folder one for two")
+                    .contains("[DATA_DIR_IN_USE]");
+        } finally {
+            server.process().destroy();
+        }
+        assertThat(server.end().err().lines()).anyMatch(line -> line.contains("Keelson listens at"))
+                .allSatisfy(line -> assertThat(line).startsWith("{").endsWith("}"));
+        Result broken = Cmd.start(own, Map.of("KEELSON_BOOTSTRAP_KEY", "kl_broken"), "server").end();
+        assertThat(broken.err()).contains("KEELSON_BOOTSTRAP_KEY", "keelson keys generate").doesNotContain("kl_broken");
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.keelson.server.auth;
 
 import io.keelson.server.db.Database;
 import java.sql.PreparedStatement;
+import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +42,25 @@ public final class Bootstrap {
         String key = allPowerful(new KeyStore(database), Principal.Kind.PERSON);
         files.writeKey(key);
         return new LocalKey(key, true);
+    }
+
+    /**
+     * A key to the default workspace that the operator has made, instead of one that the data folder keeps.
+     *
+     * @param lifetime from the first start with it; null for no end
+     */
+    public record GivenKey(String text, @Nullable Duration lifetime) {}
+
+    /**
+     * Makes the key known where it never was. One that was revoked or has expired stays so.
+     *
+     * @return the key; never shown
+     */
+    public static LocalKey ensureGiven(Database database, GivenKey given) {
+        ensureWorkspace(database);
+        NewKey wanted = new NewKey("bootstrap", "bootstrap", null, Scope.all(true), given.lifetime());
+        var _ = new KeyStore(database).createOnce(DEFAULT_WORKSPACE, wanted, given.text(), Origin.SERVER);
+        return new LocalKey(given.text(), false);
     }
 
     /** @param kind null to take the principal as it is */

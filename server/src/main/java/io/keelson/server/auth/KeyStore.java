@@ -11,7 +11,6 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -67,6 +66,10 @@ public final class KeyStore {
 
     private static final String KNOWN = "select from principals where workspace_id = ? and name = ?";
 
+    private static final String LOCK_TEXT = "select pg_advisory_xact_lock(hashtextextended(encode(?, 'hex'), 0))";
+
+    private static final String MADE = "select from api_keys where key_hash = ?";
+
     private final Database database;
 
     public KeyStore(Database database) {
@@ -113,29 +116,50 @@ public final class KeyStore {
 
     /** Issued, OtherKind or NoWorkspace. */
     public KeyResult create(UUID workspaceId, NewKey wanted, Origin origin) {
+        return database.inTransaction(c -> create(c, workspaceId, wanted, KeyText.generate(), origin));
+    }
+
+    /** The same with a text from elsewhere, unless a key of that text was ever made; then empty. */
+    Optional<KeyResult> createOnce(UUID workspaceId, NewKey wanted, String text, Origin origin) {
         return database.inTransaction(c -> {
-            if (!isOpen(c, workspaceId)) {
-                return new KeyResult.NoWorkspace();
+            try (PreparedStatement lock = c.prepareStatement(LOCK_TEXT)) {
+                lock.setBytes(1, KeyText.hash(text));
+                lock.execute();
             }
-            UUID principal;
-            try (PreparedStatement insert = c.prepareStatement(PRINCIPAL)) {
-                insert.setObject(1, workspaceId);
-                insert.setString(2, wanted.kind() == null ? null : wanted.kind().wire());
-                insert.setString(3, wanted.principal());
-                try (ResultSet row = insert.executeQuery()) {
-                    row.next();
-                    Principal.Kind kind = Principal.Kind.of(row.getString("kind"));
-                    if (wanted.kind() != null && wanted.kind() != kind) {
-                        return new KeyResult.OtherKind(new Principal(kind, wanted.principal()));
+            try (PreparedStatement select = c.prepareStatement(MADE)) {
+                select.setBytes(1, KeyText.hash(text));
+                try (ResultSet row = select.executeQuery()) {
+                    if (row.next()) {
+                        return Optional.empty();
                     }
-                    principal = row.getObject("id", UUID.class);
                 }
             }
-            IssuedKey key =
-                    insert(c, workspaceId, wanted.name(), principal, wanted.scopes(), wanted.lifetime(), origin);
-            Audit.write(c, origin, "key_created", workspaceId, key.row().id().toString(), detail(key.row()));
-            return new KeyResult.Issued(key);
+            return Optional.of(create(c, workspaceId, wanted, text, origin));
         });
+    }
+
+    private static KeyResult create(Connection c, UUID workspaceId, NewKey wanted, String text, Origin origin)
+            throws SQLException {
+        if (!isOpen(c, workspaceId)) {
+            return new KeyResult.NoWorkspace();
+        }
+        UUID principal;
+        try (PreparedStatement insert = c.prepareStatement(PRINCIPAL)) {
+            insert.setObject(1, workspaceId);
+            insert.setString(2, wanted.kind() == null ? null : wanted.kind().wire());
+            insert.setString(3, wanted.principal());
+            try (ResultSet row = insert.executeQuery()) {
+                row.next();
+                Principal.Kind kind = Principal.Kind.of(row.getString("kind"));
+                if (wanted.kind() != null && wanted.kind() != kind) {
+                    return new KeyResult.OtherKind(new Principal(kind, wanted.principal()));
+                }
+                principal = row.getObject("id", UUID.class);
+            }
+        }
+        IssuedKey key = insert(c, workspaceId, wanted, text, principal, origin);
+        Audit.write(c, origin, "key_created", workspaceId, key.row().id().toString(), detail(key.row()));
+        return new KeyResult.Issued(key);
     }
 
     /**
@@ -153,8 +177,9 @@ public final class KeyStore {
                 return new KeyResult.NotActive(old);
             }
             Duration lifetime = old.expiresAt() == null ? null : Duration.between(old.createdAt(), old.expiresAt());
-            IssuedKey key = insert(c, workspaceId, old.name(), principalOf(c, workspaceId, keyId), old.scopes(),
-                    lifetime, origin);
+            IssuedKey key = insert(c, workspaceId,
+                    new NewKey(old.name(), old.principal().name(), null, old.scopes(), lifetime), KeyText.generate(),
+                    principalOf(c, workspaceId, keyId), origin);
             try (PreparedStatement replaced = c.prepareStatement(REPLACED)) {
                 replaced.setObject(1, key.row().id());
                 replaced.setLong(2, overlap.toSeconds());
@@ -193,18 +218,18 @@ public final class KeyStore {
         }
     }
 
-    private static IssuedKey insert(Connection c, UUID workspaceId, String name, @Nullable UUID principal,
-            Set<Scope> scopes, @Nullable Duration lifetime, Origin origin) throws SQLException {
+    private static IssuedKey insert(Connection c, UUID workspaceId, NewKey wanted, String text,
+            @Nullable UUID principal, Origin origin) throws SQLException {
         UUID id = UUID.randomUUID();
-        String text = KeyText.generate();
+        Duration lifetime = wanted.lifetime();
         try (PreparedStatement insert = c.prepareStatement(INSERT)) {
             insert.setObject(1, id);
             insert.setObject(2, workspaceId);
-            insert.setString(3, name);
+            insert.setString(3, wanted.name());
             insert.setString(4, KeyText.shown(text));
             insert.setBytes(5, KeyText.hash(text));
             insert.setObject(6, principal);
-            insert.setArray(7, c.createArrayOf("text", scopes.stream().map(Scope::wire).toArray()));
+            insert.setArray(7, c.createArrayOf("text", wanted.scopes().stream().map(Scope::wire).toArray()));
             insert.setString(8, origin.name());
             insert.setObject(9, lifetime == null ? null : lifetime.toSeconds());
             insert.executeUpdate();

@@ -12,7 +12,7 @@ import java.util.zip.CRC32;
  * The text of an API key: {@code kl_}, 256 random bits, and a checksum over both that tells a mistyped or cut key from
  * an unknown one and lets scanners find leaked keys. Digits and lower-case letters, so a double click selects it all.
  */
-final class KeyText {
+public final class KeyText {
 
     private static final String PREFIX = "kl_";
     private static final int RADIX = 36;
@@ -25,14 +25,16 @@ final class KeyText {
 
     private KeyText() {}
 
-    static String generate() {
+    /** A new one. */
+    public static String generate() {
         byte[] bytes = new byte[RANDOM_BYTES];
         RANDOM.nextBytes(bytes);
         String body = PREFIX + padded(new BigInteger(1, bytes), RANDOM_DIGITS);
         return body + checksum(body);
     }
 
-    static boolean wellFormed(String key) {
+    /** Whether it has a key's form and its checksum fits. */
+    public static boolean wellFormed(String key) {
         if (!FORM.matcher(key).matches()) {
             return false;
         }

@@ -12,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
@@ -249,6 +250,26 @@ class ApiKeysTest {
         Path file = folder.resolve("api-key");
         assertThat(Files.readString(file).strip()).isEqualTo(first.key());
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
+    }
+
+    @Test
+    void aGivenKeyIsMadeOnceAndStaysRevoked() {
+        Bootstrap.GivenKey given = new Bootstrap.GivenKey(KeyText.generate(), Duration.ofDays(90));
+
+        assertThat(Bootstrap.ensureGiven(database, given)).isEqualTo(Bootstrap.ensureGiven(database, given));
+
+        KeyStore store = new KeyStore(database);
+        List<KeyRow> made = store.list(Bootstrap.DEFAULT_WORKSPACE, null, 100).stream()
+                .filter(key -> key.name().equals("bootstrap")).toList();
+        assertThat(made).singleElement().satisfies(key -> {
+            assertThat(key.scopes()).isEqualTo(Scope.all(true));
+            assertThat(Duration.between(key.createdAt(), key.expiresAt())).isEqualTo(Duration.ofDays(90));
+        });
+        assertThat(keys.find(given.text())).isNotNull();
+        store.revoke(Bootstrap.DEFAULT_WORKSPACE, made.getFirst().id(), Origin.SERVER);
+        Bootstrap.ensureGiven(database, given);
+        assertThat(store.find(Bootstrap.DEFAULT_WORKSPACE, made.getFirst().id()).orElseThrow().state())
+                .isEqualTo("revoked");
     }
 
     @Test

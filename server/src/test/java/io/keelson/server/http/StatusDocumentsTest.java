@@ -202,7 +202,9 @@ class StatusDocumentsTest {
         DatabaseUrl url = TestDatabase.createUrl();
         List<String> runs = new ArrayList<>();
         try (ApiServer one = new ApiServer(folder, url, WANTED)) {
-            try (ApiServer other = new ApiServer(folder, url, WANTED)) {
+            Path beside = Files.createDirectory(folder.resolve("beside"));
+            Files.createSymbolicLink(beside.resolve("artifacts"), folder.resolve("artifacts"));
+            try (ApiServer other = new ApiServer(beside, url, WANTED)) {
                 for (int i = 0; i < 15; i++) {
                     runs.add(one.create(MISSION.formatted("noop\"")));
                     runs.add(other.create(MISSION.formatted("noop\"")));

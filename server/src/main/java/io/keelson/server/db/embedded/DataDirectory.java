@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * The server's data directory, held by this process alone until closed or dead. Layout: {@code lock},
  * {@code postgres/} (the cluster), {@code postgres.secret}, {@code postgres-log/}.
  */
-final class DataDirectory implements AutoCloseable {
+public final class DataDirectory implements AutoCloseable {
 
     /**
      * Closing any channel of a file drops the operating system's lock on it, so a second attempt inside this JVM must
@@ -40,7 +40,7 @@ final class DataDirectory implements AutoCloseable {
      *
      * @throws DatabaseException DATA_DIR_NOT_WRITABLE or DATA_DIR_IN_USE
      */
-    static DataDirectory open(Path directory) {
+    public static DataDirectory open(Path directory) {
         Path path = create(directory);
         if (!HELD_HERE.add(path)) {
             throw inUse(path, Long.toString(ProcessHandle.current().pid()));
