@@ -170,8 +170,8 @@ public final class Server implements AutoCloseable {
                     .staffed(() -> agents.of(workspace));
             Recipes recipes = new Recipes();
             Seen seen = seen(settings, metrics);
-            Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read), tools,
-                    expressions, secrets,
+            Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read,
+                    settings.artifacts().retention()), tools, expressions, secrets,
                     new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of)),
                     new StartedRuns(database, recipes, missionsOf, seen.places()), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
@@ -201,7 +201,8 @@ public final class Server implements AutoCloseable {
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort())
                             .withBounds(settings.http().connections(), settings.http().patience()),
                     new Rooms(database, access, engine, engine.remoteWork(), new RunReader(),
-                            new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read),
+                            new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read,
+                                    settings.artifacts().retention()),
                                     tool -> tools.find(tool).isPresent()),
                             new Inbox(DbClock.DATABASE), missionsOf,
                             tools, artifacts, new ArtifactLife(DbClock.DATABASE), money, roster,

@@ -79,7 +79,8 @@ final class KeelsonEngine implements Contender {
     }
 
     private Engine engine(int executors) throws IOException {
-        return new Engine(database, Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read), catalog,
+        return new Engine(database, Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read,
+                settings.artifacts().retention()), catalog,
                 expressions, new Secrets(database, SealingKey.fresh(), List.of()),
                 new Replans(new NewPlans(knowledge, knowledge::timeout)),
                 new LocalArtifactStore(settings.dataDir().resolve("artifacts")), Clock.systemUTC(),

@@ -171,6 +171,7 @@ public final class Changes {
     private final List<TakenSignal> takenSignals = new ArrayList<>();
     private final List<StepResult> results = new ArrayList<>();
     private final List<Artifact> artifacts = new ArrayList<>();
+    private final Set<RunRow> endedWithArtifacts = new LinkedHashSet<>();
     private final List<Proposal> proposals = new ArrayList<>();
     private final List<ProposalEnd> proposalEnds = new ArrayList<>();
     private final Map<StepRow, RunRow> started = new LinkedHashMap<>();
@@ -336,6 +337,11 @@ public final class Changes {
         artifacts.add(artifact);
     }
 
+    /** The run has ended and has artifacts, which are kept for a time from now on. */
+    void endArtifacts(RunRow run) {
+        endedWithArtifacts.add(run);
+    }
+
     void add(Proposal proposal) {
         proposals.add(proposal);
     }
@@ -496,6 +502,11 @@ public final class Changes {
 
     public List<Artifact> artifacts() {
         return artifacts;
+    }
+
+    /** Runs with artifacts that ended in this batch; one that began again within it is no longer terminal. */
+    public Set<RunRow> endedWithArtifacts() {
+        return endedWithArtifacts;
     }
 
     public List<Proposal> proposals() {

@@ -41,6 +41,17 @@ final class Credits {
         return null;
     }
 
+    /**
+     * Looks whether a first attempt could be paid for; reserves nothing.
+     *
+     * @return null when it could
+     */
+    static Reply.@Nullable Rejected missing(Decision d) {
+        BigDecimal wanted = wanted(d);
+        return wanted.signum() == 0 || d.funds.purse().covers(d.run.workspaceId(), wanted) ? null
+                : insufficient(d.run, wanted);
+    }
+
     private static void setAside(Decision d, int attempt, BigDecimal amount, String what) {
         if (amount.signum() > 0) {
             d.run.reserved = d.run.reserved.add(amount);

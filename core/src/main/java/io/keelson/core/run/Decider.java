@@ -29,7 +29,8 @@ public final class Decider {
     public record Created(Reply reply, @Nullable RunView view) {}
 
     /**
-     * Accepts a new run, unless it is to begin at once and its workspace cannot pay for it.
+     * Accepts a new run, unless its workspace cannot pay for it. A run that starts at a later time is accepted in any case:
+     * it waits until it can be paid for.
      *
      * @param changes collects what is to be written
      * @param offer what the deciding node can start at once; its slots are used up
@@ -48,7 +49,7 @@ public final class Decider {
         Instant later = Starts.later(command.run(), now);
         boolean begins = later == null
                 && (command.start() || command.run().fork() != null || command.run().startAt() != null);
-        Reply.Rejected refusal = begins ? Credits.reserve(d, 1) : null;
+        Reply.Rejected refusal = begins ? Credits.reserve(d, 1) : later == null ? Credits.missing(d) : null;
         if (refusal != null) {
             return new Created(refusal, null);
         }

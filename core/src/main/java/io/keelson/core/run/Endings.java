@@ -355,6 +355,9 @@ final class Endings {
         Changes.Account credits = Credits.settle(d);
         d.move(state, payload.apply(begun ? Credits.settled(credits) : null));
         d.changes.clear(d.run.id());
+        if (!d.view.artifacts.isEmpty()) {
+            d.changes.endArtifacts(d.run);
+        }
         Children.runEnded(d);
         d.view.watchDue = null;
         d.view.startDue = null;

@@ -13,6 +13,7 @@ import io.keelson.server.run.StepWorkReader;
 import io.keelson.server.run.UploadPlaces;
 import io.keelson.server.run.Uploads;
 import io.keelson.server.run.WorkLimits;
+import java.time.Duration;
 import java.util.function.Function;
 
 /** The faces of the store that the engine works with. */
@@ -20,9 +21,13 @@ public record Store(RunStore runs, Fleet fleet, Heartbeats heartbeats, ScopeRead
         IdempotencyKeys keys, WorkLimits limits, ArtifactLife artifacts, ArtifactRoom room, Uploads uploads,
         UploadPlaces places) {
 
-    /** @param plans reads a plan's document as it was stored */
-    public static Store of(DbClock clock, Function<String, Plan> plans) {
-        return new Store(new RunStore(clock, plans), new Fleet(clock), new Heartbeats(clock), new ScopeReader(),
+    /**
+     * @param plans reads a plan's document as it was stored
+     * @param artifactRetention how long artifacts are kept after the end of their run, where they have no time of their own
+     */
+    public static Store of(DbClock clock, Function<String, Plan> plans, Duration artifactRetention) {
+        return new Store(new RunStore(clock, plans, artifactRetention), new Fleet(clock), new Heartbeats(clock),
+                new ScopeReader(),
                 new StepWorkReader(), new IdempotencyKeys(clock), new WorkLimits(), new ArtifactLife(clock),
                 new ArtifactRoom(), new Uploads(clock), new UploadPlaces(clock));
     }

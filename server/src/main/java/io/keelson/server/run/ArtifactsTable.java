@@ -3,11 +3,14 @@ package io.keelson.server.run;
 import static io.keelson.server.run.Column.bigint;
 import static io.keelson.server.run.Column.integer;
 import static io.keelson.server.run.Column.text;
+import static io.keelson.server.run.Column.time;
 import static io.keelson.server.run.Column.uuid;
 
 import io.keelson.core.run.Changes.Artifact;
+import io.keelson.core.run.RunRow;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.UUID;
 
@@ -25,6 +28,18 @@ final class ArtifactsTable {
             bigint("size_bytes", a -> a.stored().sizeBytes()), text("sha256", a -> a.stored().sha256()),
             text("storage_key", a -> a.stored().storageKey()),
             bigint("retention_seconds", a -> a.stored().retentionSeconds()));
+
+    /** @param retention how long artifacts without a time of their own are kept */
+    record Ended(RunRow run, Duration retention) {}
+
+    /** In the transaction that ends the run. */
+    static final SetStatement<Ended> END = new SetStatement<>("keelson_artifact_end", """
+            update artifacts a
+               set expires_at = u.ended_at + coalesce(a.retention_seconds, u.retention_seconds) * interval '1 second'
+              from {rows}
+             where a.run_id = u.run_id and a.expires_at is null""",
+            uuid("run_id", e -> e.run.id()), time("ended_at", e -> e.run.completedAt()),
+            bigint("retention_seconds", e -> e.retention.toSeconds()));
 
     private static final String LOAD = """
             select a.run_id, a.name, a.step_id

@@ -13,6 +13,7 @@ import io.keelson.server.run.SetStatement.Moment;
 import io.keelson.server.run.SetStatement.Part;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -48,14 +49,18 @@ final class ChangesWriter {
     private final Changes changes;
     private final Collection<KeyUse> keys;
     private final Moment moment;
+    private final Duration retention;
     /** In the order of their ids. */
     private final Map<UUID, RunRow> runs = new LinkedHashMap<>();
 
-    ChangesWriter(Connection c, Changes changes, Collection<KeyUse> keys, Moment moment) {
+    /** @param retention how long artifacts are kept after the end of their run, where they have no time of their own */
+    ChangesWriter(Connection c, Changes changes, Collection<KeyUse> keys, Moment moment,
+            Duration retention) {
         this.c = c;
         this.changes = changes;
         this.keys = keys;
         this.moment = moment;
+        this.retention = retention;
         List<RunRow> ordered = new ArrayList<>(changes.runs());
         ordered.sort(Comparator.comparing(RunRow::id, BY_ID));
         ordered.forEach(run -> runs.put(run.id(), run));
@@ -131,7 +136,10 @@ final class ChangesWriter {
 
     /** What hardly any batch has. */
     private List<Part<?>> rare() {
-        return List.of(RunsTable.KEEP_PLAN.of(changes.plans()), RunsTable.UPDATE_PLAN.of(changes.plans()),
+        return List.of(ArtifactsTable.END.of(each(
+                those(changes.endedWithArtifacts(), run -> run.state().terminal()),
+                run -> new ArtifactsTable.Ended(run, retention))),
+                RunsTable.KEEP_PLAN.of(changes.plans()), RunsTable.UPDATE_PLAN.of(changes.plans()),
                 TicketsTable.INSERT.of(changes.newTickets()),
                 TicketsTable.UPDATE.of(changes.tickets()), ProposalsTable.INSERT.of(changes.proposals()),
                 ProposalsTable.UPDATE.of(changes.proposalEnds()), SignalsTable.INSERT.of(changes.newSignals()),

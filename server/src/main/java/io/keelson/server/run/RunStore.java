@@ -97,9 +97,14 @@ public final class RunStore {
     private final DbClock clock;
     private final Function<String, Plan> plans;
     private final DueWork due;
+    private final Duration artifactRetention;
 
-    /** @param plans reads a plan's document as it was stored */
-    public RunStore(DbClock clock, Function<String, Plan> plans) {
+    /**
+     * @param plans reads a plan's document as it was stored
+     * @param artifactRetention how long artifacts are kept after the end of their run, where they have no time of their own
+     */
+    public RunStore(DbClock clock, Function<String, Plan> plans, Duration artifactRetention) {
+        this.artifactRetention = artifactRetention;
         this.clock = clock;
         this.plans = plans;
         this.due = new DueWork(clock);
@@ -175,7 +180,7 @@ public final class RunStore {
      *             nobody knows
      */
     public void commit(Connection c, Changes changes, Collection<KeyUse> keys, Instant now) throws SQLException {
-        new ChangesWriter(c, changes, keys, new Moment(now, now)).commit();
+        new ChangesWriter(c, changes, keys, new Moment(now, now), artifactRetention).commit();
     }
 
     /**
@@ -184,7 +189,7 @@ public final class RunStore {
      */
     public void commitUnlocked(Connection c, Changes changes, Collection<KeyUse> keys, Instant now)
             throws SQLException {
-        new ChangesWriter(c, changes, keys, new Moment(now, clock.override())).commit();
+        new ChangesWriter(c, changes, keys, new Moment(now, clock.override()), artifactRetention).commit();
     }
 
     /**

@@ -101,7 +101,7 @@ final class Nodes implements AutoCloseable {
     }
 
     static Store store() {
-        return Store.of(DbClock.DATABASE, new StoredPlans(tool -> Duration.ofSeconds(30))::read);
+        return Store.of(DbClock.DATABASE, new StoredPlans(tool -> Duration.ofSeconds(30))::read, Duration.ofDays(30));
     }
 
     UUID submit(Engine engine, String yaml, String... remoteTools) {

@@ -22,6 +22,7 @@ import io.keelson.server.run.RunStore;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -48,7 +49,8 @@ final class Replica implements Mirror, AutoCloseable {
     private final Connection connection = database.committerConnection();
     private final Tables tables = new Tables(connection);
     private final Money money = new Money(database, () -> this.now);
-    private final RunStore store = new RunStore(() -> this.now, json -> this.story.plan(json));
+    private final RunStore store = new RunStore(() -> this.now, json -> this.story.plan(json),
+            Duration.ofDays(30));
     private final Map<String, Node> nodes = new HashMap<>();
     private final Map<UUID, List<Event>> events = new HashMap<>();
     private Simulation story;

@@ -41,11 +41,26 @@ class BudgetApiTest {
         JsonNode refusal = refused(402, api.post("/api/v1/runs", dear));
         assertThat(refusal.get("code").stringValue()).isEqualTo("INSUFFICIENT_CREDITS");
 
-        String waiting = api.create(dear.replace("\"start\": true", "\"start\": false"));
+        String notStarted = dear.replace("\"start\": true", "\"start\": false");
+        assertThat(refused(402, api.post("/api/v1/runs", notStarted)).get("code").stringValue())
+                .isEqualTo("INSUFFICIENT_CREDITS");
+        assertThat(api.get("/api/v1/runs?limit=200").text()).doesNotContain("dearer");
+    }
+
+    @Test
+    void aRunThatWaitsForItsStartReservesNothing() {
+        String mission = """
+                {"name": "half", "start": %s, "plan": {"total_estimated_cost": 600, "tasks": [
+                  {"id": "a", "title": "A", "steps": [{"name": "one", "kind": "approval"}]}]}}""";
+        String waiting = api.create(mission.formatted(false));
+        String started = api.create(mission.formatted(true));
         assertThat(
                 refused(402, api.post("/api/v1/runs/" + waiting + "/start", "{}")).get("current_state").stringValue())
                 .isEqualTo("created");
         assertThat(api.run(waiting).get("state").stringValue()).isEqualTo("created");
+        api.post("/api/v1/runs/" + started + "/cancel", "{}");
+        assertThat(api.post("/api/v1/runs/" + waiting + "/start", "{}").status()).isEqualTo(200);
+        api.post("/api/v1/runs/" + waiting + "/cancel", "{}");
     }
 
     @Test

@@ -116,12 +116,13 @@ class OpenApiTest {
         StoredPlans plans = new StoredPlans(knowledge::timeout);
         Secrets secrets = new Secrets(database, SealingKey.fresh(), List.of());
         try (Engine engine = new Engine(database,
-                Store.of(DbClock.DATABASE, plans::read), tools, expressions, secrets,
+                Store.of(DbClock.DATABASE, plans::read, Duration.ofDays(30)), tools, expressions, secrets,
                 new Replans(new NewPlans(knowledge, knowledge::timeout)), artifacts,
                 Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
             HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
                     Access.of(database, new KeyUses(database)), engine, engine.remoteWork(), new RunReader(),
-                    new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read), tool -> false),
+                    new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read, Duration.ofDays(30)),
+                            tool -> false),
                     new Inbox(DbClock.DATABASE),
                     workspace -> new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
                     new ArtifactLife(DbClock.DATABASE), new Money(database, DbClock.DATABASE), new Roster(database),

@@ -169,7 +169,8 @@ final class RandomRuns {
 
     private Result result() {
         List<NewArtifact> artifacts = chance(15)
-                ? List.of(new NewArtifact("file-" + names++, "text/plain", 3, "a".repeat(64), "key"))
+                ? List.of(
+                        new NewArtifact("file-" + names++, "text/plain", 3, "a".repeat(64), "key-" + UUID.randomUUID()))
                 : List.of();
         return new Result(chance(50) ? "{\"ok\":true}" : "\"some text\"", random.nextInt(100),
                 new BigDecimal("0." + random.nextInt(1000)), artifacts);

@@ -56,7 +56,8 @@ final class World implements AutoCloseable {
         this.database = database;
         workspace = RunFixtures.workspace(database);
         connection = watch.apply(database.committerConnection());
-        store = new RunStore(() -> now, text -> plans.get(RunFixtures.planOf(text)));
+        store = new RunStore(() -> now, text -> plans.get(RunFixtures.planOf(text)),
+                Duration.ofDays(30));
         ids = () -> new UUID(++counter << 16 | 0x7000, 0x8000_0000_0000_0000L);
     }
 

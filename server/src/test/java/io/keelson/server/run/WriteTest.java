@@ -76,12 +76,19 @@ class WriteTest {
                 .containsExactlyInAnyOrder("completed 1 5 worker", "completed 1 0 worker");
         assertThat(world.query("select concat_ws(' ', name, size_bytes, attempt) from artifacts"))
                 .containsExactly("report.md 12 1");
+        assertThat(world.query("select (a.expires_at - r.completed_at)::text from artifacts a"
+                + " join orchestration_runs r on r.id = a.run_id")).containsExactly("30 days");
         assertThat(world
                 .query("select concat_ws(' ', attempt_number, state, started_at < completed_at) from run_attempts"))
                 .containsExactly("1 completed t");
         assertThat(world.query("select event_type from orchestration_events order by seq")).containsSubsequence(
                 "run_created", "run_queued", "run_started", "task_queued", "step_started", "step_completed",
                 "step_started", "step_completed", "task_completed", "agent_completed", "run_completed");
+        assertThatThrownBy(() -> world.query("""
+                insert into artifacts (id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256,
+                    storage_key, created_at)
+                select gen_random_uuid(), run_id, workspace_id, attempt, step_id, 'copy', content_type, size_bytes, sha256,
+                    storage_key, created_at from artifacts returning id""")).hasMessageContaining("uq_artifacts_key");
     }
 
     @Test
