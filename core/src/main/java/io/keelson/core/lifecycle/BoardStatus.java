@@ -29,7 +29,7 @@ public enum BoardStatus {
     public static BoardStatus of(RunState state) {
         return switch (state) {
             case CREATED, PENDING, PLANNING -> INBOX;
-            case RETRYING -> ASSIGNED;
+            case READY, RETRYING -> ASSIGNED;
             case RUNNING, RESUMING -> IN_PROGRESS;
             case AWAITING_APPROVAL, PAUSED, BUDGET_EXCEEDED, ESCALATED -> REVIEW;
             case COMPLETED, FAILED, CANCELLED, SKIPPED -> DONE;

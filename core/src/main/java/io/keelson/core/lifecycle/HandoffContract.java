@@ -14,7 +14,8 @@ final class HandoffContract {
     private static Projection<RunState> run() {
         ContractTable<RunState> t = new ContractTable<>(NAME, Lifecycles.RUN);
         t.state("CREATED", StateType.PENDING, RunState.CREATED);
-        t.state("PENDING", StateType.PENDING, RunState.PENDING, RunState.PLANNING, RunState.AWAITING_APPROVAL);
+        t.state("PENDING", StateType.PENDING, RunState.PENDING, RunState.PLANNING, RunState.AWAITING_APPROVAL,
+                RunState.READY);
         t.state("RUNNING", StateType.RUNNING, RunState.RUNNING);
         t.state("PAUSED", StateType.PAUSED, RunState.PAUSED, RunState.BUDGET_EXCEEDED, RunState.ESCALATED);
         t.state("RESUMING", StateType.RUNNING, RunState.RESUMING);

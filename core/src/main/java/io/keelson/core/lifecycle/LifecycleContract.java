@@ -18,8 +18,8 @@ final class LifecycleContract {
         ContractTable<RunState> t = new ContractTable<>(NAME, Lifecycles.RUN);
         t.state("requested", StateType.PENDING, RunState.CREATED, RunState.RETRYING);
         t.state("queued", StateType.PENDING, RunState.PENDING);
-        t.state("running", StateType.RUNNING, RunState.PLANNING, RunState.AWAITING_APPROVAL, RunState.RUNNING,
-                RunState.PAUSED, RunState.BUDGET_EXCEEDED, RunState.ESCALATED, RunState.RESUMING);
+        t.state("running", StateType.RUNNING, RunState.PLANNING, RunState.AWAITING_APPROVAL, RunState.READY,
+                RunState.RUNNING, RunState.PAUSED, RunState.BUDGET_EXCEEDED, RunState.ESCALATED, RunState.RESUMING);
         t.state("completed", StateType.TERMINAL, RunState.COMPLETED, RunState.SKIPPED);
         t.state("failed", StateType.TERMINAL, RunState.FAILED, RunState.CANCELLED);
 

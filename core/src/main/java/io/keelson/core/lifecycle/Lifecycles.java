@@ -26,15 +26,25 @@ public final class Lifecycles {
         t.from(RunState.CREATED).to(RunState.PENDING, "start", EventType.RUN_QUEUED)
                 .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED);
         t.from(RunState.PENDING).to(RunState.PLANNING, "a node picks it up", EventType.RUN_PLANNING_STARTED)
+                .to(RunState.RUNNING, "the plan was given, and its first step begins", EventType.RUN_STARTED)
+                .to(RunState.PAUSED, "pause", EventType.RUN_PAUSED)
+                .to(RunState.BUDGET_EXCEEDED, "the hard limit does not allow the first step",
+                        EventType.RUN_BUDGET_EXCEEDED)
                 .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED)
-                .to(RunState.FAILED, "not picked up in time", EventType.RUN_FAILED);
+                .to(RunState.FAILED, "no step begins in time, or none can", EventType.RUN_FAILED);
         t.from(RunState.PLANNING)
                 .to(RunState.AWAITING_APPROVAL, "plan ready, a human decides", EventType.RUN_PLAN_READY)
-                .to(RunState.RUNNING, "plan ready, no gate needed", EventType.RUN_STARTED)
+                .to(RunState.READY, "plan ready, no gate needed", EventType.RUN_PLAN_READY)
                 .to(RunState.FAILED, "plan impossible", EventType.RUN_FAILED)
                 .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED);
-        t.from(RunState.AWAITING_APPROVAL).to(RunState.RUNNING, "approve", EventType.RUN_STARTED)
+        t.from(RunState.AWAITING_APPROVAL).to(RunState.READY, "approve", EventType.RUN_APPROVED)
                 .to(RunState.FAILED, "reject", EventType.RUN_FAILED)
+                .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED);
+        t.from(RunState.READY).to(RunState.RUNNING, "its first step begins", EventType.RUN_STARTED)
+                .to(RunState.PAUSED, "pause", EventType.RUN_PAUSED)
+                .to(RunState.BUDGET_EXCEEDED, "the hard limit does not allow the first step",
+                        EventType.RUN_BUDGET_EXCEEDED)
+                .to(RunState.FAILED, "no step begins in time, or none can", EventType.RUN_FAILED)
                 .to(RunState.CANCELLED, "cancel", EventType.RUN_CANCELLED);
         t.from(RunState.RUNNING).to(RunState.COMPLETED, "all work ended well", EventType.RUN_COMPLETED)
                 .to(RunState.SKIPPED, "every agent was skipped", EventType.RUN_SKIPPED)
@@ -65,7 +75,7 @@ public final class Lifecycles {
 
     private static Lifecycle<AgentState> agent() {
         Table<AgentState> t = new Table<>();
-        t.from(AgentState.PENDING).to(AgentState.RUNNING, "its first task is ready", EventType.AGENT_STARTED)
+        t.from(AgentState.PENDING).to(AgentState.RUNNING, "its first task begins", EventType.AGENT_STARTED)
                 .to(AgentState.PAUSED, "the run is paused", EventType.AGENT_PAUSED)
                 .to(AgentState.CANCELLED, "the run ends", EventType.AGENT_CANCELLED)
                 .to(AgentState.SKIPPED, "all its tasks were skipped", EventType.AGENT_SKIPPED);

@@ -20,7 +20,7 @@ final class MissionContract {
         t.state("pending", StateType.PENDING, RunState.CREATED, RunState.PENDING, RunState.RETRYING);
         t.state("planning", StateType.PENDING, RunState.PLANNING);
         t.state("awaiting_approval", StateType.PENDING, RunState.AWAITING_APPROVAL);
-        t.state("running", StateType.RUNNING, RunState.RUNNING, RunState.RESUMING);
+        t.state("running", StateType.RUNNING, RunState.READY, RunState.RUNNING, RunState.RESUMING);
         t.state("paused", StateType.PAUSED, RunState.PAUSED, RunState.ESCALATED);
         t.state("budget_exceeded", StateType.PAUSED, RunState.BUDGET_EXCEEDED);
         t.state("completed", StateType.TERMINAL, RunState.COMPLETED, RunState.SKIPPED);

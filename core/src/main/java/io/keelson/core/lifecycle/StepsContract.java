@@ -17,7 +17,7 @@ final class StepsContract {
     private static Projection<RunState> run() {
         ContractTable<RunState> t = new ContractTable<>(NAME, Lifecycles.RUN);
         t.state("PENDING", StateType.PENDING, RunState.CREATED, RunState.PENDING, RunState.RETRYING);
-        t.state("RUNNING", StateType.RUNNING, RunState.PLANNING, RunState.RUNNING, RunState.PAUSED,
+        t.state("RUNNING", StateType.RUNNING, RunState.PLANNING, RunState.READY, RunState.RUNNING, RunState.PAUSED,
                 RunState.BUDGET_EXCEEDED, RunState.RESUMING);
         t.state("WAITING_APPROVAL", StateType.PAUSED, RunState.AWAITING_APPROVAL, RunState.ESCALATED);
         t.state("SUCCEEDED", StateType.TERMINAL, RunState.COMPLETED, RunState.SKIPPED);

@@ -191,7 +191,8 @@ final class Children {
                     "the child run was cancelled" + because(is.error())), told);
             case FAILED -> fail(d, step, new StepError("CHILD_RUN_FAILED", ErrorClass.INFRASTRUCTURE,
                     "the child run failed" + because(is.error())), told);
-            case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED, RESUMING,
+            case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, READY, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED,
+                    RESUMING,
                     RETRYING ->
                 throw new IllegalStateException(is.toString());
         }
@@ -228,7 +229,7 @@ final class Children {
 
     /** A run that is to rest rests as soon as it runs. */
     static boolean rest(Decision d) {
-        boolean rests = d.run.parent != null && d.run.parent.held() && d.run.state == RunState.RUNNING;
+        boolean rests = d.run.parent != null && d.run.parent.held() && d.carriedOut();
         if (rests) {
             Gates.pause(d, "the run that started it is paused");
         }

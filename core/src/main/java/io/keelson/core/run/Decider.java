@@ -142,7 +142,9 @@ public final class Decider {
         if (d.run.state == RunState.PAUSED) {
             return Reply.UNCHANGED;
         }
-        return Lifecycles.RUN.allows(d.run.state, RunState.PAUSED) ? Gates.pause(d, command.reason())
+        boolean may = d.run.state == RunState.PENDING ? d.carriedOut()
+                : Lifecycles.RUN.allows(d.run.state, RunState.PAUSED);
+        return may ? Gates.pause(d, command.reason())
                 : forbidden(d.run.state, "pause");
     }
 
@@ -218,7 +220,7 @@ public final class Decider {
         };
         boolean rejected = d.run.state == RunState.FAILED && no.equals(d.run.errorCode);
         boolean approved = !rejected && d.run.state != RunState.CANCELLED && switch (command.gate()) {
-            case PLAN -> d.run.startedAt != null;
+            case PLAN -> d.run.startedAt != null || d.run.state == RunState.READY;
             case RESULT -> d.run.state == RunState.COMPLETED || d.run.state == RunState.SKIPPED;
             case BUDGET -> command.hardLimit() == null || Credits.isLimit(d.run, command.hardLimit());
         };

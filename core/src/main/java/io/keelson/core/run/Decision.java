@@ -45,9 +45,27 @@ final class Decision {
         this.actor = actor;
     }
 
-    /** True while steps may begin: a running run's, and the planner's of one that is planning. */
+    /** True while steps may begin: those of the plan, and the planner's. */
     boolean atWork() {
-        return run.state == RunState.RUNNING || run.state == RunState.PLANNING;
+        return carriedOut() || run.state == RunState.PLANNING;
+    }
+
+    /** True while the plan is carried out: its first steps may be claimed before the run is running. */
+    boolean carriedOut() {
+        return run.state == RunState.RUNNING || queued();
+    }
+
+    /** True while the plan's first steps wait to be claimed. A run with a concurrency key is pending before its turn. */
+    private boolean queued() {
+        return run.state == RunState.READY || run.state == RunState.PENDING && run.policy().concurrency() == null;
+    }
+
+    /** The plan's work begins: the run is running from now on. Its planner's work does not count. */
+    void begin() {
+        if (queued()) {
+            move(RunState.RUNNING, new RunPayload.Started());
+            Planning.recordAttempt(this, Credits.open(run));
+        }
     }
 
     void move(RunState to, Payload payload) {

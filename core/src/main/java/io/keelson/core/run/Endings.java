@@ -201,7 +201,7 @@ final class Endings {
     static void judgeAll(Decision d) {
         Deque<TaskRow> skipped = new ArrayDeque<>();
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
-            if (d.run.state == RunState.RUNNING) {
+            if (d.carriedOut()) {
                 judge(d, task, skipped);
             }
         }
@@ -210,7 +210,7 @@ final class Endings {
 
     private static void judge(Decision d, TaskRow task, Collection<TaskRow> ended) {
         boolean always = task.spec().triggerRule() == TriggerRule.ALWAYS;
-        if (d.run.state != RunState.RUNNING || task.state != TaskState.PENDING || task.evaluating
+        if (!d.carriedOut() || task.state != TaskState.PENDING || task.evaluating
                 || task.upstreamsOpen > 0 && !always || task == d.view.afterHook || task.agent().nextRunAt != null
                 || Replanning.holds(d, task) || !Planning.begun(d, task)) {
             return;
@@ -244,7 +244,7 @@ final class Endings {
 
     /** Ends an agent all of whose tasks have ended; not while the run is paused. */
     static void end(Decision d, AgentRow agent) {
-        if (d.run.state != RunState.RUNNING || agent.tasksOpen > 0 || agent.state.terminal()) {
+        if (!d.carriedOut() || agent.tasksOpen > 0 || agent.state.terminal()) {
             return;
         }
         AgentState end;
@@ -274,7 +274,7 @@ final class Endings {
     static void settle(Decision d) {
         TaskRow hook = d.view.afterHook;
         boolean hookWaits = hook != null && hook.state == TaskState.PENDING;
-        if (d.run.state != RunState.RUNNING || d.view.tasksOpen > (hookWaits ? 1 : 0) || d.view.evaluatingOutput
+        if (!d.carriedOut() || d.view.tasksOpen > (hookWaits ? 1 : 0) || d.view.evaluatingOutput
                 || d.view.evaluatingPlan || d.run.gate != RunRow.Gate.NONE) {
             return;
         }
@@ -283,6 +283,7 @@ final class Endings {
             return;
         }
         d.view.agents.forEach(agent -> end(d, agent));
+        d.begin();
         if (d.run.failing) {
             end(d, RunState.FAILED, failed(d, "task_failed", null, null, null));
             if (d.run.policy().failures().run() == FailureMode.RETRY && Levels.runMay(d)) {

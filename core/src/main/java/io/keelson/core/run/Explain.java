@@ -81,7 +81,12 @@ public final class Explain {
         RunRow run = view.run;
         switch (run.state) {
             case CREATED -> notStarted();
-            case PENDING -> turn(run);
+            case PENDING -> {
+                return turn(run);
+            }
+            case READY -> {
+                return false;
+            }
             case PLANNING -> {
                 add("PLANNING", "its planner makes the plan", null);
                 return false;
@@ -116,15 +121,15 @@ public final class Explain {
         }
     }
 
-    private void turn(RunRow run) {
+    /** Whether it waits for its turn under a concurrency key; without one only its tasks tell what it waits for. */
+    private boolean turn(RunRow run) {
         Concurrency turn = run.policy().concurrency();
-        if (turn == null) {
-            add("STARTING", "the run is being set up", null);
-        } else {
+        if (turn != null) {
             reasons.add(new Explanation("CONCURRENCY_KEY", "so many runs with the concurrency key '" + turn.key()
                     + "' are at work that it has to wait for its turn (limit " + turn.limit() + ")", null, null, null,
                     List.of(turn.key())));
         }
+        return turn != null;
     }
 
     /** Whether it is its limit that stopped it: what the limit would have left was not there otherwise. */
@@ -232,7 +237,7 @@ public final class Explain {
         String name = Objects.requireNonNullElse(agent.name(), "the default agent");
         if (task.hasSlot) {
             task.steps.stream().filter(step -> step.queued).forEach(this::step);
-        } else if (!agent.atWork() && view.run.state == RunState.RUNNING) {
+        } else if (!agent.atWork() && view.agentsAtWork >= view.run.policy().maxAgents()) {
             add(task, "AGENTS_LIMIT", "so many agents of the run are at work that " + name + " has to wait (limit "
                     + view.run.policy().maxAgents() + ")", null, List.of(name));
         } else {

@@ -80,7 +80,7 @@ final class Gates {
 
     private static Reply approvePlan(Decision d, @Nullable String comment) {
         d.disarm(TimerKind.HUMAN, d.run.id());
-        d.note(new RunPayload.Approved(d.actor.name(), List.of(), comment));
+        d.move(RunState.READY, new RunPayload.Approved(d.actor.name(), List.of(), comment));
         Planning.run(d);
         return Reply.CHANGED;
     }
@@ -158,7 +158,7 @@ final class Gates {
         }
         task.evaluating = false;
         d.disarm(TimerKind.EVALUATE_GATE, task.id());
-        if (d.run.state != RunState.RUNNING) {
+        if (!d.carriedOut()) {
             return Reply.UNCHANGED;
         }
         switch (evaluation) {
@@ -201,7 +201,7 @@ final class Gates {
         }
         step.evaluating = false;
         d.disarm(TimerKind.EVALUATE_STEP, step.id());
-        if (d.run.state != RunState.RUNNING) {
+        if (!d.carriedOut()) {
             return Reply.UNCHANGED;
         }
         if (evaluation instanceof Evaluation.Starts starts) {
@@ -256,7 +256,7 @@ final class Gates {
         }
         d.view.evaluatingOutput = false;
         d.disarm(TimerKind.EVALUATE_RUN_OUTPUT, d.run.id());
-        if (d.run.state != RunState.RUNNING) {
+        if (!d.carriedOut()) {
             return Reply.UNCHANGED;
         }
         if (evaluation instanceof Evaluation.Output(String json)) {

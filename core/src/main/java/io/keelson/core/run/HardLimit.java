@@ -117,7 +117,7 @@ final class HardLimit {
      * is not the run is stopped; not while children that have ended may yet turn out to have cost less.
      */
     static void after(Decision d) {
-        if (d.run.state == RunState.RUNNING && Credits.hardLimit(d.run) != null && nothingIsQueued(d)
+        if (d.carriedOut() && Credits.hardLimit(d.run) != null && nothingIsQueued(d)
                 && d.view.children.values().stream().allMatch(ChildRow::over)) {
             d.heldBack = false;
             Lanes.goOn(d);
@@ -133,7 +133,7 @@ final class HardLimit {
 
     /** As in a pause, what is in flight may finish and is recorded. A run that is held up already stays as it is. */
     private static void stop(Decision d, String reason) {
-        if (d.run.state == RunState.RUNNING) {
+        if (d.carriedOut()) {
             BigDecimal charged = Credits.charged(d.run);
             d.move(RunState.BUDGET_EXCEEDED, new RunPayload.BudgetExceeded(charged, Credits.hardLimit(d.run), reason,
                     charged, d.run.uncollected));

@@ -32,7 +32,6 @@ final class Lanes {
         if (!d.atWork() || agent.ready.isEmpty() || heldBack(d, agent) || !room(d, agent)) {
             return;
         }
-        start(d, agent);
         int limit = limit(d, agent);
         while (agent.slotsTaken < limit && !agent.ready.isEmpty() && !heldBack(d, agent)) {
             TaskRow task = agent.ready.poll();
@@ -248,6 +247,8 @@ final class Lanes {
     /** @param worker that takes its first step; null for the engine */
     private static void begin(Decision d, TaskRow task, @Nullable String worker) {
         if (task.state == TaskState.QUEUED) {
+            d.begin();
+            start(d, task.agent());
             d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, worker));
             d.move(task, TaskState.RUNNING, new TaskPayload.Started(task.attempt, null));
             Watch.begun(d, task);

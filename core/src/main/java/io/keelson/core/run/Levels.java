@@ -136,7 +136,7 @@ final class Levels {
 
     /** Lets a waiting agent begin if its time has come, else sees to it that its time will come. */
     static boolean begin(Decision d, AgentRow agent) {
-        if (agent.nextRunAt == null || d.run.state != RunState.RUNNING) {
+        if (agent.nextRunAt == null || !d.carriedOut()) {
             return false;
         }
         if (agent.nextRunAt.isAfter(d.now)) {

@@ -35,8 +35,9 @@ final class Planning {
     }
 
     /**
-     * {@code created} or {@code retrying} → {@code pending} → {@code planning} → the gate or {@code running}. A run with a
-     * concurrency key stays {@code pending} until its turn has come.
+     * {@code created} or {@code retrying} → {@code pending}. Without a plan, or where a human approves it, the run is
+     * {@code planning} next; else it stays {@code pending} until its first step begins. A run with a concurrency key stays
+     * {@code pending} until its turn has come.
      */
     static void begin(Decision d, boolean approved, Kept kept) {
         d.move(RunState.PENDING, new RunPayload.Queued(d.run.reserved));
@@ -49,9 +50,20 @@ final class Planning {
         } else if (missing) {
             FirstPlan.begin(d);
         } else {
-            d.move(RunState.PLANNING, new RunPayload.PlanningStarted(null));
             spawnAll(d, kept);
-            open(d, approved);
+            given(d, approved);
+        }
+    }
+
+    /** The plan was given: a human approves it, or its first steps wait to be claimed. */
+    private static void given(Decision d, boolean approved) {
+        if (d.run.policy().approvePlan() && !approved) {
+            d.move(RunState.PLANNING, new RunPayload.PlanningStarted(null));
+            open(d, ready(d), true);
+        } else {
+            d.note(new RunPayload.PlanningStarted(null));
+            d.note(ready(d));
+            run(d);
         }
     }
 
@@ -61,7 +73,7 @@ final class Planning {
             FirstPlan.begin(d);
         } else {
             d.move(RunState.PLANNING, new RunPayload.PlanningStarted(null));
-            open(d, d.run.startedAt != null);
+            open(d, ready(d), d.run.policy().approvePlan() && d.run.startedAt == null);
         }
     }
 
@@ -70,10 +82,10 @@ final class Planning {
         hooks(d, kept.generations());
     }
 
-    private static void open(Decision d, boolean approved) {
-        open(d, new RunPayload.PlanReady(d.run.taskCount,
+    private static RunPayload.PlanReady ready(Decision d) {
+        return new RunPayload.PlanReady(d.run.taskCount,
                 d.run.policy().budget().estimate(d.funds.prices()).stripTrailingZeros(), "given", d.run.planVersion,
-                null), d.run.policy().approvePlan() && !approved);
+                null);
     }
 
     /**
@@ -88,14 +100,13 @@ final class Planning {
             d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
             recordAttempt(d, Credits.open(d.run));
         } else {
-            d.note(ready);
+            d.move(RunState.READY, ready);
             run(d);
         }
     }
 
-    /** The plan's gate is open. */
+    /** The plan's gate is open: its first steps wait to be claimed, and the run is running from the first claim. */
     static void run(Decision d) {
-        d.move(RunState.RUNNING, new RunPayload.Started());
         recordAttempt(d, Credits.open(d.run));
         if (HardLimit.stopped(d)) {
             return;
@@ -127,7 +138,7 @@ final class Planning {
             Proposals.withdraw(d);
         }
         d.run.attempt++;
-        d.run.effectGeneration += fromStart ? 1 : 0;
+        d.run.effectGeneration += fromStart || FirstPlan.missing(d) ? 1 : 0;
         d.run.failing = false;
         d.run.errorCode = null;
         d.run.errorMessage = null;
@@ -358,7 +369,6 @@ final class Planning {
         d.move(group, TaskState.QUEUED, new TaskPayload.Queued(null));
         d.move(group, TaskState.ASSIGNED, AgentTurns.assigned(group, null));
         d.move(group, TaskState.RUNNING, new TaskPayload.Started(group.attempt, items.size()));
-        Lanes.start(d, group.agent());
         for (int i = 0; i < items.size(); i++) {
             TaskRow child = new TaskRow(d.ids.next(), group.key() + "[" + i + "]", group.sequence(), group.spec(),
                     group.agent(), group, i, items.get(i));

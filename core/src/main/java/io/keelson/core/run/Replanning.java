@@ -43,7 +43,7 @@ final class Replanning {
 
     /** A human asks. */
     static Reply ask(Decision d, Command.Replan command) {
-        if (d.run.state != RunState.RUNNING) {
+        if (!d.carriedOut()) {
             return Decider.forbidden(d.run.state, "re-plan");
         }
         if (underWay(d)) {

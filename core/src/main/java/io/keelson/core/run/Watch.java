@@ -22,7 +22,8 @@ final class Watch {
 
     /** After a decision: whether time counts, and when to look next. */
     static void after(Decision d, RunState before) {
-        boolean counts = d.atWork() && !d.view.onlyHumansCanMove();
+        boolean counts = (d.run.state == RunState.RUNNING || d.run.state == RunState.PLANNING)
+                && !d.view.onlyHumansCanMove();
         boolean begins = counts && d.run.activeSince == null && !d.changes.events().isEmpty();
         if (begins) {
             d.run.activeSince = d.now;
@@ -63,7 +64,7 @@ final class Watch {
     private static @Nullable Duration firstLook(Decision d) {
         Timeouts t = d.run.policy().timeouts();
         return switch (d.run.state) {
-            case PENDING -> t.pending();
+            case PENDING, READY -> t.pending();
             case RUNNING, PLANNING -> d.view.onlyHumansCanMove() ? null : shortest(t);
             case PAUSED -> t.paused();
             case RESUMING -> t.resuming();
@@ -102,7 +103,7 @@ final class Watch {
         Recount.check(d);
         Timeouts t = d.run.policy().timeouts();
         switch (d.run.state) {
-            case PENDING -> over(d, t.pending(), "RUN_NOT_STARTED", "no node took the run up in time");
+            case PENDING, READY -> over(d, t.pending(), "RUN_NOT_STARTED", "no step of the run began in time");
             case RESUMING -> over(d, t.resuming(), "RUN_NOT_RESUMED", "the run did not get going again in time");
             case RETRYING -> over(d, t.retrying(), "RUN_NOT_RETRIED", "the next attempt did not begin in time");
             case PAUSED -> {

@@ -17,9 +17,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LifecyclesTest {
     private static final String RUN = """
             created           -> pending, cancelled
-            pending           -> planning, cancelled, failed
-            planning          -> awaiting_approval, running, failed, cancelled
-            awaiting_approval -> running, failed, cancelled
+            pending           -> planning, running, paused, budget_exceeded, cancelled, failed
+            planning          -> awaiting_approval, ready, failed, cancelled
+            awaiting_approval -> ready, failed, cancelled
+            ready             -> running, paused, budget_exceeded, failed, cancelled
             running           -> completed, skipped, failed, paused, budget_exceeded, escalated, cancelled
             paused            -> resuming, cancelled, failed
             budget_exceeded   -> resuming, cancelled, failed
@@ -66,7 +67,7 @@ class LifecyclesTest {
             skipped          ->
             """;
     private static final String TYPES = """
-            run   pending  -> created, pending, planning, awaiting_approval, retrying
+            run   pending  -> created, pending, planning, awaiting_approval, ready, retrying
             run   running  -> running, resuming
             run   paused   -> paused, budget_exceeded, escalated
             run   terminal -> completed, failed, cancelled, skipped

@@ -25,6 +25,7 @@ class ProjectionTest {
             pending           | PENDING   | queued                     | PENDING          | pending           | queued
             planning          | PENDING   | executing                  | RUNNING          | planning          | running
             awaiting_approval | PENDING   | awaiting_user_confirmation | WAITING_APPROVAL | awaiting_approval | running
+            ready             | PENDING   | executing                  | RUNNING          | running           | running
             running           | RUNNING   | executing                  | RUNNING          | running           | running
             paused            | PAUSED    | awaiting_user_confirmation | RUNNING          | paused            | running
             budget_exceeded   | PAUSED    | awaiting_user_confirmation | RUNNING          | budget_exceeded   | running

@@ -73,7 +73,7 @@ class CreditsTest extends OneWorkspace {
             assertThat(other.refused(new Command.Retry(other.id(), false, World.WHO)).code())
                     .isEqualTo("INSUFFICIENT_CREDITS");
             assertThat(other.state()).isEqualTo(RunState.FAILED);
-            assertThat(third.state()).isEqualTo(RunState.RUNNING);
+            assertThat(third.state()).isEqualTo(RunState.PENDING);
         }
 
         @Test

@@ -9,6 +9,7 @@ import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TriggerRule;
@@ -30,6 +31,51 @@ class DeciderTest extends OneRun {
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(world.eventTypes()).containsExactly("run_created", "run_queued", "run_planning_started",
                 "run_plan_ready", "run_started", "run_completed");
+    }
+
+    @Test
+    void aRunIsRunningFromItsFirstClaimedStep() {
+        world = World.start(plan(task("a"), task("b").on("a")));
+        assertThat(world.state()).isEqualTo(RunState.PENDING);
+        assertThat(world.view.run().startedAt()).isNull();
+        assertThat(world.view.agents()).extracting(AgentRow::state).containsExactly(AgentState.PENDING);
+        world.now = world.now.plusSeconds(60);
+        world.complete(world.claim("a"));
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.view.run().startedAt()).isEqualTo(world.now);
+        assertThat(world.eventTypes()).containsSubsequence("run_plan_ready", "run_started", "agent_started",
+                "task_assigned", "task_started", "step_started", "step_completed");
+        world.work();
+        assertThat(world.events("run_started")).hasSize(1);
+    }
+
+    @Test
+    void aRunIsRunningFromTheFirstWaitThatItOpens() {
+        world = World.start(plan(task("a").step("nap", StepKind.WAIT)));
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.task("a").state()).isEqualTo(TaskState.RUNNING);
+    }
+
+    @Test
+    void aQueuedRunMayBePaused() {
+        world = World.start(plan(task("a")));
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        assertThat(world.queue).isEmpty();
+        world.done(new Command.Resume(world.id(), World.WHO));
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    @Test
+    void aRunThatTakesItsTurnIsReadyUntilItsFirstStepIsClaimed() {
+        world = World.start(RunPolicy.DEFAULT.with(new Concurrency("k", 1)), plan(task("a")));
+        assertThat(world.refused(new Command.Pause(world.id(), null, World.WHO)).code())
+                .isEqualTo("INVALID_STATE_TRANSITION");
+        world.done(new Command.Admit(world.id(), Actor.SYSTEM));
+        assertThat(world.state()).isEqualTo(RunState.READY);
+        assertThat(world.view.run().startedAt()).isNull();
+        world.claim("a");
+        assertThat(world.state()).isEqualTo(RunState.RUNNING);
     }
 
     @Test

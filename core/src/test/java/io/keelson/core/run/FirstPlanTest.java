@@ -41,7 +41,8 @@ class FirstPlanTest {
         world.complete(world.claim(".planning-1"));
         assertThat(world.state()).as("its answer is looked at").isEqualTo(RunState.PLANNING);
         answer(false, null, "0");
-        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.state()).isEqualTo(RunState.READY);
+        assertThat(world.view.run().startedAt()).as("the planner's work is not the plan's").isNull();
         assertThat(world.view.run().planVersion()).isEqualTo(1);
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
@@ -54,7 +55,7 @@ class FirstPlanTest {
         start(rules().planner().policy());
         world.complete(world.claim(".planning-1"));
         answer(always, threshold, estimate);
-        assertThat(world.state()).isEqualTo(asks ? RunState.AWAITING_APPROVAL : RunState.RUNNING);
+        assertThat(world.state()).isEqualTo(asks ? RunState.AWAITING_APPROVAL : RunState.READY);
         assertThat(world.last("run_plan_ready").members()).containsEntry("estimated_cost",
                 new BigDecimal(estimate).toPlainString());
         if (asks) {

@@ -60,7 +60,7 @@ class HumanGatesTest {
     }
 
     @ParameterizedTest(name = "{0}: {1}")
-    @CsvSource({"PLAN, running", "APPROVAL, completed", "REVIEW, completed", "RESULT, completed"})
+    @CsvSource({"PLAN, ready", "APPROVAL, completed", "REVIEW, completed", "RESULT, completed"})
     void approved(Gate gate, String state) {
         world = gate.reached(OnTimeout.REMIND);
         world.done(new Command.Approve(world.id(), "fine", World.WHO));
@@ -90,7 +90,7 @@ class HumanGatesTest {
     }
 
     @ParameterizedTest(name = "{0} {1}: {2}")
-    @CsvSource({"PLAN, FAIL, failed", "PLAN, APPROVE, running", "APPROVAL, FAIL, failed",
+    @CsvSource({"PLAN, FAIL, failed", "PLAN, APPROVE, ready", "APPROVAL, FAIL, failed",
             "APPROVAL, APPROVE, completed", "REVIEW, FAIL, failed", "REVIEW, APPROVE, completed",
             "RESULT, FAIL, failed", "RESULT, APPROVE, completed"})
     void unansweredForADay(Gate gate, OnTimeout rule, String state) {
@@ -215,7 +215,7 @@ class HumanGatesTest {
         world.done(new Command.Approve(world.id(), null, World.WHO));
         world.playOut("a");
         world.done(new Command.Retry(world.id(), false, World.WHO));
-        assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.state()).isEqualTo(RunState.PENDING);
     }
 
     @Test

@@ -121,7 +121,7 @@ class LanesTest {
         decide(world, batch, new Command.Retry(world.id(), false, World.WHO));
 
         assertThat(batch.attempts()).extracting(Attempt::number, Attempt::state).containsExactly(
-                tuple(1, "failed"), tuple(2, "running"));
+                tuple(1, "failed"), tuple(2, "pending"));
         Set<TaskRow> fresh = batch.newTasks();
         assertThat(fresh).allSatisfy(task -> assertThat(batch.ownerOf(task).attempt()).isEqualTo(2));
     }

@@ -244,12 +244,12 @@ class MoneyModelTest {
             same("charged before", is.chargedBefore(), expected.before);
             same("refunded", is.refunded(), expected.refunded);
             same("state", switch (is.state()) {
-                case RUNNING -> State.RUNNING;
+                case PENDING, RUNNING -> State.RUNNING;
                 case PAUSED -> State.PAUSED;
                 case BUDGET_EXCEEDED -> State.STOPPED;
                 case FAILED -> State.FAILED;
                 case COMPLETED, CANCELLED, SKIPPED -> State.ENDED;
-                case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, ESCALATED, RESUMING, RETRYING ->
+                case CREATED, PLANNING, AWAITING_APPROVAL, READY, ESCALATED, RESUMING, RETRYING ->
                     throw new AssertionError(is.state());
             }, expected.state);
         }

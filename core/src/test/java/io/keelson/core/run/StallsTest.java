@@ -35,6 +35,7 @@ class StallsTest {
     @Test
     void taskAssignedWithoutStartForTwoMinutesIsQueuedAgain() {
         World world = World.start(rules().policy(), plan(task("a"), task("b")));
+        StepRow other = world.claim("b");
         TaskRow task = world.task("a");
         task.state = TaskState.ASSIGNED;
         world.watchUntil(world.now.plus(Duration.ofMinutes(2)).minusMillis(1));
@@ -42,6 +43,7 @@ class StallsTest {
         world.watchUntil(world.now.plusMillis(1));
         assertThat(task.state()).isEqualTo(TaskState.QUEUED);
         assertThat(world.last("stall_detected").members()).containsEntry("stalled_state", "assigned");
+        world.complete(other);
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }

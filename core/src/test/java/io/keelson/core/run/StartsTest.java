@@ -41,14 +41,14 @@ class StartsTest {
 
         world.nextTimer();
 
-        assertThat(world.view.run().state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.view.run().state()).isEqualTo(RunState.PENDING);
         assertThat(world.armed()).isEmpty();
     }
 
     @Test
     void aTimeThatIsPastStartsAtOnce() {
-        assertThat(in(Duration.ZERO).view.run().state()).isEqualTo(RunState.RUNNING);
-        assertThat(in(HOUR.negated()).view.run().state()).isEqualTo(RunState.RUNNING);
+        assertThat(in(Duration.ZERO).view.run().state()).isEqualTo(RunState.PENDING);
+        assertThat(in(HOUR.negated()).view.run().state()).isEqualTo(RunState.PENDING);
     }
 
     @Test
@@ -56,7 +56,7 @@ class StartsTest {
         World world = in(HOUR);
         world.send(new Command.Start(world.id(), World.WHO));
 
-        assertThat(world.view.run().state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.view.run().state()).isEqualTo(RunState.PENDING);
         assertThat(world.armed()).isEmpty();
         world.now = world.now.plus(HOUR);
         world.send(new Command.TimerDue(world.id(), TimerKind.START, world.id(), Actor.RECONCILER));
@@ -83,6 +83,6 @@ class StartsTest {
         bank.grant(World.WORKSPACE, BigDecimal.TEN);
         world.nextTimer();
 
-        assertThat(world.view.run().state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.view.run().state()).isEqualTo(RunState.PENDING);
     }
 }

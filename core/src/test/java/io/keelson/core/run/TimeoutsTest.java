@@ -82,6 +82,7 @@ class TimeoutsTest {
     @Test
     void runRunningFor24Hours() {
         startPatient(task("a"));
+        world.claim("a");
         watch(Duration.ofHours(24));
         assertFailed("RUN_TIMEOUT");
         assertThat(world.task("a").state()).isEqualTo(TaskState.CANCELLED);
@@ -123,6 +124,7 @@ class TimeoutsTest {
     @Test
     void runTimeLeavesOutPauses() {
         startPatient(task("a"));
+        world.claim("a");
         world.watchUntil(begun.plus(Duration.ofHours(20)));
         world.done(new Command.Pause(world.id(), null, World.WHO));
         world.watchUntil(begun.plus(Duration.ofHours(120)));
@@ -149,9 +151,11 @@ class TimeoutsTest {
     @Test
     void runTimeBeginsAnewWithAnAttempt() {
         startPatient(task("a"));
+        world.claim("a");
         world.watchUntil(begun.plus(Duration.ofHours(20)));
         world.done(new Command.FailRun(world.id(), null, World.WHO));
         world.done(new Command.Retry(world.id(), false, World.WHO));
+        world.claim("a");
         world.watchUntil(begun.plus(Duration.ofHours(43)));
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
         world.watchUntil(begun.plus(Duration.ofHours(44)));

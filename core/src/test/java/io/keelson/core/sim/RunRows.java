@@ -148,7 +148,7 @@ final class RunRows {
     RunView load(Instant now) {
         boolean begins = switch (run.state()) {
             case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, RETRYING, FAILED -> true;
-            case RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED, RESUMING, COMPLETED, CANCELLED, SKIPPED -> false;
+            case READY, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED, RESUMING, COMPLETED, CANCELLED, SKIPPED -> false;
         };
         boolean again = accepted.policy().failures().run() == FailureMode.RETRY;
         RunView view = new RunView(run.restore(accepted, head), begins || again ? plan : null);

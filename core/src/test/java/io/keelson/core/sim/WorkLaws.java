@@ -62,15 +62,33 @@ final class WorkLaws {
         switch (state.type()) {
             case TERMINAL -> ended();
             case RUNNING -> running();
-            case PENDING, PAUSED -> rows.queue.values().forEach(
-                    place -> unless(place.item().holder() != null || state == RunState.PLANNING,
-                            "to be claimed though the run does not run: %s",
-                            place));
+            case PENDING, PAUSED -> {
+                if (queued()) {
+                    running();
+                    nothingHasBegun();
+                } else {
+                    rows.queue.values().forEach(
+                            place -> unless(place.item().holder() != null || state == RunState.PLANNING,
+                                    "to be claimed though the run does not run: %s", place));
+                }
+            }
         }
         unless(state != RunState.PLANNING || planning(), "nobody makes the plan: %s", rows.tasksNow());
-        unless(state != RunState.RESUMING
-                && (state != RunState.PENDING || policy.concurrency() != null),
-                "passed in one commit, never left standing: %s", state);
+        unless(state != RunState.RESUMING, "passed in one commit, never left standing: %s", state);
+    }
+
+    /** Its first steps wait to be claimed. */
+    private boolean queued() {
+        return state == RunState.READY || state == RunState.PENDING && policy.concurrency() == null;
+    }
+
+    /** A run is running from the first step that begins, and no time of its work counts before. */
+    private void nothingHasBegun() {
+        unless(rows.stepsNow().stream().filter(step -> !rows.tasks.get(step.taskId()).key().startsWith(".planning-"))
+                .allMatch(step -> step.leaseEpoch() == 0 && step.state() != StepState.WAITING
+                        && step.state() != StepState.WAITING_APPROVAL),
+                "a step has begun, the run has not: %s", rows.stepsNow());
+        unless(rows.run.activeSince() == null, "its time counts: %s", rows.run);
     }
 
     private boolean planning() {
@@ -241,7 +259,8 @@ final class WorkLaws {
             case SKIPPED -> unless(rows.agentsNow().stream().allMatch(this::didNothing),
                     "skipped, but something was done: %s", rows.agentsNow());
             case FAILED, CANCELLED -> unless(rows.run.errorCode() != null, "why did it end?");
-            case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED, RESUMING,
+            case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, READY, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED,
+                    RESUMING,
                     RETRYING ->
                 throw new Violation(
                         "not an end: " + state);

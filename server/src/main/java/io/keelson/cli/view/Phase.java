@@ -12,7 +12,7 @@ enum Phase {
                     "escalated" ->
                 HUMAN;
             case "awaiting_retry", "retrying" -> RETRY;
-            case "created", "pending", "queued" -> WAITING;
+            case "created", "pending", "ready", "queued" -> WAITING;
             case "skipped", "cancelled" -> DROPPED;
             case "completed" -> DONE;
             default -> ACTIVE;

@@ -28,13 +28,13 @@ class TransitionsTest {
     /** Action → states in which it is possible or already done; everywhere else it is refused. */
     private static final Map<String, Set<RunState>> POSSIBLE = Map.of(
             "start", EnumSet.complementOf(EnumSet.copyOf(ENDED)),
-            "pause", EnumSet.of(RunState.RUNNING, RunState.RESUMING, RunState.PAUSED),
+            "pause", EnumSet.of(RunState.PENDING, RunState.READY, RunState.RUNNING, RunState.RESUMING, RunState.PAUSED),
             "resume", EnumSet.of(RunState.PAUSED, RunState.RESUMING, RunState.RUNNING, RunState.BUDGET_EXCEEDED),
             "cancel", EnumSet.complementOf(EnumSet.of(RunState.COMPLETED, RunState.FAILED, RunState.SKIPPED)),
             "retry", EnumSet.of(RunState.FAILED),
             "fail", EnumSet.complementOf(EnumSet.of(RunState.CREATED, RunState.COMPLETED, RunState.CANCELLED,
                     RunState.SKIPPED)),
-            "replan", EnumSet.of(RunState.RUNNING),
+            "replan", EnumSet.of(RunState.PENDING, RunState.READY, RunState.RUNNING),
             "approve", EnumSet.complementOf(EnumSet.of(RunState.CANCELLED, RunState.FAILED)),
             "reject", EnumSet.of(RunState.AWAITING_APPROVAL));
 

@@ -67,7 +67,7 @@ class WriteTest {
                 select concat_ws(' ', state, state_type, r.total_tokens, trim_scale(r.total_cost), tasks_completed,
                     steps_completed, duration_ms, h.version_id)
                   from orchestration_runs r join run_heads h on h.run_id = r.id"""))
-                .containsExactly("completed terminal 5 0.25 1 2 500 6");
+                .containsExactly("completed terminal 5 0.25 1 2 250 6");
         assertThat(world.query("select concat_ws(' ', state, output_summary, duration_ms) from orchestration_tasks"))
                 .containsExactly("completed two lines 250");
         assertThat(world.query("select output::text from orchestration_steps order by position"))
@@ -82,7 +82,7 @@ class WriteTest {
                 .query("select concat_ws(' ', attempt_number, state, started_at < completed_at) from run_attempts"))
                 .containsExactly("1 completed t");
         assertThat(world.query("select event_type from orchestration_events order by seq")).containsSubsequence(
-                "run_created", "run_queued", "run_started", "task_queued", "step_started", "step_completed",
+                "run_created", "run_queued", "task_queued", "run_started", "step_started", "step_completed",
                 "step_started", "step_completed", "task_completed", "agent_completed", "run_completed");
         assertThatThrownBy(() -> world.query("""
                 insert into artifacts (id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256,
@@ -148,7 +148,7 @@ class WriteTest {
             world.connection().rollback();
         }
         assertThat(world.query("select state from orchestration_runs order by id"))
-                .containsExactly(written ? new String[] {"paused", "running"} : new String[] {"running"});
+                .containsExactly(written ? new String[] {"paused", "pending"} : new String[] {"pending"});
     }
 
     @Test
@@ -175,7 +175,7 @@ class WriteTest {
                 world.query("select attempt_of_run || ' ' || turn || ' ' || state from orchestration_steps order by 1"))
                 .containsExactly("1 1 completed", "1 1 failed", "1 2 cancelled", "2 1 pending", "2 1 pending");
         assertThat(world.query("select attempt_number || ' ' || state from run_attempts order by 1"))
-                .containsExactly("1 failed", "2 running");
+                .containsExactly("1 failed", "2 pending");
     }
 
     /** A view that was in memory from the beginning still has its plan. */
