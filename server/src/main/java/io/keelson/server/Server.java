@@ -9,6 +9,7 @@ import io.keelson.server.auth.KeyUses;
 import io.keelson.server.bulk.BulkDriver;
 import io.keelson.server.bulk.BulkJobs;
 import io.keelson.server.bulk.BulkRoom;
+import io.keelson.server.compute.Computation;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseException;
 import io.keelson.server.db.DatabaseOptions;
@@ -29,6 +30,7 @@ import io.keelson.server.engine.Store;
 import io.keelson.server.engine.Tracing;
 import io.keelson.server.execution.CommandHandler;
 import io.keelson.server.execution.CommandUpkeep;
+import io.keelson.server.expr.ExpressionLimits;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.http.Exchanges;
 import io.keelson.server.http.HttpOptions;
@@ -142,7 +144,9 @@ public final class Server implements AutoCloseable {
                     () -> Tenancy.everywhere(() -> database.withConnection(c -> new Figures(
                             Backlog.read(c, DbClock.DATABASE), Deliveries.waiting(c)))),
                     System::nanoTime, KeelsonVersion.current().toString());
-            Expressions expressions = new Expressions();
+            Computation computation = closing(new Computation(
+                    Math.max(2, Runtime.getRuntime().availableProcessors()), settings.runComputation()));
+            Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));
             CommandHandler commands = OutsideWorld.handler(settings.commands(), database, outbound);
             ToolCatalog tools =

@@ -33,6 +33,9 @@ public enum Setting {
     KEELSON_ALLOW_PRIVATE_ADDRESSES("false",
             "whether `http.request` and webhooks may reach loopback and private networks"),
     KEELSON_EXECUTORS("128", "steps that this server runs at a time with its built-in tools; 0 leaves all to others"),
+    KEELSON_RUN_COMPUTE_SECONDS("120",
+            "most seconds that the expressions, templates, schemas and patterns of a run compute on this "
+                    + "server, from 1 to 86400"),
     KEELSON_LEASE_SECONDS("30",
             "seconds without a heartbeat after which a step is given to somebody else; the same on all "
                     + "servers of a database"),

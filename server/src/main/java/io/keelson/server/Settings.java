@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param bootstrapKey known to the server from its start; null to make one and keep it in the data folder
  * @param artifacts bounds of what steps leave behind
  * @param firstGrant credits that the default workspace is given at the first start; 0 for none
+ * @param runComputation how long the expressions and the like of a run may compute here
  * @param executors steps that run here at a time; 0 for none
  * @param secretKeys what secrets are sealed under, the present key first; empty for the one of the data folder
  * @param commands how the world outside is reached
@@ -38,7 +39,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
         @Nullable String url,
         @Nullable String apiKey, Bootstrap.@Nullable GivenKey bootstrapKey, Folders folders,
         Set<String> allowedCommands, boolean allowPrivateAddresses,
-        int executors, Duration lease, Artifacts artifacts, EventSweeper.Ages events, BigDecimal firstGrant,
+        int executors, Duration runComputation, Duration lease, Artifacts artifacts, EventSweeper.Ages events,
+        BigDecimal firstGrant,
         List<SealingKey> secretKeys, Commands commands, Observed.MetricsDoor metrics, Map<String, String> telemetry,
         LogFormat logFormat,
         LogLevel logLevel) {
@@ -141,7 +143,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     /** The same on another port; 0 for a free one. */
     public Settings withHttp(String host, int port) {
         return new Settings(dataDir, host, port, http, databaseUrl, url, apiKey, bootstrapKey, folders, allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
+                allowPrivateAddresses, executors, runComputation, lease, artifacts, events, firstGrant, secretKeys,
+                commands, metrics,
                 telemetry,
                 logFormat,
                 logLevel);
@@ -151,7 +154,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     public Settings withExecutors(int count) {
         return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey, folders,
                 allowedCommands,
-                allowPrivateAddresses, count, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
+                allowPrivateAddresses, count, runComputation, lease, artifacts, events, firstGrant, secretKeys,
+                commands, metrics,
                 telemetry,
                 logFormat,
                 logLevel);
@@ -161,7 +165,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     public Settings withFoldersOfUser(List<Path> ofUser) {
         return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey,
                 new Folders(folders.allowed(), ofUser, folders.keyFiles()), allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
+                allowPrivateAddresses, executors, runComputation, lease, artifacts, events, firstGrant, secretKeys,
+                commands, metrics,
                 telemetry,
                 logFormat,
                 logLevel);
@@ -171,7 +176,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
     public Settings withLogLevel(LogLevel level) {
         return new Settings(dataDir, httpHost, httpPort, http, databaseUrl, url, apiKey, bootstrapKey, folders,
                 allowedCommands,
-                allowPrivateAddresses, executors, lease, artifacts, events, firstGrant, secretKeys, commands, metrics,
+                allowPrivateAddresses, executors, runComputation, lease, artifacts, events, firstGrant, secretKeys,
+                commands, metrics,
                 telemetry,
                 logFormat, level);
     }

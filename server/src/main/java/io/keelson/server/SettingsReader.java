@@ -43,6 +43,7 @@ final class SettingsReader {
     private static final int MIN_CONNECTIONS = 16;
     private static final int MAX_CONNECTIONS = 1_000_000;
     private static final int MAX_EXECUTORS = 10_000;
+    private static final int MAX_RUN_COMPUTE_SECONDS = 86_400;
     private static final int MAX_LEASE_SECONDS = 3_600;
     private static final int MAX_ARTIFACT_MB = 10_240;
     private static final int MAX_RUN_ARTIFACTS_MB = 1_048_576;
@@ -85,6 +86,7 @@ final class SettingsReader {
                 list(Setting.KEELSON_ALLOWED_COMMANDS, ",").collect(Collectors.toSet()),
                 oneOf(Setting.KEELSON_ALLOW_PRIVATE_ADDRESSES, "true", "false").equals("true"),
                 number(Setting.KEELSON_EXECUTORS, 0, MAX_EXECUTORS),
+                Duration.ofSeconds(number(Setting.KEELSON_RUN_COMPUTE_SECONDS, 1, MAX_RUN_COMPUTE_SECONDS)),
                 Duration.ofSeconds(number(Setting.KEELSON_LEASE_SECONDS, 1, MAX_LEASE_SECONDS)),
                 new Settings.Artifacts((long) number(Setting.KEELSON_ARTIFACT_MAX_MB, 1, MAX_ARTIFACT_MB) << 20,
                         (long) number(Setting.KEELSON_RUN_ARTIFACTS_MAX_MB, 1, MAX_RUN_ARTIFACTS_MB) << 20,
@@ -154,6 +156,10 @@ final class SettingsReader {
         List<Path> keyFiles = new ArrayList<>(List.of(home.resolve(".pgpass")));
         if (config != null) {
             keyFiles.add(path(Setting.KEELSON_CONFIG, config));
+        }
+        String bootstrapKey = text(Setting.KEELSON_BOOTSTRAP_KEY_FILE);
+        if (bootstrapKey != null) {
+            keyFiles.add(path(Setting.KEELSON_BOOTSTRAP_KEY_FILE, bootstrapKey));
         }
         String passwords = environment.getOrDefault("PGPASSFILE", "");
         if (!passwords.isEmpty()) {

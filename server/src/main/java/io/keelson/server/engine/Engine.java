@@ -75,8 +75,7 @@ public final class Engine implements Commands, AutoCloseable {
         ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing());
         wakeUps = new WakeUps(runner::knows);
         bell = new Bell(database, node, this::heard);
-        Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, expressions, replanner,
-                children, this::own);
+        Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, this::own);
         executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), wakeUps::slotFreed);
         admissions = new Admissions(database, store.runs(), this::own);
         work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,

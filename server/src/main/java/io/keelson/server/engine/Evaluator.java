@@ -9,7 +9,6 @@ import io.keelson.core.run.Reply;
 import io.keelson.core.run.StepError;
 import io.keelson.server.db.Database;
 import io.keelson.server.expr.ExpressionException;
-import io.keelson.server.expr.Expressions;
 import io.keelson.server.json.ChildInput;
 import io.keelson.server.log.About;
 import io.keelson.server.run.ScopeReader;
@@ -43,19 +42,17 @@ final class Evaluator {
     private final Database database;
     private final ScopeReader reader;
     private final Scopes scopes;
-    private final Expressions expressions;
     private final Replanner replanner;
     private final ChildMissions children;
     private final Function<Command, CompletableFuture<Reply>> commands;
     private final Semaphore places = new Semaphore(AT_ONCE);
     private final Semaphore room = new Semaphore(MOST_WAITING);
 
-    Evaluator(Database database, ScopeReader reader, Scopes scopes, Expressions expressions, Replanner replanner,
-            ChildMissions children, Function<Command, CompletableFuture<Reply>> commands) {
+    Evaluator(Database database, ScopeReader reader, Scopes scopes, Replanner replanner, ChildMissions children,
+            Function<Command, CompletableFuture<Reply>> commands) {
         this.database = database;
         this.reader = reader;
-        this.scopes = scopes;
-        this.expressions = expressions;
+        this.scopes = scopes.yielding(places);
         this.replanner = replanner;
         this.children = children;
         this.commands = commands;
@@ -110,15 +107,13 @@ final class Evaluator {
 
     private Evaluation gate(Evaluate request) {
         TaskText task = database.withConnection(c -> reader.task(c, request.subject()));
-        if (task.when() != null && !expressions.condition(task.when(),
-                scopes.of(request.runId(), request.subject(), Json.string(task.when())))) {
+        if (task.when() != null && !scopes.condition(request.runId(), request.subject(), task.when())) {
             return new Evaluation.Skip();
         }
         if (task.forEach() == null) {
             return new Evaluation.Proceed(null);
         }
-        JsonNode items = expressions.resolve(Json.string(task.forEach()),
-                scopes.of(request.runId(), request.subject(), Json.string(task.forEach())));
+        JsonNode items = scopes.resolve(request.runId(), request.subject(), Json.string(task.forEach()).toString());
         if (!items.isArray()) {
             return broken("FOR_EACH_NOT_A_LIST", "for_each must yield a list, not " + items.getNodeType());
         }

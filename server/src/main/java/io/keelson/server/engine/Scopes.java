@@ -1,6 +1,7 @@
 package io.keelson.server.engine;
 
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.compute.Computation;
 import io.keelson.server.db.Database;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.expr.Expressions;
@@ -12,6 +13,8 @@ import io.keelson.server.secret.SecretException;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.secret.Secrets.Opened;
 import java.util.UUID;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -21,6 +24,7 @@ final class Scopes {
     private final ScopeReader reader;
     private final Expressions expressions;
     private final Secrets secrets;
+    private final @Nullable Semaphore places;
 
     /**
      * A tool's input.
@@ -30,10 +34,38 @@ final class Scopes {
     record ToolInput(JsonNode json, Redaction struck) {}
 
     Scopes(Database database, ScopeReader reader, Expressions expressions, Secrets secrets) {
+        this(database, reader, expressions, secrets, null);
+    }
+
+    private Scopes(Database database, ScopeReader reader, Expressions expressions, Secrets secrets,
+            @Nullable Semaphore places) {
         this.database = database;
         this.reader = reader;
         this.expressions = expressions;
         this.secrets = secrets;
+        this.places = places;
+    }
+
+    /** The same for threads that hold one of those places: they give it up while a long evaluation waits or runs. */
+    Scopes yielding(Semaphore held) {
+        return new Scopes(database, reader, expressions, secrets, held);
+    }
+
+    private Expressions of(Supplier<UUID> workspace, UUID run) {
+        Runnable before = places == null ? () -> {
+        } : places::release;
+        Runnable after = places == null ? () -> {
+        } : places::acquireUninterruptibly;
+        return expressions.on(new Expressions.Tenant(() -> new Computation.Owner(workspace.get(), run), before, after));
+    }
+
+    private Expressions of(UUID run) {
+        return of(() -> database.withConnection(c -> reader.starter(c, run).workspaceId()), run);
+    }
+
+    /** Whether an expression holds; of a task's steps, upstreams and item. */
+    boolean condition(UUID run, UUID task, String template) {
+        return of(run).condition(template, of(run, task, Json.string(template)));
     }
 
     /**
@@ -43,7 +75,7 @@ final class Scopes {
      */
     JsonNode resolve(UUID run, @Nullable UUID task, String template) {
         JsonNode tree = Json.read(template);
-        return template.contains("${") ? expressions.resolve(tree, of(run, task, tree)) : tree;
+        return template.contains("${") ? of(run).resolve(tree, of(run, task, tree)) : tree;
     }
 
     /**
@@ -53,12 +85,16 @@ final class Scopes {
      */
     ToolInput resolveInput(UUID workspace, UUID run, UUID task, String template) {
         if (!namesSecrets(template)) {
-            return new ToolInput(resolve(run, task, template), Redaction.NONE);
+            JsonNode plain = Json.read(template);
+            return new ToolInput(template.contains("${")
+                    ? of(() -> workspace, run).resolve(plain, of(run, task, plain))
+                    : plain, Redaction.NONE);
         }
         JsonNode tree = Json.read(template);
         Opened opened = open(workspace, tree);
         try {
-            return new ToolInput(expressions.resolve(tree, of(run, task, tree), opened.values()), opened.struck());
+            return new ToolInput(of(() -> workspace, run).resolve(tree, of(run, task, tree), opened.values()),
+                    opened.struck());
         } catch (ExpressionException e) {
             throw new ExpressionException(e.code(), opened.struck().text(String.valueOf(e.getMessage())));
         }

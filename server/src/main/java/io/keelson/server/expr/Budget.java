@@ -20,6 +20,7 @@ final class Budget {
     private static final long CONTAINER_BYTES = 64;
     private static final long SMALL_STRING = 256;
     private static final int MAX_NESTING = 500;
+    private static final long COMPARISONS_A_MILLISECOND = 25_000;
 
     /** Estimated heap bytes, and how many containers stand inside one another. */
     private record Weight(long bytes, int depth) {
@@ -86,7 +87,7 @@ final class Budget {
 
     /** Refuses work of a builtin that cannot be interrupted while it runs. */
     void checkWork(long comparisons) {
-        if (comparisons > 50_000_000L) {
+        if (comparisons > limits.time().toMillis() * COMPARISONS_A_MILLISECOND) {
             throw new ExpressionException("EXPRESSION_TIMEOUT", "the expression compares too many values");
         }
     }

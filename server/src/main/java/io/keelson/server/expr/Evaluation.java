@@ -43,7 +43,7 @@ final class Evaluation {
 
     List<JsonNode> all(String expression) {
         if (view == null) {
-            view = ScopeView.of(scope, whole, paths);
+            view = ScopeView.of(scope, whole, paths, limits.valueBytes());
         }
         return programs.get(expression).run(view).stream().map(JsonBridge::fromJq).map(this::counted).toList();
     }

@@ -1,5 +1,7 @@
 package io.keelson.server.expr;
 
+import io.keelson.server.compute.Computation;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -7,6 +9,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -24,17 +28,57 @@ public final class Expressions {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
     private static final int MAX_TEMPLATE_DEPTH = 200;
 
+    /** What is done within these bounds is done by the thread that asks: handing it over would take longer. */
+    private static final ExpressionLimits AT_ONCE =
+            new ExpressionLimits(Duration.ofMillis(2), 1_000, 64 << 10, 256 << 10,
+                    64 << 10, ExpressionLimits.DEFAULT.expressionChars());
+    private static final Set<String> BOUNDS =
+            Set.of("EXPRESSION_TIMEOUT", "EXPRESSION_TOO_DEEP", "EXPRESSION_OUTPUT_TOO_LARGE");
+
     private final ExpressionLimits limits;
-    private final RecentCache<String, Template> templates = new RecentCache<>(2_000, Template::parse);
+    private final RecentCache<String, Template> templates;
     private final RecentCache<String, JqProgram> programs;
+    private final Computation computation;
+    private final @Nullable Tenant tenant;
+
+    /**
+     * Whom evaluations are for, and what is to be done around one that is handed to another thread.
+     *
+     * @param owner asked for only then
+     */
+    public record Tenant(Supplier<Computation.Owner> owner, Runnable before, Runnable after) {}
 
     public Expressions() {
         this(ExpressionLimits.DEFAULT);
     }
 
     public Expressions(ExpressionLimits limits) {
+        this(limits, Computation.direct());
+    }
+
+    /** @param computation where evaluations for a tenant go on that are not done at once */
+    public Expressions(ExpressionLimits limits, Computation computation) {
+        this(limits, new RecentCache<>(2_000, Template::parse),
+                new RecentCache<>(2_000, text -> JqProgram.compile(text, limits.expressionChars())), computation, null);
+    }
+
+    private Expressions(ExpressionLimits limits, RecentCache<String, Template> templates,
+            RecentCache<String, JqProgram> programs, Computation computation, @Nullable Tenant tenant) {
         this.limits = limits;
-        this.programs = new RecentCache<>(2_000, text -> JqProgram.compile(text, limits.expressionChars()));
+        this.templates = templates;
+        this.programs = programs;
+        this.computation = computation;
+        this.tenant = tenant;
+    }
+
+    /** The same for a tenant: a long evaluation takes its turn in the computation. */
+    public Expressions on(Tenant whom) {
+        return new Expressions(limits, templates, programs, computation, whom);
+    }
+
+    /** Where work for tenants is computed. */
+    public Computation computation() {
+        return computation;
     }
 
     /** What is wrong with the template's expressions, all at once; empty when they can run. */
@@ -80,11 +124,43 @@ public final class Expressions {
      * @throws ExpressionException when one cannot be parsed, fails, gives several values, or goes over its bounds
      */
     public JsonNode resolve(JsonNode template, JsonNode scope) {
-        return bounded(() -> {
-            Usage usage = usage(template);
-            Evaluation evaluation = new Evaluation(programs, limits, scope, usage.whole, usage.paths);
-            return walk(template, evaluation, 0);
-        });
+        Usage usage = usage(template);
+        if (tenant == null || usage.plain) {
+            return resolve(template, scope, usage, limits);
+        }
+        try {
+            return resolve(template, scope, usage, AT_ONCE);
+        } catch (ExpressionException e) {
+            if (!BOUNDS.contains(e.code())) {
+                throw e;
+            }
+        }
+        ScopedValue.CallableOp<JsonNode, ExpressionException> evaluation =
+                () -> resolve(template, scope, usage, limits);
+        if (!SecretNames.OPENED.isBound()) {
+            return handedOver(tenant, evaluation);
+        }
+        Map<String, String> opened = SecretNames.OPENED.get();
+        return handedOver(tenant, () -> ScopedValue.where(SecretNames.OPENED, opened).call(evaluation));
+    }
+
+    private JsonNode resolve(JsonNode template, JsonNode scope, Usage usage, ExpressionLimits within) {
+        return bounded(within, () -> walk(template,
+                new Evaluation(programs, within, scope, usage.whole, usage.paths), 0));
+    }
+
+    private <T> T handedOver(Tenant whom, ScopedValue.CallableOp<T, ExpressionException> evaluation) {
+        whom.before().run();
+        try {
+            return computation.run(whom.owner(), evaluation);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ExpressionException("EXPRESSION_INTERRUPTED", "the evaluation was interrupted");
+        } catch (Computation.SpentException e) {
+            throw new ExpressionException("RUN_COMPUTATION_SPENT", String.valueOf(e.getMessage()));
+        } finally {
+            whom.after().run();
+        }
     }
 
     /**
@@ -111,7 +187,7 @@ public final class Expressions {
 
     /** All values a bare jq expression (without {@code ${ }}) gives for an input, in order. */
     public List<JsonNode> evaluate(String expression, JsonNode input) {
-        return bounded(() -> {
+        return bounded(limits, () -> {
             ScopeUsage usage = programs.get(expression).usage();
             return new Evaluation(programs, limits, input, usage.whole(), usage.paths()).all(expression);
         });
@@ -142,8 +218,8 @@ public final class Expressions {
                 usage.others(), usage.secrets, usage.whole);
     }
 
-    private <T> T bounded(ScopedValue.CallableOp<T, ExpressionException> evaluation) {
-        return ScopedValue.where(Budget.CURRENT, new Budget(limits)).call(evaluation);
+    private static <T> T bounded(ExpressionLimits within, ScopedValue.CallableOp<T, ExpressionException> evaluation) {
+        return ScopedValue.where(Budget.CURRENT, new Budget(within)).call(evaluation);
     }
 
     private JsonNode walk(JsonNode node, Evaluation evaluation, int depth) {
@@ -215,8 +291,10 @@ public final class Expressions {
         private final Set<List<String>> paths = new HashSet<>();
         private final Set<String> secrets = new HashSet<>();
         private boolean whole;
+        private boolean plain = true;
 
         private void add(ScopeUsage usage) {
+            plain &= usage.plain() != null;
             whole |= usage.whole();
             secrets.addAll(usage.secrets());
             paths.addAll(usage.paths());

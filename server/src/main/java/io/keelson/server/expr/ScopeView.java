@@ -1,5 +1,6 @@
 package io.keelson.server.expr;
 
+import io.keelson.server.json.JsonSize;
 import java.util.List;
 import java.util.Set;
 import tools.jackson.databind.JsonNode;
@@ -11,8 +12,15 @@ final class ScopeView {
 
     private ScopeView() {}
 
-    static com.fasterxml.jackson.databind.JsonNode of(JsonNode scope, boolean whole, Set<List<String>> paths) {
-        return JsonBridge.toJq(whole || !scope.isObject() ? scope : pruned(scope, paths));
+    /** @param most characters of JSON that are converted */
+    static com.fasterxml.jackson.databind.JsonNode of(JsonNode scope, boolean whole, Set<List<String>> paths,
+            long most) {
+        JsonNode seen = whole || !scope.isObject() ? scope : pruned(scope, paths);
+        if (JsonSize.chars(seen, most) > most) {
+            throw new ExpressionException("EXPRESSION_OUTPUT_TOO_LARGE",
+                    "what the expression reads is longer than " + most + " characters");
+        }
+        return JsonBridge.toJq(seen);
     }
 
     private static JsonNode pruned(JsonNode scope, Set<List<String>> paths) {

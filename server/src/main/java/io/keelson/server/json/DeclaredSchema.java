@@ -52,7 +52,11 @@ public final class DeclaredSchema {
 
     /** What a value has against the schema; nothing when the schema itself is wrong. */
     public List<Flaw> check(JsonNode value) {
-        return schema == null ? List.of() : flaws(schema.validate(value));
+        try {
+            return schema == null ? List.of() : flaws(schema.validate(value));
+        } catch (TimedText.StoppedException e) {
+            return List.of(new Flaw("", String.valueOf(e.getMessage())));
+        }
     }
 
     private static List<Flaw> flaws(List<Error> errors) {

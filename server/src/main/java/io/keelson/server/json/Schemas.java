@@ -44,6 +44,6 @@ public final class Schemas {
 
     private static RegularExpression re2(String regex) {
         Pattern pattern = Pattern.compile(regex);
-        return text -> pattern.matcher(text).find();
+        return text -> pattern.matcher(new TimedText(text)).find();
     }
 }

@@ -2,6 +2,7 @@ package io.keelson.server.tool.builtin;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
+import io.keelson.server.json.TimedText;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
@@ -26,17 +27,28 @@ final class VerifyRegex implements Tool {
     }
 
     @Override
-    public ToolResult execute(ToolCall call) throws ToolFailure {
+    public ToolResult execute(ToolCall call) throws ToolFailure, InterruptedException {
         JsonNode input = call.input();
         String pattern = input.get("pattern").stringValue();
         boolean absent = input.path("absent").asBoolean(false);
-        boolean found = compile(pattern).matcher(Verdicts.text(input.get("output"))).find();
+        boolean found = found(compile(pattern), Verdicts.text(input.get("output")));
         if (found != absent) {
             return Verdicts.passed();
         }
         return Verdicts.rejected(call.struck(), input.path("feedback").asString(
                 absent ? "the output has something that matches " + pattern
                         : "nothing in the output matches " + pattern));
+    }
+
+    private static boolean found(Pattern pattern, String text) throws ToolFailure, InterruptedException {
+        try {
+            return pattern.matcher(new TimedText(text)).find();
+        } catch (TimedText.StoppedException e) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException(e.getMessage());
+            }
+            throw ToolFailure.permanent("PATTERN_TIMEOUT", String.valueOf(e.getMessage()));
+        }
     }
 
     private static Pattern compile(String pattern) throws ToolFailure {
