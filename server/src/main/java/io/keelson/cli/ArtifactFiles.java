@@ -18,6 +18,17 @@ final class ArtifactFiles {
 
     private ArtifactFiles() {}
 
+    /** Makes the folder. @throws CliException where files cannot be written to it */
+    static void prepare(Path folder) {
+        try {
+            Files.createDirectories(folder);
+            Files.delete(Files.createTempFile(folder, ".keelson", null));
+        } catch (IOException e) {
+            throw CliException.usage("OUT_NOT_WRITABLE", "cannot write to the folder " + folder + " of --out: "
+                    + FileProblems.reason(e));
+        }
+    }
+
     /**
      * Copies contents that are still kept to the folder, in place of files of the same names. Where several artifacts have one name, the
      * later ones get a number before it.

@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import io.keelson.cli.view.RunModel;
 import io.keelson.client.Event;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
@@ -31,6 +32,11 @@ interface Display extends AutoCloseable {
 
     /** Called some ten times a second. */
     void show(RunModel model, Instant now);
+
+    /** Says that the server has not answered for so long; called about once a second. What is shown next takes it back. */
+    default void unanswered(Duration since) {
+        // nobody watches
+    }
 
     /** Leaves what is shown where it stands, so that other text can follow; may be shown on afterwards. */
     @Override

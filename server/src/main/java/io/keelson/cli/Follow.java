@@ -16,6 +16,10 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +39,8 @@ final class Follow {
     private static final Duration QUIET = Duration.ofMillis(800);
     /** A run in which nothing happens for so long may lack a worker. */
     private static final Duration STILL = Duration.ofSeconds(5);
+    /** An answer that takes longer is missed. */
+    private static final Duration SLOW = Duration.ofMillis(1_500);
     private static final Duration AFTER_LOSS = Duration.ofSeconds(1);
     private static final int EVENTS_AT_A_TIME = 500;
     /** Steps are listed to name what runs; for more than these it would cost more than it tells. */
@@ -52,6 +58,10 @@ final class Follow {
     private boolean silent;
     private long lastSeq;
     private Instant lastEvent;
+    private @Nullable FutureTask<@Nullable Void> looking;
+    private Instant lookingSince = Instant.MIN;
+    /** Since when the server has not answered; null while it does. */
+    private volatile @Nullable Instant lostSince;
     private Instant nextLack;
     private Instant nextPoll = Instant.MIN;
     private Instant nextNaming = Instant.MIN;
@@ -80,23 +90,54 @@ final class Follow {
     End until(@Nullable Instant deadline) throws StartupException {
         while (true) {
             Instant now = clock.instant();
-            if (!now.isBefore(nextPoll)) {
-                look(now);
+            if (looking == null && !now.isBefore(nextPoll)) {
+                looking = new FutureTask<>(() -> look(now));
+                lookingSince = now;
+                Thread.ofVirtual().name("keelson-follow").start(looking);
             }
-            display.show(model, now);
+            boolean seen = looking == null || seen(looking);
+            looking = seen ? null : looking;
+            Instant since = lostSince != null ? lostSince : seen ? now : lookingSince;
+            Duration silence = Duration.between(since, clock.instant());
+            if (lostSince != null || silence.compareTo(SLOW) > 0) {
+                display.unanswered(silence);
+            } else if (seen) {
+                display.show(model, clock.instant());
+            }
             if (link.interrupted()) {
                 return End.INTERRUPTED;
             }
-            if (model.run().ended()) {
+            if (seen && model.run().ended()) {
                 return End.RUN_ENDED;
             }
-            if (!lastEvent.plus(QUIET).isAfter(now) && model.waitsForHuman()) {
+            if (seen && !lastEvent.plus(QUIET).isAfter(now) && model.waitsForHuman()) {
                 return End.WAITS_FOR_HUMAN;
             }
             if (deadline != null && !now.isBefore(deadline)) {
                 return End.TIMED_OUT;
             }
-            Pause.of(REDRAW);
+            if (seen) {
+                Pause.of(REDRAW);
+            }
+        }
+    }
+
+    /** Waits a moment for it; false while it goes on, and until then the model is its own. */
+    private static boolean seen(FutureTask<?> looking) throws StartupException {
+        try {
+            looking.get(REDRAW.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw CliException.failed("INTERRUPTED", "interrupted", e);
+        } catch (ExecutionException e) {
+            switch (e.getCause()) {
+                case StartupException failed -> throw failed;
+                case RuntimeException failed -> throw failed;
+                case null, default -> throw new IllegalStateException(e);
+            }
         }
     }
 
@@ -109,9 +150,10 @@ final class Follow {
         return link.keelson().runs();
     }
 
-    private void look(Instant now) throws StartupException {
+    private @Nullable Void look(Instant now) throws StartupException {
         try {
             boolean news = readEvents();
+            lostSince = null;
             if (model.run().ended()) {
                 readEvents();
             }
@@ -125,14 +167,18 @@ final class Follow {
             }
         } catch (KeelsonException e) {
             if (link.interrupted()) {
-                return;
+                return null;
             }
             if (!e.isTransient()) {
                 throw e;
             }
-            nextPoll = now.plus(AFTER_LOSS);
+            if (lostSince == null) {
+                lostSince = now;
+            }
+            nextPoll = clock.instant().plus(AFTER_LOSS);
             link.reopen();
         }
+        return null;
     }
 
     /** The run's document holds its whole plan, so it is read again only when the run itself has changed. */

@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Cells;
 import io.keelson.cli.view.Frame;
 import io.keelson.cli.view.RunModel;
 import io.keelson.cli.view.Style;
@@ -8,7 +9,9 @@ import io.keelson.client.Event;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
@@ -30,6 +33,8 @@ final class LiveDisplay implements Display {
     private final Style style;
     private Size size = new Size(DEFAULT_COLUMNS, DEFAULT_ROWS);
     private List<String> shown = List.of();
+    /** What the server said last. */
+    private List<String> known = List.of();
     private int tick;
     private boolean ended;
 
@@ -58,13 +63,31 @@ final class LiveDisplay implements Display {
             return;
         }
         size = measure();
-        int columns = size.getColumns() > 0 ? size.getColumns() : DEFAULT_COLUMNS;
         int rows = size.getRows() > 0 ? size.getRows() : DEFAULT_ROWS;
         // the last column stays free, for some terminals wrap as soon as it is written
-        List<String> lines = TreeView.render(model, columns - 1, rows - 1, now, tick++, style);
-        out.write(HIDE_CURSOR + Frame.redraw(shown, lines, columns));
+        known = TreeView.render(model, columns() - 1, rows - 1, now, tick++, style);
+        draw(known);
+    }
+
+    @Override
+    public synchronized void unanswered(Duration since) {
+        if (ended) {
+            return;
+        }
+        List<String> lines = new ArrayList<>(known);
+        lines.add(style.yellow(Cells.fit("the server is not reachable, retrying (" + since.toSeconds() + "s)",
+                columns() - 1, style)));
+        draw(lines);
+    }
+
+    private void draw(List<String> lines) {
+        out.write(HIDE_CURSOR + Frame.redraw(shown, lines, columns()));
         out.flush();
         shown = lines;
+    }
+
+    private int columns() {
+        return size.getColumns() > 0 ? size.getColumns() : DEFAULT_COLUMNS;
     }
 
     private Size measure() {

@@ -56,11 +56,15 @@ final class MissionFile {
 
     private static byte[] bytes(String file) {
         try {
+            if (!file.equals("-") && Files.isDirectory(Path.of(file))) {
+                throw CliException.usage("FILE_UNREADABLE", file.isEmpty() ? "the name of the mission file is empty"
+                        : file + " is a folder, not a mission file");
+            }
             return file.equals("-") ? System.in.readAllBytes() : Files.readAllBytes(Path.of(file));
         } catch (NoSuchFileException e) {
             throw CliException.usage("FILE_NOT_FOUND", "there is no file " + file);
         } catch (IOException e) {
-            throw CliException.usage("FILE_UNREADABLE", "cannot read " + file + ": " + e.getMessage());
+            throw CliException.usage("FILE_UNREADABLE", "cannot read " + file + ": " + FileProblems.reason(e));
         }
     }
 

@@ -17,13 +17,14 @@ final class PlainDisplay implements Display {
     private final PrintWriter out;
     private Instant lastProgress = Instant.MIN;
     private String lastLine = "";
+    private boolean lost;
 
     PlainDisplay(PrintWriter out) {
         this.out = out;
     }
 
     @Override
-    public void happened(List<Event> events, RunModel model) {
+    public synchronized void happened(List<Event> events, RunModel model) {
         for (Event event : events) {
             String line = EventLines.line(event, model, Style.PLAIN);
             if (line != null) {
@@ -34,7 +35,21 @@ final class PlainDisplay implements Display {
     }
 
     @Override
-    public void show(RunModel model, Instant now) {
+    public synchronized void unanswered(Duration since) {
+        if (!lost) {
+            lost = true;
+            out.println("the server is not reachable, retrying");
+            out.flush();
+        }
+    }
+
+    @Override
+    public synchronized void show(RunModel model, Instant now) {
+        if (lost) {
+            lost = false;
+            out.println("the server answers again");
+            out.flush();
+        }
         if (lastProgress.plus(BETWEEN_PROGRESS).isAfter(now)) {
             return;
         }

@@ -22,6 +22,7 @@ abstract class RunChange extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        watching.prepare();
         try (Link link = Link.open(settings(), watch ? Link.Work.ALL : Link.Work.NONE, this::news)) {
             Run after = change(link);
             if (watch) {

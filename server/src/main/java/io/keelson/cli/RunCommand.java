@@ -73,6 +73,7 @@ final class RunCommand extends CliCommand {
         }
         mission.externalId(externalId, externalIdPolicy);
         check(mission);
+        watching.prepare();
         RunRequest request = at == null ? RunRequest.of(mission.document()).start()
                 : RunRequest.of(mission.document()).startAt(Times.of(at));
         if (detach || at != null) {

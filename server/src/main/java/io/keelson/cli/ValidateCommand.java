@@ -15,6 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "validate", description = "Checks a mission file and lists everything that is wrong with it. Needs no "
         + "server and no database, and so knows no prices: whether the models that it names have one, a server checks.",
@@ -40,8 +41,33 @@ final class ValidateCommand extends CliCommand {
         mission.inputs(inputs, Path.of("").toAbsolutePath());
         return switch (new LocalTools(clock()).reader(tools).read(mission.document())) {
             case Reading.Done<Mission>(Mission read) -> valid(read);
-            case Reading.Refused<Mission>(List<Problem> problems) -> throw mission.invalid(problems);
+            case Reading.Refused<Mission>(List<Problem> problems) -> open(mission, problems);
         };
+    }
+
+    /** What only a run has, its inputs' values, or only a server, a planner, is no fault of the file. */
+    private int open(MissionFile mission, List<Problem> problems) {
+        boolean goal = mission.document().has("goal") || mission.document().has("task");
+        List<Problem> wrong = problems.stream().filter(each -> !each.code().equals("INPUT_MISSING")
+                && !(goal && each.code().equals("PLAN_REQUIRED"))).toList();
+        if (!wrong.isEmpty()) {
+            throw mission.invalid(wrong);
+        }
+        List<String> missing = problems.stream().filter(each -> each.code().equals("INPUT_MISSING"))
+                .map(each -> each.pointer().substring("/input/".length())).toList();
+        boolean planned = problems.stream().anyMatch(each -> each.code().equals("PLAN_REQUIRED"));
+        int tasks = mission.document().path("plan").path("tasks").size();
+        if (json) {
+            ObjectNode document = JsonNodeFactory.instance.objectNode().put("valid", true)
+                    .put("name", mission.document().path("name").asString(null)).put("tasks", tasks);
+            missing.forEach(document.putArray("missing_inputs")::add);
+            print(document);
+            return ExitCode.OK;
+        }
+        print(List.of(file + ": valid, " + Amounts.count(tasks, "task")
+                + (missing.isEmpty() ? "" : "; a run needs --input for " + String.join(", ", missing))
+                + (planned ? "; a planner or a template of the server makes the plan" : "")));
+        return ExitCode.OK;
     }
 
     private int valid(Mission mission) {

@@ -21,6 +21,7 @@ final class WatchCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        watching.prepare();
         try (Link link = Link.open(settings(), Link.Work.ALL, this::news)) {
             String id = RunDocuments.id(link.keelson(), run);
             return watching.join(this, link, link.keelson().runs().get(id));

@@ -38,6 +38,13 @@ final class Watching {
     @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")
     @Nullable Path out;
 
+    /** What can fail at the end is tried at the beginning. */
+    void prepare() {
+        if (out != null) {
+            ArtifactFiles.prepare(out);
+        }
+    }
+
     /** From what is so now on. Returns the exit code. */
     int join(CliCommand command, Link link, Run run) throws StartupException, IOException {
         if (!command.json && !Terminals.interactive()) {

@@ -183,4 +183,32 @@ class RunCommandsTest {
         }
         assertThat(untouched).doesNotExist();
     }
+
+    @Test
+    void aFolderForArtifactsThatCannotBeWrittenIsRefusedBeforeTheRun() throws Exception {
+        String mission = shell.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}");
+        Result refused = shell.run("run", mission, "--name", "never-made", "--out", mission + "/below");
+        assertThat(refused.code()).isEqualTo(2);
+        assertThat(refused.err()).contains("cannot write to the folder", "[OUT_NOT_WRITABLE]");
+        assertThat(shell.run("runs").out()).doesNotContain("never-made");
+    }
+
+    @Test
+    void filesThatAreNoMissionAreNamedInWords() {
+        assertThat(shell.run("run", "").err()).contains("the name of the mission file is empty");
+        assertThat(shell.run("run", shell.folder().toString()).err()).contains("is a folder, not a mission file");
+    }
+
+    @Test
+    void aMissionWithRequiredInputsCanBeValidatedWithoutThem() throws Exception {
+        String mission = shell.mission("""
+                inputs: {who: {type: string}, n: {type: integer}}
+                plan: {tasks: [{id: a, steps: [{tool: echo, input: {text: "${ .inputs.who }"}}]}]}
+                """);
+        assertThat(shell.lines("validate", mission).getFirst()).contains("valid, 1 task", "--input for who, n");
+        assertThat(shell.lines("validate", mission, "--input", "who=a", "--input", "n=1").getFirst())
+                .endsWith("1 task");
+        assertThat(shell.run("validate", mission, "--input", "n=x").err()).contains("/input/n");
+        assertThat(shell.lines("validate", shell.mission("goal: Do it")).getFirst()).contains("a planner");
+    }
 }

@@ -6,11 +6,14 @@ import io.keelson.cli.Cmd.Result;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -83,5 +86,23 @@ class TerminalTest {
                 .doesNotContain("null");
         String proposal = shell.run("inbox", "--run", proposes, "--json").json().at("/items/0/id").asString();
         assertThat(shell.run("reject", proposal).err()).contains(proposal + " is rejected");
+    }
+
+    @Test
+    void aServerThatIsGoneIsSaidToBe(@TempDir Path other) throws Exception {
+        Shell gone = new Shell(other);
+        String run =
+                gone.run("run", gone.mission("plan: {tasks: [{id: a, steps: [{tool: wait, input: {seconds: 99}}]}]}"),
+                        "--detach").out().strip();
+        String url = Files.readString(other.resolve("url"));
+        Cmd watch = Cmd.start(folder, Map.of("KEELSON_URL", url, "KEELSON_API_KEY",
+                Files.readString(other.resolve("api-key"))), "watch", run);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> watch.said().toString().contains(run));
+
+        gone.close();
+
+        Awaitility.await().atMost(Duration.ofSeconds(10))
+                .until(() -> watch.said().toString().contains("the server is not reachable, retrying"));
+        watch.process().destroyForcibly();
     }
 }

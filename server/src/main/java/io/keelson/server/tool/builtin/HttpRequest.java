@@ -82,7 +82,9 @@ final class HttpRequest implements Tool {
         } catch (OutboundRefusedException e) {
             throw ToolFailure.permanent(e.code(), String.valueOf(e.getMessage()));
         } catch (IOException e) {
-            throw ToolFailure.infrastructure(code(e), request.method() + " " + withoutQuery(request.url()) + ": " + e);
+            String code = code(e);
+            throw ToolFailure.infrastructure(code,
+                    request.method() + " " + withoutQuery(request.url()) + ": " + reason(code, e));
         }
     }
 
@@ -150,6 +152,18 @@ final class HttpRequest implements Tool {
             case SSLException ignored -> "HTTP_TLS_FAILED";
             default -> "HTTP_BROKEN_OFF";
         };
+    }
+
+    /** What it means for who wrote the plan; the JDK's own words stand behind it. */
+    private static String reason(String code, IOException e) {
+        String words = switch (code) {
+            case "HTTP_UNKNOWN_HOST" -> "there is no host of this name";
+            case "HTTP_CONNECT_FAILED" -> "nothing accepts connections there";
+            case "HTTP_TIMEOUT" -> "there was no answer in time";
+            case "HTTP_TLS_FAILED" -> "no secure connection could be made";
+            default -> "the server closed the connection before its answer was complete";
+        };
+        return e.getMessage() == null ? words : words + " (" + e.getMessage() + ")";
     }
 
     /** Queries carry secrets too often to be logged. */

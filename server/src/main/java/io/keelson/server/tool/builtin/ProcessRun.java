@@ -85,7 +85,15 @@ final class ProcessRun implements Tool {
                     parse.equals("json") ? UnaryOperator.identity() : struck, struck, timeout);
             outcome.stderr().text().lines().forEach(call.log()::line);
             call.log().line("exit code " + outcome.exitCode());
+            int most = input.path("max_output_bytes").asInt(262_144);
+            if (outcome.stdout().truncated()) {
+                call.log().line("stdout was cut after " + most + " bytes: max_output_bytes");
+            }
             check(argv.getFirst(), outcome, call);
+            if (parse.equals("json") && outcome.stdout().truncated()) {
+                throw ToolFailure.permanent("PROCESS_OUTPUT_TOO_LARGE", "the output is longer than the " + most
+                        + " bytes of max_output_bytes, so that it cannot be read as JSON");
+            }
             return ToolResult.of(output(outcome, parse, call.struck()));
         } catch (IOException e) {
             throw ToolFailure.infrastructure("PROCESS_NOT_STARTED", "could not run " + argv.getFirst() + ": " + e);

@@ -93,6 +93,7 @@ class ProcessRunTest {
 
     @ParameterizedTest
     @CsvSource(delimiterString = "=>", quoteCharacter = '`', value = {
+            "{\"argv\": [\"sh\", \"-c\", \"echo [1,2,3]\"], \"parse\": \"json\", \"max_output_bytes\": 4} => PROCESS_OUTPUT_TOO_LARGE => permanent",
             "{\"argv\": [\"ls\"]}                                    => COMMAND_NOT_ALLOWED => permanent",
             "{\"argv\": [\"/bin/sh\"]}                               => COMMAND_NOT_ALLOWED => permanent",
             "{\"argv\": [\"./sh\"]}                                  => COMMAND_NOT_ALLOWED => permanent",
