@@ -59,6 +59,13 @@ class DeployTest {
         assertThat(found > 0 || query.startsWith("up{")).as(query).isTrue();
     }
 
+    /** A server without memory would live on half dead: its acceptor may be among what has ended. */
+    @Test
+    void serversEndWhenTheyAreOutOfMemory() throws IOException {
+        assertThat(text("keelson")).contains("-XX:+ExitOnOutOfMemoryError");
+        assertThat(text("deploy/Dockerfile")).contains("\"-XX:+ExitOnOutOfMemoryError\"");
+    }
+
     @Test
     void theDashboardAsksForMetricsThatAreServed() throws IOException {
         JsonNode dashboard = JsonMapper.shared().readTree(text("deploy/grafana/keelson.json"));

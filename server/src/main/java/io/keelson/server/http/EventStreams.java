@@ -131,10 +131,14 @@ final class EventStreams {
 
         private void sendUpTo(long last) throws IOException, InterruptedException {
             while (seen < last && !stopping.hasBegun() && open()) {
-                long to = EventTexts.end(seen, last);
-                write(texts.of(run, seen, to, (id, after, limit) -> patient.patiently(() -> reads.read(
-                        (reader, c) -> reader.eventsWithSteps(c, call.workspace(), id, after, limit)))));
-                seen = to;
+                EventTexts.Part part = texts.of(run, seen, EventTexts.end(seen, last),
+                        (id, after, limit) -> patient.patiently(() -> reads.read((reader, c) -> reader
+                                .eventsWithSteps(c, call.workspace(), id, after, limit))));
+                for (byte[] text : part.texts()) {
+                    out.write(text);
+                }
+                out.flush();
+                seen = part.to();
             }
         }
     }

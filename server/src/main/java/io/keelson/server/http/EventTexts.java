@@ -5,6 +5,8 @@ import io.keelson.core.lifecycle.Contracts;
 import io.keelson.core.lifecycle.RunState;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +22,13 @@ import tools.jackson.databind.node.ObjectNode;
 final class EventTexts {
 
     static final int STRETCH = 256;
+    /** Bytes that a stream is given at a time; one larger event is given alone. */
+    static final int PART_BYTES = 32 << 10;
     private static final int MOST_KEPT = 128;
+    private static final long MOST_BYTES = 32L << 20;
+
+    /** Events in order, up to and with a number. The texts belong to all streams. */
+    record Part(List<byte[]> texts, long to) {}
 
     /** All begin and end at the same numbers; a run's events are numbered without a gap. */
     private record Key(UUID run, long stretch) {}
@@ -30,6 +38,8 @@ final class EventTexts {
         private final ReentrantLock reading = new ReentrantLock();
         private final byte[][] texts = new byte[STRETCH][0];
         private int read;
+        /** That count as kept; guarded by those that are kept. */
+        private long bytes;
     }
 
     /** Reads the events after one, in order, with their steps' numbers. */
@@ -37,22 +47,26 @@ final class EventTexts {
         List<ObjectNode> read(UUID run, long after, int limit) throws InterruptedException;
     }
 
-    private final Map<Key, Stretch> kept = new LinkedHashMap<>(MOST_KEPT, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
+    private final Map<Key, Stretch> kept = new LinkedHashMap<>(MOST_KEPT, 0.75f, true);
+    private final long most;
+    private long bytes;
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Key, Stretch> eldest) {
-            return size() > MOST_KEPT;
-        }
-    };
+    EventTexts() {
+        this(MOST_BYTES);
+    }
+
+    /** @param most bytes that are kept; what is being read comes on top of it */
+    EventTexts(long most) {
+        this.most = most;
+    }
 
     /** Where the stretch ends in which the event after that one is, or the last event before. */
     static long end(long after, long last) {
         return Math.min(last, (after / STRETCH + 1) * STRETCH);
     }
 
-    /** The events after one up to and with {@link #end}, all of which are committed. */
-    byte[] of(UUID run, long after, long to, Source source) throws InterruptedException {
+    /** The first of the events after one up to and with {@link #end}, all of which are committed. */
+    Part of(UUID run, long after, long to, Source source) throws InterruptedException {
         Key key = new Key(run, after / STRETCH);
         long before = key.stretch * STRETCH;
         Stretch stretch;
@@ -63,24 +77,56 @@ final class EventTexts {
         try {
             if (before + stretch.read < to) {
                 int missing = (int) (to - before - stretch.read);
+                long grown = 0;
                 for (ObjectNode event : source.read(run, before + stretch.read, missing)) {
                     long seq = event.get("seq").longValue();
                     if (seq <= to) { // those that have been exported are not there, and later ones come in their place
-                        stretch.texts[(int) (seq - before - 1)] = text(event);
+                        byte[] text = text(event);
+                        stretch.texts[(int) (seq - before - 1)] = text;
+                        grown += text.length;
                     }
                 }
                 stretch.read = (int) (to - before);
+                keep(key, stretch, grown);
             }
-            ByteArrayOutputStream text = new ByteArrayOutputStream();
-            for (long seq = after; seq < to; seq++) {
-                byte[] event = stretch.texts[(int) (seq - before)];
-                if (event != null) {
-                    text.writeBytes(event);
-                }
-            }
-            return text.toByteArray();
+            return part(stretch, before, after, to);
         } finally {
             stretch.reading.unlock();
+        }
+    }
+
+    private static Part part(Stretch stretch, long before, long after, long to) {
+        List<byte[]> texts = new ArrayList<>();
+        int size = 0;
+        for (long seq = after; seq < to; seq++) {
+            byte[] event = stretch.texts[(int) (seq - before)];
+            if (size > 0 && size + event.length > PART_BYTES) {
+                return new Part(texts, seq);
+            }
+            texts.add(event);
+            size += event.length;
+        }
+        return new Part(texts, to);
+    }
+
+    private void keep(Key key, Stretch stretch, long grown) {
+        synchronized (kept) {
+            if (kept.get(key) == stretch) {
+                stretch.bytes += grown;
+                bytes += grown;
+            }
+            for (Iterator<Stretch> eldest = kept.values().iterator(); (bytes > most || kept.size() > MOST_KEPT)
+                    && eldest.hasNext();) {
+                bytes -= eldest.next().bytes;
+                eldest.remove();
+            }
+        }
+    }
+
+    /** That are kept. */
+    long bytes() {
+        synchronized (kept) {
+            return bytes;
         }
     }
 

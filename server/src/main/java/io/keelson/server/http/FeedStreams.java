@@ -4,11 +4,11 @@ import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Tenancy;
 import io.keelson.server.run.FeedMarks;
 import io.keelson.server.run.FeedReader;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -95,6 +95,9 @@ final class FeedStreams {
         private final OutputStream out;
         private long seen;
         private long told;
+        /** The stretch that is being sent; read as a whole and shared. */
+        private long from;
+        private long to;
         private long spoken = System.nanoTime();
 
         private Reader(Call call, Set<String> types, @Nullable UUID run, OutputStream out, long seen) {
@@ -135,23 +138,41 @@ final class FeedStreams {
         private boolean sendUpTo(long settled) throws IOException, InterruptedException {
             boolean any = false;
             while (seen < settled && !stopping.hasBegun() && open()) {
-                long from = seen;
-                long to = FeedTexts.end(from, settled);
-                ByteArrayOutputStream text = new ByteArrayOutputStream();
-                for (FeedTexts.Piece piece : texts.of(call.workspace(), from, to, () -> patient.patiently(
-                        () -> reads.read((reader, c) -> FeedReader.events(c, call.workspace(), from, to))))) {
-                    if (wanted(piece)) {
-                        text.writeBytes(piece.text());
-                        told = piece.id();
-                    }
-                }
-                if (text.size() > 0) {
-                    write(text.toByteArray());
+                List<FeedTexts.Piece> part = next(settled);
+                for (FeedTexts.Piece piece : part) {
+                    out.write(piece.text());
+                    told = piece.id();
                     any = true;
                 }
-                seen = to;
+                if (!part.isEmpty()) {
+                    out.flush();
+                    spoken = System.nanoTime();
+                }
             }
             return any;
+        }
+
+        /** The next that are wanted: little at a time, for a slow client may hold them for long. */
+        private List<FeedTexts.Piece> next(long settled) throws InterruptedException {
+            if (seen >= to) {
+                from = seen;
+                to = FeedTexts.end(from, settled);
+            }
+            List<FeedTexts.Piece> part = new ArrayList<>();
+            int size = 0;
+            for (FeedTexts.Piece piece : texts.of(call.workspace(), from, to, () -> patient.patiently(
+                    () -> reads.read((reader, c) -> FeedReader.events(c, call.workspace(), from, to))))) {
+                if (piece.id() > seen && wanted(piece)) {
+                    if (size > 0 && size + piece.text().length > EventTexts.PART_BYTES) {
+                        seen = part.getLast().id();
+                        return part;
+                    }
+                    part.add(piece);
+                    size += piece.text().length;
+                }
+            }
+            seen = to;
+            return part;
         }
 
         /** Asked for every stretch: who catches up may be at it for hours, and the key be revoked meanwhile. */

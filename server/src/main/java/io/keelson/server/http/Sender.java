@@ -108,6 +108,7 @@ final class Sender {
         if (context.method() == HandlerType.HEAD) {
             return;
         }
+        context.res().setBufferSize(BUFFER);
         try {
             live.writer().writeTo(context.res().getOutputStream());
         } catch (InterruptedException e) {
