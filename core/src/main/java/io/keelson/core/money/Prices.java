@@ -53,6 +53,12 @@ public record Prices(Map<String, Price> tools, Map<String, Price> models) {
         return ofTool == null ? new Cost(Amounts.ZERO, null) : new Cost(Amounts.of(ofTool.usd), ofTool.version);
     }
 
+    /** True when a call used tokens whose cost neither its executor nor a price tells. */
+    public boolean unpriced(String tool, @Nullable String model, long tokens, @Nullable BigDecimal reported) {
+        return tokens > 0 && reported == null && !tools.containsKey(tool)
+                && (model == null || !models.containsKey(model));
+    }
+
     /** What a call of the tool is known to cost beforehand; zero when nothing is known. */
     public BigDecimal known(String tool) {
         Price price = tools.get(tool);

@@ -24,6 +24,7 @@ public sealed interface StepPayload extends Payload {
             case Cancelled _ -> EventType.STEP_CANCELLED;
             case Released _ -> EventType.STEP_RELEASED;
             case LeaseExpired _ -> EventType.STEP_LEASE_EXPIRED;
+            case Unpriced _ -> EventType.STEP_UNPRICED;
         };
     }
 
@@ -119,6 +120,14 @@ public sealed interface StepPayload extends Payload {
         @Override
         public void write(Members to) {
             to.put("lease_epoch", leaseEpoch).put("worker", worker);
+        }
+    }
+
+    /** @param model null when none was named */
+    record Unpriced(@Nullable String model, long tokens) implements StepPayload {
+        @Override
+        public void write(Members to) {
+            to.put("model", model).put("tokens", tokens);
         }
     }
 }

@@ -50,6 +50,7 @@ final class EngineMeters implements Observer {
     private final Timer flushTime;
     private final DistributionSummary flushSize;
     private final Counter overloaded;
+    private final Counter unpriced;
     private final Counter outages;
     private final Counter withFailures;
     private final AtomicBoolean databaseAnswers = new AtomicBoolean(true);
@@ -90,6 +91,7 @@ final class EngineMeters implements Observer {
         flushTime = meters.timer(Metric.FLUSH_TIME);
         flushSize = meters.sizes(Metric.FLUSH_SIZE);
         overloaded = meters.counter(Metric.OVERLOADED);
+        unpriced = meters.counter(Metric.UNPRICED);
         withFailures = meters.counter(Metric.RUNS_WITH_FAILURES);
         outages = meters.counter(Metric.DATABASE_OUTAGES);
         meters.gauge(Metric.DATABASE_UP, () -> databaseAnswers.get() ? 1 : 0);
@@ -127,6 +129,7 @@ final class EngineMeters implements Observer {
             case RunPayload.Skipped skipped -> add(withFailures, skipped.totals().failures() > 0 ? 1 : 0);
             case RunPayload.Failed failed -> few(failures, Metric.RUNS_FAILED, failed.errorCode()).increment();
             case StepPayload.Failed failed -> add(stepErrors.get(failed.cause().errorClass()), 1);
+            case StepPayload.Unpriced tokens -> unpriced.increment(tokens.tokens());
             case StepPayload.Retrying retrying -> add(stepErrors.get(retrying.cause().errorClass()), 1);
             default -> {
                 // told of by its states, or by nothing here

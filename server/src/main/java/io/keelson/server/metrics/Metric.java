@@ -24,6 +24,8 @@ public enum Metric {
     HUMANS_ASKED(Kind.COUNTER, "keelson_humans_asked_total", "times that something began to wait for a human", "what"),
     LEDGER_ENTRIES(Kind.COUNTER, "keelson_ledger_entries_total", "entries that runs made in the ledger", "kind"),
     CREDITS(Kind.COUNTER, "keelson_credits_total", "credits that those entries moved", "kind"),
+    UNPRICED(Kind.COUNTER, "keelson_unpriced_tokens_total",
+            "tokens that were charged nothing because neither their model nor the tool has a price"),
     RUNS_OPEN(Kind.GAUGE, "keelson_runs_open", "runs that have not ended, 100,000 at most", "state"),
     RUNS_OLDEST(Kind.GAUGE, "keelson_runs_oldest_seconds",
             "for how long some run has been in that state; 0 without one", "state"),

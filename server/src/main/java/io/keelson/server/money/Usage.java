@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What a workspace was charged, summed up. Corrections and what could not be collected are no part of it. */
+/** What a workspace was charged, and tokens that cost nothing, summed up. Corrections and what could not be collected are no part of it. */
 public final class Usage {
 
     /** Most lines of a report. */
@@ -29,7 +29,8 @@ public final class Usage {
     /**
      * @param of the day (UTC, {@code 2026-11-21}), agent, model or tool; null where the charge names none
      * @param credits charged
-     * @param runs how many runs were charged
+     * @param tokens those that cost nothing included
+     * @param runs how many runs were charged or used tokens
      */
     public record Line(@Nullable String of, BigDecimal credits, long tokens, long charges, long runs) {}
 
@@ -45,15 +46,19 @@ public final class Usage {
 
     private static final String SUM = """
             select part, coalesce(sum(amount), 0.000000) as credits,
-                coalesce(sum(tokens), 0)::bigint as tokens, count(*) as charges, count(distinct run_id) as runs
+                coalesce(sum(tokens), 0)::bigint as tokens, count(amount) as charges, count(distinct run_id) as runs
               from (select amount, tokens, run_id, case ?
                         when 'DAY' then to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')
                         when 'AGENT' then agent when 'MODEL' then model else tool end as part
-                      from billing_ledger
-                     where workspace_id = ? and transaction_type = 'charge' and created_at >= ? and created_at < ?
-                   ) charged
+                      from (select amount, tokens, run_id, created_at, agent, model, tool from billing_ledger
+                             where workspace_id = ? and transaction_type = 'charge' and created_at >= ?
+                               and created_at < ?
+                            union all
+                            select null, tokens, run_id, recorded_at, agent, model, tool from free_usage
+                             where workspace_id = ? and recorded_at >= ? and recorded_at < ?) used
+                   ) divided
              group by grouping sets ((), (part))
-             order by grouping(part) desc, case when ? then part end, sum(amount) desc, part
+             order by grouping(part) desc, case when ? then part end, coalesce(sum(amount), 0) desc, part
              limit ?""";
 
     private final Database database;
@@ -88,8 +93,11 @@ public final class Usage {
             sum.setObject(2, workspace);
             sum.setObject(3, from.atOffset(ZoneOffset.UTC));
             sum.setObject(4, to.atOffset(ZoneOffset.UTC));
-            sum.setBoolean(5, by == By.DAY);
-            sum.setInt(6, MOST_LINES + 2);
+            sum.setObject(5, workspace);
+            sum.setObject(6, from.atOffset(ZoneOffset.UTC));
+            sum.setObject(7, to.atOffset(ZoneOffset.UTC));
+            sum.setBoolean(8, by == By.DAY);
+            sum.setInt(9, MOST_LINES + 2);
             try (ResultSet row = sum.executeQuery()) {
                 row.next();
                 Line total = line(row);

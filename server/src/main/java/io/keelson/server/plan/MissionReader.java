@@ -138,7 +138,7 @@ public final class MissionReader {
         PlanCheck.check(plan, tools, inputs).forEach(problem -> followUps.add(asWritten(document, problem)));
         followUps.addAll(new RunChecks(tools, plan, inputs).check(Nodes.json(document, "output"), policy,
                 FailureConfig.plannerAt(config)));
-        followUps.addAll(prices.check(document.path("plan")));
+        followUps.addAll(prices.check(document.path("plan"), plan));
         followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);
         return problems.isEmpty()

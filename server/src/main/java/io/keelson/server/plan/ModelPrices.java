@@ -1,6 +1,9 @@
 package io.keelson.server.plan;
 
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.TaskSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -17,11 +20,15 @@ public interface ModelPrices {
     /** Those of the models that have none; asked once for a plan that names any. */
     Set<String> missing(Set<String> models);
 
-    /** @param plan with pointers from {@code /plan} */
-    default List<Problem> check(JsonNode plan) {
+    /**
+     * @param plan with pointers from {@code /plan}
+     * @param read the same plan, with the agents that its tasks were given
+     */
+    default List<Problem> check(JsonNode plan, Plan read) {
         JsonNode tasks = plan.path("tasks");
         Set<String> named = new TreeSet<>();
         tasks.forEach(task -> named.add(Nodes.text(task, "suggested_model", "")));
+        read.tasks().forEach(task -> named.add(ofAgent(task)));
         named.remove("");
         Set<String> missing = named.isEmpty() ? named : missing(named);
         List<Problem> problems = new ArrayList<>();
@@ -34,6 +41,22 @@ public interface ModelPrices {
                                 + "NAME USD_PER_MILLION_TOKENS`, or PUT /api/v1/prices"));
             }
         }
+        for (int i = 0; i < read.tasks().size() && !missing.isEmpty(); i++) {
+            TaskSpec task = read.tasks().get(i);
+            String model = ofAgent(task);
+            if (missing.contains(model) && !Nodes.text(tasks.path(i), "suggested_model", "").equals(model)) {
+                problems.add(new Problem("NO_PRICE", Pointers.of("/plan/tasks", i), "the agent '"
+                        + Pointers.shown(String.valueOf(task.agent())) + "' works with the model '"
+                        + Pointers.shown(model) + "', which has no price: set one with `keelson prices set model "
+                        + "NAME USD_PER_MILLION_TOKENS`, or PUT /api/v1/prices"));
+            }
+        }
         return problems;
+    }
+
+    /** The model of the agent that does the task in turns; empty for none. */
+    private static String ofAgent(TaskSpec task) {
+        AgentTerms terms = task.policy().agent();
+        return terms == null || terms.model() == null ? "" : terms.model();
     }
 }

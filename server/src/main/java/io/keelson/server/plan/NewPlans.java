@@ -77,7 +77,7 @@ public final class NewPlans {
         size(left, completed, problems);
         List<Problem> followUps = new ArrayList<>(names(left, completed));
         followUps.addAll(PlanCheck.check(beside(left, completed), new KnownTasks(tools, completed), inputs));
-        followUps.addAll(prices.check(answer));
+        followUps.addAll(prices.check(answer, left));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);
         return problems.isEmpty() ? new Reading.Done<>(joined(workspace, answer, old, completed))

@@ -27,6 +27,7 @@ class AgentsApiTest {
     void start(@TempDir Path folder) throws Exception {
         api = new ApiServer(folder);
         claim("agent.turn", 0);
+        price("small");
         agent("librarian", "\"tools\": [\"noop\", \"echo\", \"fail\"], \"capabilities\": [\"research\"],"
                 + " \"instructions\": \"Keep ${ quiet }.\", \"model\": \"small\"");
         agent("scribe", "\"tools\": [\"noop\"], \"capabilities\": [\"writing\"], \"limits\": {\"max_turns\": 2}");
@@ -41,6 +42,29 @@ class AgentsApiTest {
         Answer made = api.post(AGENTS, "{\"slug\": \"%s\", %s}".formatted(slug, rest));
         assertThat(made.status()).as(made.text()).isEqualTo(201);
         return made.json();
+    }
+
+    private void price(String model) {
+        String prices = "{\"items\": [{\"kind\": \"model\", \"name\": \"" + model
+                + "\", \"usd_per_million_tokens\": 0}]}";
+        assertThat(api.send("PUT", "/api/v1/prices", prices.getBytes(StandardCharsets.UTF_8), "Content-Type",
+                "application/json").status()).isEqualTo(200);
+    }
+
+    @Test
+    void anAgentWhoseModelHasNoPriceIsRefusedWithItsTask() {
+        agent("dear", "\"model\": \"unlisted\", \"capabilities\": [\"coding\"]");
+        String mission = """
+                {"name": "n", "plan": {"tasks": [{"id": "a", "suggested_agent": {"type": "roster",
+                 "agent_name": "dear"}}]}}""";
+        Answer refused = api.post("/api/v1/runs", mission);
+        assertThat(refused.status()).as(refused.text()).isEqualTo(422);
+        assertThat(refused.json().get("code").stringValue()).isEqualTo("NO_PRICE");
+        assertThat(refused.json().get("pointer").stringValue()).isEqualTo("/plan/tasks/0");
+        assertThat(refused.text()).contains("'dear'", "'unlisted'");
+        price("unlisted");
+        assertThat(api.post("/api/v1/runs", mission).status()).isEqualTo(201);
+        assertThat(api.send("DELETE", AGENTS + "/dear", new byte[0]).status()).isEqualTo(204);
     }
 
     private Answer put(String agent, String json) {

@@ -317,6 +317,30 @@ class MoneyApiTest {
         assertThat(api.post("/api/v1/runs", mission).status()).isEqualTo(201);
     }
 
+    @Test
+    void tokensWithoutAPriceAreToldOfEverywhere() throws Exception {
+        String claim = """
+                {"worker_id": "free", "tools": ["test.free"], "max": 1, "wait_ms": %d}""";
+        api.post("/api/v1/dispatch/claim", claim.formatted(0));
+        String run = api.create("""
+                {"name": "n", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"tool": "test.free"}]}]}}""");
+        JsonNode item = api.post("/api/v1/dispatch/claim", claim.formatted(20_000)).json().get("items").get(0);
+        api.post("/api/v1/dispatch/complete", """
+                {"worker_id": "free", "items": [{"step_id": "%s", "lease_epoch": 1, "output": 1, "tokens": 700,
+                 "model": "nameless"}]}""".formatted(item.get("step_id").stringValue()));
+        api.awaitState(run, "completed");
+
+        JsonNode event = api.get("/api/v1/runs/" + run + "/events").json().get("items").valueStream()
+                .filter(each -> each.get("event_type").stringValue().equals("step_unpriced")).findFirst().orElseThrow();
+        assertThat(event.at("/payload/model").stringValue()).isEqualTo("nameless");
+        assertThat(event.at("/payload/tokens").intValue()).isEqualTo(700);
+        JsonNode line = api.get("/api/v1/usage?by=model").json().get("items").valueStream()
+                .filter(each -> each.get("model").asString("").equals("nameless")).findFirst().orElseThrow();
+        assertThat(line.get("tokens").intValue()).isEqualTo(700);
+        assertThat(line.get("charges").intValue()).isZero();
+        assertThat(api.get("/metrics").text()).containsPattern("keelson_unpriced_tokens_total 700");
+    }
+
     private static ApiServer.Answer put(String body) {
         ApiServer.Answer answer = api.send("PUT", PRICES, body.getBytes(StandardCharsets.UTF_8), "Content-Type",
                 "application/json");

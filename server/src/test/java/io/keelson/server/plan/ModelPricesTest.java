@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.Problem;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -13,6 +14,9 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 class ModelPricesTest {
+
+    /** A plan whose tasks no agent has got. */
+    private static final Plan NOBODY = new Plan(1, List.of());
 
     private static final String TASKS = """
             {"tasks": [{"id": "a", "suggested_model": "small"}, {"id": "b"},
@@ -53,11 +57,11 @@ class ModelPricesTest {
             throw new AssertionError("asked for " + models);
         };
 
-        assertThat(none.check(JsonMapper.shared().readTree("{\"tasks\": [{\"id\": \"a\"}]}"))).isEmpty();
+        assertThat(none.check(JsonMapper.shared().readTree("{\"tasks\": [{\"id\": \"a\"}]}"), NOBODY)).isEmpty();
     }
 
     @Test
     void withoutAPriceListNothingIsRefused() {
-        assertThat(ModelPrices.UNKNOWN.check(JsonMapper.shared().readTree(TASKS))).isEmpty();
+        assertThat(ModelPrices.UNKNOWN.check(JsonMapper.shared().readTree(TASKS), NOBODY)).isEmpty();
     }
 }
