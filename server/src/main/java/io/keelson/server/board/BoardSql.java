@@ -4,10 +4,14 @@ package io.keelson.server.board;
 final class BoardSql {
     private static final String COLUMNS = """
             b.id, b.title, b.description, b.status, b.priority, b.review_mode, b.assignee, b.assigned_agent_id,
-            b.created_by_type, b.created_by_id, b.parent_task_id, b.source_type, b.source_id, b.run_id, b.tags,
+            b.created_by_type, b.created_by_id, b.parent_task_id, b.source_type, b.source_id, b.run_id, b.tags, b.planning_data,
             b.result, b.error_message, b.started_at, b.completed_at, b.created_at, b.updated_at,
             (select count(*) from (select from board_tasks k where k.parent_task_id = b.id limit %d) k) as children"""
             .formatted(Board.COUNTED + 1);
+
+    /** In a list, of a description as much as a line of it shows. */
+    private static final String LISTED =
+            COLUMNS.replace("b.description", "left(b.description, 4000) as description");
 
     /** A stretch of the index for each column and source, so that no task of another is looked at. */
     private static final String STRETCHES = """
@@ -26,8 +30,8 @@ final class BoardSql {
     private static final String AT_LARGE = "b.source_type = k.source";
     private static final String BELOW = "b.source_type = any (k.sources) and b.parent_task_id = ?";
 
-    static final String LIST = STRETCHES.formatted(COLUMNS, EACH_SOURCE, AT_LARGE);
-    static final String CHILDREN = STRETCHES.formatted(COLUMNS, ANY_SOURCE, BELOW);
+    static final String LIST = STRETCHES.formatted(LISTED, EACH_SOURCE, AT_LARGE);
+    static final String CHILDREN = STRETCHES.formatted(LISTED, ANY_SOURCE, BELOW);
 
     private static final String COUNT = """
             select s.status, least(sum(n.count), %d) as count

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 public record BoardTask(long id, String title, @Nullable String description, String status, String priority,
         String reviewMode, @Nullable String assignee, @Nullable Integer assignedAgentId, String createdByType,
         @Nullable String createdById, @Nullable Long parentTaskId, String sourceType, @Nullable String sourceId,
-        @Nullable UUID runId, String tags, @Nullable String result, @Nullable String errorMessage,
+        @Nullable UUID runId, String tags, @Nullable String planningData, @Nullable String result,
+        @Nullable String errorMessage,
         @Nullable Instant startedAt, @Nullable Instant completedAt, Instant createdAt, Instant updatedAt,
         int children) {
 
@@ -38,7 +39,8 @@ public record BoardTask(long id, String title, @Nullable String description, Str
                 row.getString("created_by_type"), row.getString("created_by_id"),
                 row.getObject("parent_task_id", Long.class), row.getString("source_type"),
                 row.getString("source_id"), row.getObject("run_id", UUID.class), row.getString("tags"),
-                row.getString("result"), row.getString("error_message"), time(row, "started_at"),
+                row.getString("planning_data"), row.getString("result"), row.getString("error_message"),
+                time(row, "started_at"),
                 time(row, "completed_at"), required(row, "created_at"), required(row, "updated_at"),
                 row.getInt("children"));
     }

@@ -202,6 +202,8 @@ final class BoardActions {
                 .put("run_id", run == null ? null : run.toString())
                 .put("created_by_type", task.createdByType()).put("created_by_id", task.createdById());
         document.set("tags", Json.read(task.tags().getBytes(StandardCharsets.UTF_8)));
+        document.set("planning_data", task.planningData() == null ? document.nullNode()
+                : Json.read(task.planningData().getBytes(StandardCharsets.UTF_8)));
         return document.put("result", task.result()).put("error_message", task.errorMessage())
                 .put("created_at", Json.time(task.createdAt())).put("updated_at", Json.time(task.updatedAt()))
                 .put("started_at", Json.time(task.startedAt())).put("completed_at", Json.time(task.completedAt()));

@@ -5,6 +5,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Changes;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.RunRow;
+import io.keelson.core.run.TaskPayload;
 import io.keelson.core.run.TaskRow;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,12 +20,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class BoardMoves {
     private final List<RunRow> movedRuns = new ArrayList<>();
-    private final List<TaskRow> movedTasks = new ArrayList<>();
+    private final List<Moved> movedTasks = new ArrayList<>();
     private final List<RunRow> endedRuns = new ArrayList<>();
     private final List<TaskRow> endedTasks = new ArrayList<>();
 
+    /** @param skipped why it was skipped; null when it was not */
+    record Moved(TaskRow task, TaskPayload.@Nullable Skipped skipped) {}
+
     BoardMoves(Changes changes) {
         Map<UUID, String> left = left(changes.events());
+        Map<UUID, TaskPayload.Skipped> skipped = skipped(changes.events());
         changes.runs().stream().filter(run -> left.containsKey(run.id())).forEach(run -> {
             if (!changes.isNew(run.id())) {
                 movedRuns.add(run);
@@ -37,7 +42,7 @@ final class BoardMoves {
             String before = left.get(task.id());
             if (before != null && TasksTable.onBoard(task)
                     && BoardStatus.of(TaskState.of(before)) != BoardStatus.of(task.state())) {
-                movedTasks.add(task);
+                movedTasks.add(new Moved(task, skipped.get(task.id())));
             }
             end(task, before);
         });
@@ -56,6 +61,16 @@ final class BoardMoves {
         return left;
     }
 
+    private static Map<UUID, TaskPayload.Skipped> skipped(List<Event> events) {
+        Map<UUID, TaskPayload.Skipped> skipped = new HashMap<>();
+        for (Event event : events) {
+            if (event.taskId() != null && event.payload() instanceof TaskPayload.Skipped why) {
+                skipped.put(event.taskId(), why);
+            }
+        }
+        return skipped;
+    }
+
     private void end(TaskRow task, @Nullable String before) {
         if (before != null && task.state().terminal() && TasksTable.onBoard(task)) {
             endedTasks.add(task);
@@ -66,7 +81,7 @@ final class BoardMoves {
         return movedRuns;
     }
 
-    List<TaskRow> movedTasks() {
+    List<Moved> movedTasks() {
         return movedTasks;
     }
 

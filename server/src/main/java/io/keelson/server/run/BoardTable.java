@@ -13,8 +13,10 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.run.RunRow;
 import io.keelson.core.run.TaskRow;
+import io.keelson.server.run.BoardMoves.Moved;
 import io.keelson.server.run.RunsTable.Accepted;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,22 +27,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class BoardTable {
     private static final int MOST = 2_000;
-    private static final int MOST_OF_DESCRIPTION = 4_000;
     private static final Texts.Memo<String> TAGS =
             new Texts.Memo<>(type -> Texts.JSON.writeValueAsString(List.of("mission_task", type)));
 
-    static final SetStatement<Accepted> INSERT_RUN = new SetStatement<>("keelson_board_run", """
+    static final SetStatement<Accepted> INSERT_RUN = new SetStatement<>("keelson_board_run_v2", """
             insert into board_tasks (workspace_id, title, description, status, priority, review_mode, created_by_type,
-                created_by_id, tags, run_id, source_type, source_id, error_message, started_at, completed_at,
-                created_at, updated_at)
-            select workspace_id, title, description, status, 'high', 'manual', 'orchestration', created_by, tags, run_id,
-                'orchestration', mission, error_message, started_at, completed_at, {now}, {now}
+                created_by_id, tags, planning_data, run_id, source_type, source_id, error_message, started_at,
+                completed_at, created_at, updated_at)
+            select workspace_id, title, description, status, priority, 'manual', 'orchestration', created_by, tags,
+                planning_data, run_id, 'orchestration', mission, error_message, started_at, completed_at, {now}, {now}
               from {rows}""",
             uuid("workspace_id", a -> a.run().workspaceId()), text("title", 500, a -> "Mission: " + a.run().name()),
-            text("description", MOST_OF_DESCRIPTION, a -> a.run().goal()),
+            text("description", a -> a.run().goal()),
             word("status", a -> BoardStatus.of(a.row().state()).wire()),
+            word("priority", a -> PlanningData.priority(a.run().configJson())),
             text("created_by", 255, a -> a.run().createdBy()),
-            json("tags", a -> tags(a.row())), uuid("run_id", a -> a.run().id()),
+            json("tags", a -> tags(a.row())),
+            json("planning_data", a -> PlanningData.of(a.row(), PlanningData.strategy(a.run().planJson()))),
+            uuid("run_id", a -> a.run().id()),
             word("mission", a -> a.run().id().toString()), text("error_message", MOST, a -> error(a.row())),
             time("started_at", a -> a.row().startedAt()), time("completed_at", a -> a.row().completedAt()));
 
@@ -49,23 +53,24 @@ final class BoardTable {
      * looked up by a text that comes as one: a cast within the condition would keep the index from being used behind
      * row-level security.
      */
-    static final SetStatement<TasksTable.New> INSERT_TASK = new SetStatement<>("keelson_board_task", """
+    static final SetStatement<TasksTable.New> INSERT_TASK = new SetStatement<>("keelson_board_task_v2", """
             insert into board_tasks (workspace_id, title, description, status, review_mode, assignee, assigned_agent_id,
-                created_by_type, created_by_id, parent_task_id, tags, run_id, source_type, source_id, result,
-                error_message, started_at, completed_at, created_at, updated_at)
+                created_by_type, created_by_id, parent_task_id, tags, planning_data, run_id, source_type,
+                source_id, result, error_message, started_at, completed_at, created_at, updated_at)
             select workspace_id, title, description, status, review_mode, assignee,
                 case when agent_id is not null then keelson_agent(agent_id) end, 'orchestration', 'system',
                 (select b.id from board_tasks b where b.source_type = 'orchestration' and b.source_id = u.mission),
-                tags, run_id, 'orchestration_task', subject, result, error_message, started_at, completed_at,
+                tags, planning_data, run_id, 'orchestration_task', subject, result, error_message, started_at, completed_at,
                 {now}, {now}
               from {rows}""",
             uuid("workspace_id", n -> n.owner().run().workspaceId()), text("title", 500, n -> n.row().spec().title()),
-            text("description", MOST_OF_DESCRIPTION, n -> n.row().spec().description()),
+            text("description", n -> n.row().spec().description()),
             word("status", n -> BoardStatus.of(n.row().state()).wire()),
             word("review_mode", n -> n.row().spec().successCriteria() == null ? "auto" : "manual"),
             text("assignee", 255, n -> n.row().agent().name()),
             integer("agent_id", n -> TasksTable.of(n, AgentTerms::id)),
             json("tags", n -> TAGS.of(n.row().spec().taskType())),
+            json("planning_data", n -> PlanningData.of(n.owner().run().id(), n.row())),
             uuid("run_id", n -> n.owner().run().id()), word("mission", n -> n.owner().run().id().toString()),
             word("subject", n -> n.row().id().toString()), text("result", MOST, n -> n.task().summary()),
             text("error_message", MOST, n -> n.row().errorMessage()), time("started_at", n -> n.row().startedAt()),
@@ -76,34 +81,39 @@ final class BoardTable {
      * while the board was empty reads all of it for each batch, and so does a look-up in the condition behind row-level
      * security.
      */
-    static final SetStatement<RunRow> UPDATE_RUN = new SetStatement<>("keelson_board_run_change", """
+    static final SetStatement<RunRow> UPDATE_RUN = new SetStatement<>("keelson_board_run_change_v2", """
             with u as materialized (
                 select u.*, (select m.id from board_tasks m
                               where m.source_type = 'orchestration' and m.source_id = u.mission) as board_task_id
                   from {rows})
             update board_tasks b
                set status = u.status, started_at = u.started_at, completed_at = u.completed_at, tags = u.tags,
+                   planning_data = coalesce(b.planning_data, '{}') || u.planning_data,
                    error_message = u.error_message, updated_at = {now}
               from u
              where b.id = u.board_task_id""",
             word("mission", r -> r.id().toString()), word("status", r -> BoardStatus.of(r.state()).wire()),
-            json("tags", BoardTable::tags), time("started_at", RunRow::startedAt),
+            json("tags", BoardTable::tags), json("planning_data", r -> PlanningData.of(r, null)),
+            time("started_at", RunRow::startedAt),
             time("completed_at", RunRow::completedAt), text("error_message", MOST, BoardTable::error));
 
     /** Likewise. */
-    static final SetStatement<TaskRow> UPDATE_TASK = new SetStatement<>("keelson_board_task_change", """
+    static final SetStatement<Moved> UPDATE_TASK = new SetStatement<>("keelson_board_task_change_v2", """
             with u as materialized (
                 select u.*, t.board_task_id, t.output_summary
                   from {rows} left join orchestration_tasks t on t.id = u.task_id)
             update board_tasks b
                set status = u.status, started_at = u.started_at, completed_at = u.completed_at,
                    result = coalesce(u.result, u.output_summary, b.result), error_message = u.error_message,
+                   planning_data = case when u.planning_data is null then b.planning_data
+                       else coalesce(b.planning_data, '{}') || u.planning_data end,
                    updated_at = {now}
               from u
              where b.id = u.board_task_id""",
-            uuid("task_id", TaskRow::id), word("status", t -> BoardStatus.of(t.state()).wire()),
-            time("started_at", TaskRow::startedAt), time("completed_at", TaskRow::completedAt),
-            text("result", MOST, BoardTable::result), text("error_message", MOST, BoardTable::error));
+            uuid("task_id", m -> m.task().id()), word("status", m -> BoardStatus.of(m.task().state()).wire()),
+            time("started_at", m -> m.task().startedAt()), time("completed_at", m -> m.task().completedAt()),
+            text("result", MOST, BoardTable::result), text("error_message", MOST, m -> error(m.task())),
+            json("planning_data", m -> PlanningData.tries(m.task())));
 
     private BoardTable() {}
 
@@ -111,11 +121,20 @@ final class BoardTable {
         return "[\"mission\", \"" + run.state().wire() + "\"]";
     }
 
-    /** Null where it is the task's output. */
-    private static @Nullable String result(TaskRow task) {
-        return task.state() == TaskState.SKIPPED
-                ? "skipped: " + (task.errorMessage() == null ? "dependency failed" : task.errorMessage())
-                : null;
+    /** Why the task was skipped; null where the result is the task's output. */
+    private static @Nullable String result(Moved moved) {
+        TaskRow task = moved.task();
+        if (task.state() != TaskState.SKIPPED) {
+            return null;
+        }
+        if (task.errorMessage() != null || moved.skipped() == null) {
+            return "skipped" + (task.errorMessage() == null ? "" : ": " + task.errorMessage());
+        }
+        String upstreams = !moved.skipped().reason().equals("trigger_rule") ? ""
+                : task.upstreams().stream().filter(up -> up.state() != TaskState.COMPLETED)
+                        .map(up -> "'" + up.key() + "' " + up.state().wire())
+                        .collect(Collectors.joining(", ", " (", ")"));
+        return "skipped: " + moved.skipped().skippedBecause() + upstreams;
     }
 
     private static @Nullable String error(RunRow run) {

@@ -88,6 +88,37 @@ class BoardApiTest {
     }
 
     @Test
+    void aRunShowsItsWholeGoalItsPriorityAndItsPlanAndASkippedTaskWhatSkippedIt() {
+        String goal = "g".repeat(5_000);
+        String run = api.create("""
+                {"name": "planned", "start": true, "goal": "%s",
+                 "config": {"priority": "urgent", "budget": {"hard_limit_usd": 5}},
+                 "plan": {"strategy": "mixed", "tasks": [
+                  {"id": "a", "title": "A", "task_type": "research", "steps": [{"name": "one", "tool": "noop"}]},
+                  {"id": "b", "title": "B", "depends_on": ["a"], "when": "${ false }",
+                   "steps": [{"name": "one", "tool": "noop"}]},
+                  {"id": "c", "title": "C", "depends_on": ["b"], "steps": [{"name": "one", "tool": "noop"}]}]}}"""
+                .formatted(goal));
+        api.awaitState(run, "completed");
+
+        JsonNode mission = api.get(API + "/board/tasks/" + mission(run).id()).json();
+        assertThat(mission.get("description").stringValue()).isEqualTo(goal);
+        assertThat(mission(run).description()).hasSize(4_000);
+        assertThat(mission.get("priority").stringValue()).isEqualTo("urgent");
+        JsonNode planning = mission.get("planning_data");
+        assertThat(planning.get("strategy").stringValue()).isEqualTo("mixed");
+        assertThat(planning.at("/task_progress/completed").intValue()).isEqualTo(1);
+        assertThat(planning.at("/task_progress/total").intValue()).isEqualTo(3);
+        assertThat(planning.at("/budget/limit").decimalValue()).isEqualByComparingTo("5");
+        assertThat(named(run, "B").result()).isEqualTo("skipped: its condition is not met");
+        assertThat(named(run, "C").result()).startsWith("skipped: ").contains("'b' skipped");
+        JsonNode task = api.get(API + "/board/tasks/" + named(run, "C").id()).json().get("planning_data");
+        assertThat(task.get("dependencies").toString()).isEqualTo("[\"depends on: b\"]");
+        assertThat(task.get("trigger_rule").stringValue()).isEqualTo("all_success");
+        assertThat(task.get("sequence").intValue()).isEqualTo(3);
+    }
+
+    @Test
     void whatHasEndedSaysHowAndHasItsReport() {
         String run = api.create(MIXED);
         api.awaitState(run, "failed");
