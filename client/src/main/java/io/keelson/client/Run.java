@@ -33,6 +33,7 @@ import tools.jackson.databind.JsonNode;
  * @param creditsUncollected what its steps cost beyond what could be charged
  * @param hardLimitUsd what all its attempts may cost together, as it is now; null for no limit
  * @param softLimitUsd from which on people are warned, as it is now; null for nowhere
+ * @param createdBy the principal that submitted it
  * @param activeMs how long it was at work in its present attempt, without the time that it was held up;
  *     null while it is at work
  * @param versionId rises with every change of the run
@@ -52,7 +53,8 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
         @Nullable BigDecimal hardLimitUsd, @Nullable BigDecimal softLimitUsd, long totalTokens,
         @Nullable BigDecimal totalCost,
         @Nullable String resultSummary, JsonNode output, @Nullable String errorCode, @Nullable String errorMessage,
-        @Nullable Instant createdAt, @Nullable Instant startedAt, @Nullable Instant completedAt,
+        @Nullable String createdBy, @Nullable Instant createdAt, @Nullable Instant startedAt,
+        @Nullable Instant completedAt,
         @Nullable Long durationMs, @Nullable Long activeMs, @Nullable Instant lastHeartbeatAt, long versionId) {
 
     public Run {

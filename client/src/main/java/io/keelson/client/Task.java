@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
  * @param gate the attempt that a human is asked about; null while nobody is
  * @param ticketId the open ticket about it; null when there is none
  * @param verifierScore of the last verdict, 0 to 1; null when none was given
- * @param verifiedBy who gave the last verdict; null when nobody did
+ * @param verifiedBy who gave the last verdict: {@code auto} or {@code human}; null for none
  * @param output never Java null; a JSON null until there is one
  */
 public record Task(String id, String runId, String key, int sequenceNumber, String title, @Nullable String description,

@@ -7,7 +7,6 @@ import io.keelson.client.EscalationQuery;
 import io.keelson.client.Explanation;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
-import io.keelson.client.Page;
 import io.keelson.client.Run;
 import io.keelson.client.RunAttempt;
 import io.keelson.client.RunQuery;
@@ -15,7 +14,6 @@ import io.keelson.client.Runs;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -28,33 +26,21 @@ final class RunDocuments {
 
     /** So many levels of child runs are shown. */
     private static final int LEVELS = 3;
-    /** Among so many runs {@code latest} looks for one that is no child. */
+    /** Among so many runs {@code latest} looks for the caller's. */
     private static final int NEWEST = 200;
 
     private RunDocuments() {}
 
-    /** The id that an argument means: {@code latest} is the newest run that no other run has started. */
+    /** The id that an argument means: {@code latest} is the newest run that the caller has submitted. */
     static String id(Keelson keelson, String argument) {
         if (!argument.equals("latest")) {
             return argument;
         }
-        Run newest = keelson.runs().list(RunQuery.all().limit(1)).items().stream().findFirst()
-                .orElseThrow(() -> CliException.failed("RUN_NOT_FOUND", "there are no runs yet", null));
-        return newest.parentRunId() == null ? newest.id() : topmost(keelson, newest);
-    }
-
-    /** Among the newest runs the first that is no child; where all of them are, the one that the newest comes from. */
-    private static String topmost(Keelson keelson, Run newest) {
-        Page<Run> page = keelson.runs().list(RunQuery.all().limit(NEWEST));
-        Optional<Run> found = page.items().stream().filter(run -> run.parentRunId() == null).findFirst();
-        if (found.isPresent()) {
-            return found.get().id();
-        }
-        Run run = newest;
-        while (run.parentRunId() != null) {
-            run = keelson.runs().get(run.parentRunId());
-        }
-        return run.id();
+        String caller = keelson.whoAmI().key().principal();
+        return keelson.runs().list(RunQuery.all().limit(NEWEST)).items().stream()
+                .filter(run -> run.parentRunId() == null && run.scheduleId() == null && caller.equals(run.createdBy()))
+                .map(Run::id).findFirst().orElseThrow(() -> CliException.failed("RUN_NOT_FOUND", "'" + caller
+                        + "' has submitted none of the newest " + NEWEST + " runs; name a run by its id", null));
     }
 
     /** The task of that key, as it is now. */

@@ -3,7 +3,10 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.Cmd.Result;
+import io.keelson.client.ApiKeyRequest;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -69,6 +72,25 @@ class DecisionCommandsTest {
         assertThat(approved.out()).contains(plan).contains("Pay?", "amount: 12", "Ada");
         assertThat(approved.code()).as(approved.err()).isEqualTo(4);
         assertThat(shell.run("approve", "latest", "--watch").out()).contains("Pay?", "amount: 12");
+    }
+
+    @Test
+    void aRunThatHasAskedForNothingIsNotApproved() throws Exception {
+        shell.lines("run", shell.mission("plan: {tasks: [{id: a, steps: [{tool: echo}]}]}"));
+        Result refused = shell.run("approve", "latest");
+        assertThat(refused.code()).isEqualTo(1);
+        assertThat(refused.err()).contains("[NOTHING_TO_APPROVE]");
+    }
+
+    @Test
+    void latestIsTheNewestRunThatTheCallerHasSubmitted() throws Exception {
+        String mission = shell.mission("plan: {tasks: [{id: a, steps: [{tool: echo}]}]}");
+        String own = shell.run("run", mission, "--json").json().at("/run/id").asString();
+        String key = shell.client().apiKeys().create(null, new ApiKeyRequest("other", "other", "service",
+                List.of("runs:read", "runs:write"), null)).key();
+        assertThat(Shell.run(Map.of("KEELSON_DATA_DIR", shell.folder().toString(), "KEELSON_API_KEY", key), "run",
+                mission).code()).isZero();
+        assertThat(shell.run("show", "latest", "--json").json().at("/run/id").asString()).isEqualTo(own);
     }
 
     @Test

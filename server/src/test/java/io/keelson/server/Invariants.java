@@ -188,7 +188,7 @@ public final class Invariants {
         List<String> edges = new ArrayList<>();
         for (Lifecycle<?> lifecycle : Lifecycles.all()) {
             lifecycle.edges().forEach(edge -> edges.add("('" + lifecycle.entity() + "', '" + wire(edge.from()) + "', '"
-                    + wire(edge.to()) + "', '" + edge.event() + "')"));
+                    + wire(edge.to()) + "', '" + edge.event().wire() + "')"));
         }
         return String.join(", ", edges);
     }

@@ -162,6 +162,11 @@ final class Failures {
         }
     }
 
+    /** How often the task may still be tried again. */
+    static int retriesLeft(Decision d, TaskRow task) {
+        return Math.max(0, policy(d, task).maxAttempts() - (task.attempt - task.forgiven));
+    }
+
     private static RetryPolicy policy(Decision d, TaskRow task) {
         RetryPolicy own = task.spec().policy().retry();
         return own == null ? d.run.policy().failures().task() : own;

@@ -62,7 +62,21 @@ final class Gates {
         }
         boolean same = approve ? d.run.state != RunState.FAILED && d.run.state != RunState.CANCELLED
                 : d.run.state == RunState.FAILED && REJECTIONS.contains(String.valueOf(d.run.errorCode));
+        if (same && approve && !hasAsked(d)) {
+            return new Reply.Rejected("NOTHING_TO_APPROVE", "the run is " + d.run.state.wire()
+                    + " and has asked for no approval", d.run.state.wire(), List.of());
+        }
         return same ? Reply.UNCHANGED : Decider.forbidden(d.run.state, approve ? "approve" : "reject");
+    }
+
+    /** Whether its plan or anything of its present attempt was put before a human and approved. */
+    private static boolean hasAsked(Decision d) {
+        return d.run.policy().approvePlan() && d.run.startedAt != null
+                || d.run.policy().humans().accept() && d.run.state == RunState.COMPLETED
+                || d.view.steps.values().stream().anyMatch(step -> step.spec().kind() == StepKind.APPROVAL
+                        && step.state == StepState.COMPLETED)
+                || d.view.tasks.values().stream().anyMatch(task -> task.state == TaskState.COMPLETED
+                        && Verdicts.byHuman(task));
     }
 
     private static Reply acceptResult(Decision d, boolean approve, @Nullable String comment) {

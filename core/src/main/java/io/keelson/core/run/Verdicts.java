@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.lifecycle.ActorType;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
@@ -11,7 +12,17 @@ import org.jspecify.annotations.Nullable;
 /** The judgement of a task's output: by verifying steps, then by a human where one is asked (lifecycle §3). */
 final class Verdicts {
 
+    /** In {@code verified_by}: a person gave the last verdict (PRD-101 §4.3). */
+    private static final String HUMAN = "human";
+    /** Likewise: a verifying tool, or the time in which nobody answered. */
+    private static final String AUTO = "auto";
+
     private Verdicts() {}
+
+    /** Whether a person gave the last verdict on the task's output. */
+    static boolean byHuman(TaskRow task) {
+        return HUMAN.equals(task.verifiedBy);
+    }
 
     /** A task's work is done and its output is known. */
     static void submit(Decision d, TaskRow task) {
@@ -44,7 +55,7 @@ final class Verdicts {
     static void given(Decision d, StepRow step, Verdict verdict, String holder) {
         TaskRow task = step.task();
         task.verifierScore = verdict.score() == null ? task.verifierScore : verdict.score();
-        task.verifiedBy = step.spec().tool();
+        task.verifiedBy = AUTO;
         d.changes.touch(task);
         switch (verdict.outcome()) {
             case PASSED -> goOn(d, task, holder);
@@ -97,24 +108,31 @@ final class Verdicts {
                             + "', which is at attempt " + task.attempt,
                     task.state.wire(), List.of());
         }
+        int retries = Failures.retriesLeft(d, task);
+        if (choice == Choice.RETRY && retries == 0) {
+            return new Reply.Rejected("RETRIES_EXHAUSTED", "task '" + task.key() + "' has been tried " + task.attempt
+                    + " times and has no retry left; approve or reject its output", task.state.wire(), List.of());
+        }
         d.disarm(TimerKind.HUMAN, task.id());
-        task.verifiedBy = d.actor.name();
+        task.verifiedBy = d.actor.type() == ActorType.SYSTEM ? AUTO : HUMAN;
         task.effectGeneration += choice == Choice.APPROVE ? 0 : 1;
         switch (choice) {
             case APPROVE -> {
                 task.errorMessage = null;
                 Endings.approved(d, task, comment);
             }
-            case REJECT -> Propagation.failed(d, task, new StepError("OUTPUT_REJECTED", ErrorClass.HUMAN_REJECTION,
-                    comment == null ? "a human rejected the output" : comment));
+            case REJECT -> {
+                d.note(task, null, new TaskPayload.HumanRejected(d.actor.name(), comment, retries));
+                Propagation.failed(d, task, new StepError("OUTPUT_REJECTED", ErrorClass.HUMAN_REJECTION,
+                        comment == null ? "a human rejected the output" : comment));
+            }
             case RETRY -> {
                 StepError why = new StepError("OUTPUT_REJECTED", ErrorClass.QUALITY,
                         comment == null ? "a human asked for another attempt" : comment);
                 task.errorCode = why.code();
                 task.errorMessage = why.message();
                 task.errorClass = why.errorClass().wire();
-                task.forgiven = task.attempt;
-                Failures.again(d, task, d.now, new TaskPayload.HumanRejected(d.actor.name(), comment, 0));
+                Failures.again(d, task, d.now, new TaskPayload.HumanRejected(d.actor.name(), comment, retries - 1));
                 Levels.nextAttempt(d, task);
             }
         }

@@ -35,7 +35,7 @@ class VerificationTest {
         assertThat(world.task("a").state()).isEqualTo(TaskState.VERIFYING);
         world.verdict(world.claim("a"), outcome);
         assertThat(world.task("a").state().wire()).isEqualTo(state);
-        assertThat(world.task("a").verifiedBy()).isEqualTo("verify");
+        assertThat(world.task("a").verifiedBy()).isEqualTo("auto");
         assertThat(world.task("a").verifierScore()).isEqualTo(BigDecimal.ONE);
     }
 
@@ -136,18 +136,23 @@ class VerificationTest {
         assertThat(world.state()).isEqualTo(RunState.FAILED);
         assertThat(world.view.run().errorCode()).isEqualTo("OUTPUT_REJECTED");
         assertThat(world.task("a").attempt()).isEqualTo(1);
+        assertThat(world.task("a").verifiedBy()).isEqualTo("human");
+        assertThat(world.last("task_human_rejected").members()).containsEntry("reason", "because")
+                .containsEntry("retries_remaining", 2);
     }
 
     @Test
-    void aHumanMayHaveItDoneAgainBeyondAllBudgets() {
-        start(task("a").taskRetry(Plans.ONCE).review());
-        for (int gate = 1; gate <= 5; gate++) {
+    void aHumanMayHaveItDoneAgainWhileRetriesAreLeft() {
+        start(task("a").review());
+        for (int gate = 1; gate <= 2; gate++) {
             decide(Choice.RETRY, gate);
+            assertThat(world.last("task_human_rejected").members()).containsEntry("retries_remaining", 2 - gate);
             assertThat(world.task("a").attempt()).isEqualTo(gate + 1);
             assertThat(world.task("a").errorMessage()).isEqualTo("because");
             world.complete(world.claim("a"));
         }
-        decide(Choice.APPROVE, 6);
+        assertThat(world.refused(command(Choice.RETRY, 3)).code()).isEqualTo("RETRIES_EXHAUSTED");
+        decide(Choice.APPROVE, 3);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }
 

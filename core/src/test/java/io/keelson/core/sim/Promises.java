@@ -45,7 +45,9 @@ final class Promises {
             case Command.DecideTask c -> !done || switch (c.choice()) {
                 case APPROVE -> rows.tasks.get(c.taskId()).state() == TaskState.COMPLETED;
                 case REJECT -> rows.tasks.get(c.taskId()).state() == TaskState.FAILED;
-                case RETRY -> rows.tasks.get(c.taskId()).forgiven() > 0;
+                case RETRY -> rows.tasks.get(c.taskId()).attempt() > 1
+                        || rows.tasks.get(c.taskId()).state() == TaskState.AWAITING_RETRY
+                        || rows.tasks.get(c.taskId()).state().terminal();
             };
             case Command.DecideProposal c -> !done || rows.proposals.get(c.proposalId()).end().state().equals(
                     c.accept() ? "accepted" : "rejected");

@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * {@code POST /runs/{id}/signals/{name}}: what a step waits for, or will. A payload has to fit the schemas of all steps
@@ -55,9 +56,42 @@ final class SignalActions {
         List<JsonNode> inputs = reads.ofRun(call.workspace(), run,
                 (runs, c) -> runs.signalInputs(c, call.workspace(), run, name));
         check(inputs, payload);
+        boolean awaited = awaited(call.workspace(), run, name);
         submission.submit(call, new Command.SendSignal(run, ids.next(), name,
                 struck(call.workspace(), payload).toString(), call.actor()));
-        return Answer.ok(reads.run(call.workspace(), run));
+        return Answer.ok(reads.run(call.workspace(), run).put("awaited", awaited));
+    }
+
+    /**
+     * Whether the run's plan waits for the signal anywhere. Where a new plan may still be made it is kept all the same, and
+     * an ended run refuses it for that.
+     */
+    private boolean awaited(UUID workspace, UUID id, String name) {
+        ObjectNode run = reads.run(workspace, id);
+        boolean awaited = waitsFor(run.path("plan"), name);
+        boolean mayChange = run.at("/config/planner").isObject() || run.at("/config/replan/planner").isObject()
+                || run.path("plan_version").asInt(0) == 0;
+        if (!awaited && !mayChange && !run.path("state_type").asString("").equals("terminal")) {
+            throw Refusal.of(ErrorCode.SIGNAL_NOT_AWAITED,
+                    "no step of the run's plan waits for the signal '" + name + "'");
+        }
+        return awaited;
+    }
+
+    /** A name that is an expression may come to be any name. */
+    private static boolean waitsFor(JsonNode plan, String name) {
+        String awaited = plan.path("tool").asString("").equals("signal.wait")
+                ? plan.at("/input/name").asString("${}")
+                : "";
+        if (awaited.equals(name) || awaited.contains("${")) {
+            return true;
+        }
+        for (JsonNode part : plan) {
+            if (waitsFor(part, name)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static String name(Call call) {

@@ -55,7 +55,7 @@ class LifeTest {
         assertThat(nodes.text("""
                 SELECT concat_ws(' ', attempt_number, effect_generation, trim_scale(verifier_score), verified_by,
                     output_summary) FROM orchestration_tasks"""))
-                .isEqualTo("2 2 1 verify.jq {\"n\":2,\"why\":\"too small\"}");
+                .isEqualTo("2 2 1 auto {\"n\":2,\"why\":\"too small\"}");
 
         assertThat(steps(run, false)).extracting(LifeTest::named).containsExactly("make 2 completed false",
                 "verify-1 2 completed false");

@@ -75,6 +75,22 @@ class SignalApiTest {
     }
 
     @Test
+    void whatNoStepOfThePlanWaitsForIsRefusedUnlessThePlanMayChange() {
+        String run = run(step("s", "{\"name\": \"n\"}"));
+        Answer refused = send(run, "m", "1");
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.json().get("code").stringValue()).isEqualTo("SIGNAL_NOT_AWAITED");
+        assertThat(send(run, "n", "1").json().get("awaited").booleanValue()).isTrue();
+        String any = run(step("s", "{\"name\": \"${ \\\"a\\\" + \\\"b\\\" }\"}"));
+        assertThat(send(any, "ab", "1").status()).isEqualTo(200);
+        String planned = api.create("""
+                {"name": "m", "start": true, "config": {"replan": {"planner": {"tool": "plan.fallback",
+                   "input": {"rules": [{"when_failed": "a", "tasks": [{"id": "b", "steps": [{"tool": "echo"}]}]}]}}}},
+                 "plan": {"tasks": [{"id": "a", "steps": [%s]}]}}""".formatted(step("s", "{\"name\": \"n\"}")));
+        assertThat(send(planned, "m", "1").json().get("awaited").booleanValue()).isFalse();
+    }
+
+    @Test
     void underAKeyItIsSentOnce() {
         String run = run(step("one", "{\"name\": \"n\"}") + ", " + step("two", "{\"name\": \"n\"}"));
         api.awaitStep(run, "waiting");
