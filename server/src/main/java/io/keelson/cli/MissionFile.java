@@ -87,7 +87,7 @@ final class MissionFile {
     static JsonNode value(String text, boolean asText) {
         if (!asText) {
             try {
-                return ExactJson.MAPPER.readTree(text);
+                return ExactJson.read(text);
             } catch (JacksonException e) {
                 // text that is no JSON is meant as text
             }

@@ -28,7 +28,7 @@ final class SignalCommand extends ActionCommand {
 
     private static Object json(String text) {
         try {
-            return ExactJson.MAPPER.readTree(text);
+            return ExactJson.read(text);
         } catch (JacksonException e) {
             throw CliException.usage("PAYLOAD_NOT_JSON", "--payload is not JSON: " + e.getOriginalMessage());
         }

@@ -165,10 +165,6 @@ final class SettingsReader {
         if (!passwords.isEmpty()) {
             keyFiles.add(path(Setting.KEELSON_DATABASE_URL, passwords));
         }
-        String bootstrap = text(Setting.KEELSON_BOOTSTRAP_KEY_FILE);
-        if (bootstrap != null) {
-            keyFiles.add(path(Setting.KEELSON_BOOTSTRAP_KEY_FILE, bootstrap));
-        }
         return new Settings.Folders(list(Setting.KEELSON_ALLOWED_FOLDERS, File.pathSeparator)
                 .map(each -> path(Setting.KEELSON_ALLOWED_FOLDERS, each)).toList(), List.of(), keyFiles);
     }

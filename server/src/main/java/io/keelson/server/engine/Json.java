@@ -10,7 +10,7 @@ final class Json {
     private Json() {}
 
     static JsonNode read(String text) {
-        return ExactJson.MAPPER.readTree(text);
+        return ExactJson.read(text);
     }
 
     static ObjectNode object() {

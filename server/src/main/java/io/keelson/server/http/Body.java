@@ -1,9 +1,13 @@
 package io.keelson.server.http;
 
+import io.keelson.core.plan.Problem;
+import io.keelson.server.compute.Computation;
+import io.keelson.server.json.ExactJson;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
@@ -18,6 +22,7 @@ import tools.jackson.databind.JsonNode;
 final class Body implements AutoCloseable {
 
     private static final int PIECE = 16 << 10;
+    private static final UUID NOBODY = new UUID(0, 0);
 
     /** What the parser says of a source that it does not show. */
     private static final Pattern SOURCE =
@@ -28,6 +33,7 @@ final class Body implements AutoCloseable {
     private final int maxBytes;
     private final BodyRoom room;
     private final @Nullable UUID workspace;
+    private final Computation computation;
     private byte @Nullable [] bytes;
     private long taken;
 
@@ -35,12 +41,14 @@ final class Body implements AutoCloseable {
      * @param content the request's, as it arrives
      * @param workspace of the caller; null for an open route
      */
-    Body(HttpServletRequest request, InputStream content, int maxBytes, BodyRoom room, @Nullable UUID workspace) {
+    Body(HttpServletRequest request, InputStream content, int maxBytes, BodyRoom room, @Nullable UUID workspace,
+            Computation computation) {
         this.request = request;
         this.content = content;
         this.maxBytes = maxBytes;
         this.room = room;
         this.workspace = workspace;
+        this.computation = computation;
     }
 
     /** The bytes as they come; who reads them bounds them. */
@@ -92,6 +100,16 @@ final class Body implements AutoCloseable {
         }
     }
 
+    /** Done for the caller's workspace where tenants have their turns. */
+    <T> T computed(ScopedValue.CallableOp<T, RuntimeException> work) throws InterruptedIOException {
+        try {
+            return computation.run(() -> new Computation.Owner(workspace == null ? NOBODY : workspace, null), work);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException(e.getMessage());
+        }
+    }
+
     /** Media type without parameters, lower case; empty when the request names none. */
     String type() {
         String type = request.getContentType() == null ? "" : request.getContentType();
@@ -124,6 +142,9 @@ final class Body implements AutoCloseable {
     }
 
     private static Refusal malformed(JacksonException e) {
+        if (e instanceof ExactJson.NumberException number) {
+            return Refusal.of(List.of(new Problem("MALFORMED_JSON", number.pointer(), number.getOriginalMessage())));
+        }
         if (e instanceof StreamConstraintsException) {
             return Refusal.of(ErrorCode.BODY_TOO_LARGE, Shown.firstLine(e.getOriginalMessage()));
         }

@@ -9,6 +9,7 @@ import io.javalin.util.JavalinBindException;
 import io.javalin.util.JavalinException;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.compute.Computation;
 import io.keelson.server.db.Tenancy;
 import io.keelson.server.log.About;
 import java.io.IOException;
@@ -44,6 +45,7 @@ public final class HttpServer implements AutoCloseable {
     private final Stopping stopping = new Stopping();
     private final Door door;
     private final BodyRoom room;
+    private final Computation computation;
     private final Idempotency idempotency;
     private final Exchanges exchanges;
     private final List<Route> routes;
@@ -58,6 +60,7 @@ public final class HttpServer implements AutoCloseable {
         this.exchanges = observed.exchanges();
         this.options = options;
         this.room = new BodyRoom((long) LARGEST_BODIES * options.maxBodyBytes());
+        this.computation = rooms.computation();
         this.idempotency = new Idempotency(rooms.database(), rooms.keys());
         this.door = new Door(rooms.access().holders(), new RequestRate(System::nanoTime));
         ObjectNode document = OpenApi.document();
@@ -200,7 +203,8 @@ public final class HttpServer implements AutoCloseable {
         Answer answer;
         Arriving arriving = arriving(context);
         UUID workspace = caller == null ? null : caller.workspaceId();
-        try (Body body = new Body(context.req(), arriving, options.maxBodyBytes(), room, workspace)) {
+        try (Body body = new Body(context.req(), arriving, options.maxBodyBytes(), room, workspace,
+                computation)) {
             answer = answer(route, new Call(context, caller, body));
         } catch (Throwable failure) {
             answer = refused(failure, route, context, caller);

@@ -1,5 +1,6 @@
 package io.keelson.server.http;
 
+import io.keelson.server.json.ExactJson;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -7,6 +8,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Collection;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
@@ -41,7 +43,9 @@ final class Json {
 
     /** @throws tools.jackson.core.JacksonException when it is no JSON document */
     static JsonNode read(byte[] bytes) {
-        return MAPPER.readTree(bytes);
+        try (JsonParser parser = MAPPER.createParser(bytes)) {
+            return ExactJson.read(MAPPER, parser);
+        }
     }
 
     static byte[] write(JsonNode json) {

@@ -4,6 +4,7 @@ import io.keelson.core.run.Ids;
 import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.auth.Access;
 import io.keelson.server.bulk.BulkRoom;
+import io.keelson.server.compute.Computation;
 import io.keelson.server.db.Database;
 import io.keelson.server.engine.Commands;
 import io.keelson.server.engine.RemoteWork;
@@ -31,6 +32,7 @@ import java.util.function.Function;
  * @param missions reads what a workspace's clients send: its own workers' tools are known in it
  * @param ids for new runs
  * @param outside commands to the world outside
+ * @param computation for what requests have computed
  * @param ready whether runs can be taken at the moment
  */
 public record Rooms(Database database, Access access, Commands commands, RemoteWork remoteWork, RunReader runs,
@@ -38,5 +40,5 @@ public record Rooms(Database database, Access access, Commands commands, RemoteW
         ArtifactStore artifacts,
         ArtifactLife artifactLife, Money money, Roster roster, Ids ids, Secrets secrets, IdempotencyKeys keys,
         Recipes recipes, ScheduleRoom schedules, BulkRoom bulk, CommandHandler outside, WebhookRoom webhooks,
-        WorkspacePurger purger,
+        WorkspacePurger purger, Computation computation,
         BooleanSupplier ready) {}

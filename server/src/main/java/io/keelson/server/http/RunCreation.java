@@ -104,7 +104,9 @@ final class RunCreation {
     /** A body in JSON or YAML. */
     static JsonNode document(Body body) throws IOException {
         body.requireType(JSON, YAML);
-        return switch (Documents.read(body.bytes(), body.type().equals(YAML) ? Format.YAML : Format.JSON)) {
+        byte[] bytes = body.bytes();
+        return switch (body.type().equals(YAML) ? body.computed(() -> Documents.read(bytes, Format.YAML))
+                : Documents.read(bytes, Format.JSON)) {
             case Reading.Done<JsonNode>(JsonNode document) -> document;
             case Reading.Refused<JsonNode>(List<Problem> problems) -> throw Refusal.of(problems);
         };

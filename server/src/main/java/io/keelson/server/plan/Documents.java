@@ -27,8 +27,10 @@ import tools.jackson.dataformat.yaml.YAMLReadFeature;
  * anchors, aliases or tags, so nothing can blow up).
  */
 public final class Documents {
-    /** In bytes. Enough for 10,000 tasks with their texts. */
-    public static final int MAX_BYTES = 16 << 20;
+    /** In bytes; larger values are artifacts. */
+    public static final int MAX_BYTES = 1 << 20;
+    /** In characters; the YAML parser takes quadratic time over a line. */
+    static final int MAX_YAML_LINE = 1 << 17;
     /** Objects and arrays within each other. */
     public static final int MAX_DEPTH = 64;
 
@@ -49,7 +51,7 @@ public final class Documents {
     /** Codes: {@code TOO_LARGE}, {@code MALFORMED_JSON}, {@code MALFORMED_YAML} and those of single places. */
     public static Reading<JsonNode> read(byte[] bytes, Format format) {
         if (bytes.length > MAX_BYTES) {
-            return refused("TOO_LARGE", "at most " + MAX_BYTES + " bytes are read, these are " + bytes.length);
+            return new Reading.Refused<>(List.of(tooLarge()));
         }
         String text;
         try {
@@ -57,12 +59,31 @@ public final class Documents {
         } catch (CharacterCodingException e) {
             return refused(format.malformed(), "this is not UTF-8 text: " + e.getMessage());
         }
-        return read(text.startsWith("\uFEFF") ? text.substring(1) : text, format);
+        int line = format == Format.JSON ? 0 : longLine(text);
+        return line > 0
+                ? refused("LINE_TOO_LONG", "a line of YAML has at most " + MAX_YAML_LINE + " characters, line " + line
+                        + " has more: write it in several lines, or send JSON")
+                : read(text.startsWith("\uFEFF") ? text.substring(1) : text, format);
+    }
+
+    /** The number of the first line that is too long; 0 when none is. */
+    private static int longLine(String text) {
+        int line = 1;
+        int start = 0;
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) == '\n' || text.charAt(i) == '\r') {
+                line++;
+                start = i + 1;
+            } else if (i - start >= MAX_YAML_LINE) {
+                return line;
+            }
+        }
+        return 0;
     }
 
     private static Reading<JsonNode> read(String text, Format format) {
         TokenStreamFactory factory = format == Format.JSON ? JSON : YAML;
-        try (JsonParser parser = factory.createParser(ObjectReadContext.empty(), text)) {
+        try (JsonParser parser = factory.createParser(ObjectReadContext.empty(), new WholeCharacters(text))) {
             TreeBuilder builder = new TreeBuilder(parser);
             JsonNode tree = builder.document();
             return builder.problems().isEmpty()
@@ -78,6 +99,12 @@ public final class Documents {
         } catch (YamlEngineException e) {
             return refused(format.malformed(), String.valueOf(e.getMessage()));
         }
+    }
+
+    /** The problem of a document with too many bytes. */
+    static Problem tooLarge() {
+        return new Problem("TOO_LARGE", "", "a mission has at most " + MAX_BYTES
+                + " bytes with its input: store larger values as artifacts");
     }
 
     private static String place(TokenStreamLocation at) {

@@ -7,6 +7,7 @@ import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.ToolKnowledge;
+import io.keelson.server.json.JsonSize;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -98,6 +99,9 @@ public final class MissionReader {
     }
 
     private Reading<Mission> read(JsonNode written, boolean run) {
+        if (JsonSize.chars(written, Documents.MAX_BYTES) > Documents.MAX_BYTES) {
+            return new Reading.Refused<>(List.of(Documents.tooLarge()));
+        }
         Problems problems = new Problems();
         problems.addAll(shape.check(written));
         JsonNode document = run && GoalMissions.is(written) ? GoalMissions.planned(written, tools) : written;

@@ -86,7 +86,7 @@ public final class NewPlans {
 
     /** What a run's config says of who approves a first plan, and what that plan is thought to cost. */
     public static Planned.Terms terms(JsonNode config, Checked made) {
-        return Configs.terms(config, ExactJson.MAPPER.readTree(made.json()));
+        return Configs.terms(config, ExactJson.read(made.json()));
     }
 
     private TaskReader reader(Staff staff, Problems problems) {

@@ -21,7 +21,7 @@ public final class StoredPlans {
      */
     public Plan read(String json) {
         Problems problems = new Problems();
-        Plan plan = MissionReader.plan(ExactJson.MAPPER.readTree(json),
+        Plan plan = MissionReader.plan(ExactJson.read(json),
                 new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, Staff.stored(),
                         problems));
         if (!problems.isEmpty()) {

@@ -16,6 +16,8 @@ import tools.jackson.dataformat.yaml.YAMLParser;
 final class TreeBuilder {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
     private static final int MAX_KEY = 500;
+    /** Decimal places that PostgreSQL stores. */
+    private static final int MOST_PLACES = 16_383;
 
     /** The document goes deeper than {@link Documents#MAX_DEPTH}; thrown to stop reading it. */
     static final class TooDeep extends RuntimeException {
@@ -113,8 +115,22 @@ final class TreeBuilder {
                     + "' is no number that can be stored");
             return NODES.nullNode();
         }
-        BigDecimal exact = parser.getDecimalValue();
+        BigDecimal exact = exact();
+        if (exact == null || Math.abs((long) exact.scale()) > MOST_PLACES) {
+            problems.add("NUMBER_OUT_OF_RANGE", at, "'" + Pointers.shown(parser.getString())
+                    + "' is no number that can be stored");
+            return NODES.nullNode();
+        }
         return exact.compareTo(BigDecimal.valueOf(value)) == 0 ? NODES.numberNode(value) : NODES.numberNode(exact);
+    }
+
+    /** Null for an exponent that no decimal has. */
+    private @Nullable BigDecimal exact() {
+        try {
+            return parser.getDecimalValue();
+        } catch (NumberFormatException e) {
+            return null;
+        }
     }
 
     private String key(@Nullable String name, String at) {

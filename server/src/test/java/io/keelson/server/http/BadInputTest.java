@@ -209,6 +209,10 @@ class BadInputTest {
                 post(COMPLETE, leased("\"cost\": \"1\""), 422, "WRONG_TYPE", "/items/0/cost"),
                 post(COMPLETE, leased("\"output\": {\"a\": [1e100000]}"), 422, "NUMBER_OUT_OF_RANGE",
                         "/items/0/output"),
+                post(COMPLETE, leased("\"output\": {\"a\": [1e2147483648]}"), 400, "MALFORMED_JSON",
+                        "/items/0/output/a/0"),
+                post(FAIL, leased("\"retry_after_ms\": 1e-2147483648"), 400, "MALFORMED_JSON",
+                        "/items/0/retry_after_ms"),
                 post(COMPLETE, leased("\"result\": 1"), 422, "UNKNOWN_KEY", "/items/0/result"),
                 post(COMPLETE, leased("\"artifacts\": [{\"name\": \"a\", \"content_type\": \"text/plain\","
                         + " \"content_base64\": \"!\"}]"), 422, "INVALID_VALUE", "/items/0/artifacts/0/content_base64"),
@@ -239,6 +243,7 @@ class BadInputTest {
                 grant("\"amount\": 1000000000.000001", 422, "OUT_OF_RANGE", "/amount"),
                 grant("\"amount\": 1e999999999", 422, "OUT_OF_RANGE", "/amount"),
                 grant("\"amount\": 1e-999999999", 422, "OUT_OF_RANGE", "/amount"),
+                grant("\"amount\": 1e2147483648", 400, "MALFORMED_JSON", "/amount"),
                 grant("\"amount\": NaN", 400, "MALFORMED_JSON", null),
                 grant("\"amount\": Infinity", 400, "MALFORMED_JSON", null),
                 grant("\"amount\": \"NaN\"", 422, "INVALID_VALUE", "/amount"),

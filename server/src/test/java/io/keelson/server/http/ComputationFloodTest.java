@@ -3,8 +3,10 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.db.TestDatabase;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -53,6 +55,31 @@ class ComputationFloodTest {
                     .equals("running"));
             assertThat(api.get("/api/v1/runs/" + flood + "/steps").text()).contains("EXPRESSION_TIMEOUT",
                     "RUN_COMPUTATION_SPENT");
+        }
+    }
+
+    /** Lines of 4 MB took the YAML parser 14 s. */
+    @Test
+    void hugeMissionsAreRefusedWithoutParsingThem() throws Exception {
+        try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl())) {
+            String line = "x".repeat(2 << 20);
+            for (String yaml : List.of("name: " + line, "name: a # " + line, "a: 1\n".repeat(1 << 20))) {
+                assertRefused(api, yaml, "application/yaml", 413, "TOO_LARGE");
+            }
+            assertRefused(api, "name: " + "x".repeat(1 << 19), "application/yaml", 422, "LINE_TOO_LONG");
+            assertRefused(api, "{\"name\": \"a\", \"input\": {\"x\": \"" + line + "\"}}", "application/json", 413,
+                    "TOO_LARGE");
+        }
+    }
+
+    private static void assertRefused(ApiServer api, String body, String type, int status, String code) {
+        for (String path : List.of("/api/v1/runs", "/api/v1/recipes")) {
+            long asked = System.nanoTime();
+            ApiServer.Answer answer =
+                    api.send("POST", path, body.getBytes(StandardCharsets.UTF_8), "Content-Type", type);
+            assertThat(answer.status()).as(answer.text()).isEqualTo(status);
+            assertThat(answer.json().get("code").stringValue()).isEqualTo(code);
+            assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(Duration.ofSeconds(20));
         }
     }
 

@@ -9,6 +9,7 @@ import io.keelson.server.auth.KeyUses;
 import io.keelson.server.bulk.BulkDriver;
 import io.keelson.server.bulk.BulkJobs;
 import io.keelson.server.bulk.BulkRoom;
+import io.keelson.server.compute.Computation;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.engine.Engine;
@@ -131,7 +132,7 @@ class OpenApiTest {
                     new IdempotencyKeys(DbClock.DATABASE), new Recipes(), schedules(database),
                     bulk(database, engine), outside(database),
                     new WebhookRoom(new Endpoints(database, secrets), new Deliveries(database)),
-                    new WorkspacePurger(database, new RunReader(), engine), () -> true));
+                    new WorkspacePurger(database, new RunReader(), engine), Computation.direct(), () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());
         }

@@ -93,7 +93,7 @@ class DocumentsTest {
             """)
     void deepNestingIsRefusedAtOnce(Format format, String level) {
         assertTimeoutPreemptively(Duration.ofSeconds(10),
-                () -> assertThat(problems((level + " ").repeat(200_000), format))
+                () -> assertThat(problems((level + " ").repeat(30_000), format))
                         .extracting(Problem::code).containsExactly("TOO_DEEP"));
     }
 
@@ -113,6 +113,33 @@ class DocumentsTest {
         }
         assertTimeoutPreemptively(Duration.ofSeconds(10), () -> assertThat(problems(bomb.toString(), Format.YAML))
                 .isNotEmpty().allSatisfy(problem -> assertThat(problem.code()).isEqualTo("YAML_FEATURE")));
+    }
+
+    /** The YAML parser takes quadratic time over a line, so it never sees a long one. */
+    @Test
+    void aLongLineOfYamlIsRefusedBeforeItIsParsed() {
+        for (String line : List.of("a: " + "x".repeat(140_000), "a: 1 #" + "x".repeat(900_000),
+                "a: 1\r\nb: [" + "1,".repeat(400_000))) {
+            assertThat(problems(line, Format.YAML)).extracting(Problem::code).containsExactly("LINE_TOO_LONG");
+        }
+        assertThat(problems("a: " + "x".repeat(120_000), Format.YAML)).isEmpty();
+        assertThat(problems("{\"a\": \"" + "x".repeat(900_000) + "\"}", Format.JSON)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1019, 1020, 1021, 1022, 1023, 1024, 1025, 2046, 2047, 2048})
+    void aPairOfSurrogatesMayStandAnywhere(int before) {
+        assertThat(problems("a: " + "x".repeat(before) + "\uD83D\uDE00".repeat(2_000), Format.YAML)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1e2147483648", "1e-2147483648", "0e2147483648", "1e-2147483647", "1e99999999999999999999"})
+    void aNumberWithAnEndlessExponentIsNamed(String number) {
+        for (Format format : Format.values()) {
+            assertThat(problems("{\"a\": [{\"b\": " + number + "}]}", format))
+                    .extracting(Problem::code, Problem::pointer)
+                    .containsExactly(org.assertj.core.api.Assertions.tuple("NUMBER_OUT_OF_RANGE", "/a/0/b"));
+        }
     }
 
     @Test

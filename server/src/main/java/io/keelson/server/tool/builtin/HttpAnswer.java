@@ -46,7 +46,7 @@ final class HttpAnswer {
 
     private static @Nullable JsonNode parse(byte[] body) {
         try {
-            return ExactJson.MAPPER.readTree(body);
+            return ExactJson.read(body);
         } catch (JacksonException e) {
             return null;
         }

@@ -198,7 +198,7 @@ final class ProcessRun implements Tool {
 
     private static JsonNode parsed(String stdout, Striking struck) throws ToolFailure {
         try {
-            return ExactJson.MAPPER.readTree(stdout);
+            return ExactJson.read(stdout);
         } catch (JacksonException e) {
             throw new ToolFailure("PROCESS_OUTPUT_UNPARSEABLE", ErrorClass.QUALITY,
                     "the output is not JSON" + (struck.none() ? ": " + e.getOriginalMessage() : ""));
