@@ -211,4 +211,29 @@ class RunCommandsTest {
         assertThat(shell.run("validate", mission, "--input", "n=x").err()).contains("/input/n");
         assertThat(shell.lines("validate", shell.mission("goal: Do it")).getFirst()).contains("a planner");
     }
+
+    @Test
+    void itemsOfAFanOutHaveNames() throws Exception {
+        Result run = shell.run("run", shell.mission("""
+                inputs: {shop: {type: string, default: north}}
+                plan:
+                  tasks:
+                    - id: order
+                      title: Order all
+                      for_each: '${ [{name: "nails"}, {name: "screws"}] }'
+                      label: "Order ${ .item.name } (${ .index }) at ${ .inputs.shop }"
+                      steps: [{tool: noop}]
+                """), "--json");
+        assertThat(run.code()).as(run.err() + run.out()).isZero();
+        assertThat(run.json().path("tasks").valueStream().map(task -> task.path("title").asString()).toList())
+                .containsExactlyInAnyOrder("Order all", "Order nails (0) at north", "Order screws (1) at north");
+        assertThat(shell.run("show", "latest").out()).contains("Order screws (1) at north");
+
+        assertThat(shell.run("validate", shell.mission("""
+                plan: {tasks: [{id: a, label: "x", steps: [{tool: noop}]}]}
+                """)).err()).contains("LABEL_WITHOUT_FOR_EACH");
+        assertThat(shell.run("validate", shell.mission("""
+                plan: {tasks: [{id: a, for_each: "${ [1] }", label: "${ .inputs.x }", steps: [{tool: noop}]}]}
+                """)).err()).contains("UNKNOWN_REFERENCE", "/plan/tasks/0/label");
+    }
 }

@@ -64,6 +64,12 @@ public final class TaskBuilder {
         return this;
     }
 
+    /** The title of each item's task; expressions see {@code .item} and {@code .index}. */
+    public TaskBuilder label(String template) {
+        body.put("label", template);
+        return this;
+    }
+
     /** Runs the steps side by side rather than in order. */
     public TaskBuilder parallel() {
         body.put("parallelism", "parallel");

@@ -77,6 +77,14 @@ public final class PlanCheck {
         }
         expression(task.when(), at + "/when");
         expression(task.forEach(), at + "/for_each");
+        String label = task.policy().label();
+        if (label != null) {
+            problems.addAll(tools.checkTemplate(label, at + "/label"));
+            if (task.forEach() == null) {
+                report("LABEL_WITHOUT_FOR_EACH", at + "/label", "a label names the items of a for_each, and task '"
+                        + shown(task.id()) + "' has none: it has a title");
+            }
+        }
         if (task.output() != null) {
             problems.addAll(tools.checkTemplate(task.output(), at + "/output"));
         }

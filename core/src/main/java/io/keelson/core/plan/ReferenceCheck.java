@@ -55,6 +55,9 @@ final class ReferenceCheck {
         if (task.forEach() != null) {
             check(tools.namesInExpression(task.forEach()), index, steps, Set.of(), at + "/for_each");
         }
+        if (task.policy().label() != null) {
+            check(tools.namesInTemplate(task.policy().label()), index, steps, Set.of(), at + "/label");
+        }
         if (task.output() != null) {
             ToolKnowledge.Names names = tools.namesInTemplate(task.output());
             Set<String> others = new HashSet<>(names.tasks());

@@ -15,9 +15,11 @@ import org.jspecify.annotations.Nullable;
  * @param review true when a human has the last word on the output
  * @param timeout how long one attempt of the task may take; null: as the run says
  * @param agent on what terms its turns are taken; null: as any worker likes, and they may call no tools
+ * @param label of a {@code for_each}: JSON text with expressions that makes the title of each item's task; null: the
+ *     task's own title
  */
 public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
-        @Nullable Duration timeout, @Nullable AgentTerms agent) {
+        @Nullable Duration timeout, @Nullable AgentTerms agent, @Nullable String label) {
 
     public static final TaskPolicy DEFAULT = new TaskPolicy(FailureMode.FAIL_FAST, null, List.of(), false, null);
 
@@ -28,11 +30,16 @@ public record TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, L
     /** Of a task that is no agent's. */
     public TaskPolicy(FailureMode failureMode, @Nullable RetryPolicy retry, List<StepSpec> verify, boolean review,
             @Nullable Duration timeout) {
-        this(failureMode, retry, verify, review, timeout, null);
+        this(failureMode, retry, verify, review, timeout, null, null);
+    }
+
+    /** With that label of its items. */
+    public TaskPolicy labelled(@Nullable String template) {
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, agent, template);
     }
 
     /** With those terms. */
     public TaskPolicy with(AgentTerms terms) {
-        return new TaskPolicy(failureMode, retry, verify, review, timeout, terms);
+        return new TaskPolicy(failureMode, retry, verify, review, timeout, terms, label);
     }
 }

@@ -32,4 +32,10 @@ public record TaskSpec(String id, String title, @Nullable String description, St
         this(id, title, description, taskType, agent, dependsOn, triggerRule, when, forEach, output, parallelSteps,
                 steps, successCriteria, TaskPolicy.DEFAULT);
     }
+
+    /** The same with another title. */
+    public TaskSpec titled(String other) {
+        return new TaskSpec(id, other, description, taskType, agent, dependsOn, triggerRule, when, forEach, output,
+                parallelSteps, steps, successCriteria, policy);
+    }
 }

@@ -201,12 +201,18 @@ public sealed interface Command {
          * @param items JSON texts of a {@code for_each}, null when the task has none
          * @param generations effect generations of what earlier rows of the task have fanned out into, by the items'
          *     indexes; 1 for an index that it does not have
+         * @param titles of the items' tasks, as many as there are items; empty where the group's title is theirs
          */
-        record Proceed(@Nullable List<String> items, Map<Integer, Integer> generations) implements Evaluation {
+        record Proceed(@Nullable List<String> items, Map<Integer, Integer> generations, List<String> titles)
+                implements Evaluation {
 
             /** Of a task that has fanned out into nothing so far. */
             public Proceed(@Nullable List<String> items) {
                 this(items, Map.of());
+            }
+
+            public Proceed(@Nullable List<String> items, Map<Integer, Integer> generations) {
+                this(items, generations, List.of());
             }
         }
 

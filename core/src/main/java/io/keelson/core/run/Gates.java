@@ -11,7 +11,6 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
@@ -178,9 +177,8 @@ final class Gates {
         switch (evaluation) {
             case Evaluation.Skip skip -> Endings.skipped(d, task,
                     new TaskPayload.Skipped("its condition is not met", null, "when", null, null));
-            case Evaluation.Proceed(List<String> items, _) when items == null -> Endings.queue(d, task);
-            case Evaluation.Proceed(List<String> items, Map<Integer, Integer> generations) ->
-                fanOut(d, task, Objects.requireNonNull(items), generations);
+            case Evaluation.Proceed(List<String> items, _, _) when items == null -> Endings.queue(d, task);
+            case Evaluation.Proceed proceed -> fanOut(d, task, Objects.requireNonNull(proceed.items()), proceed);
             case Evaluation.Broken(StepError error) -> breakGate(d, task, error);
             case Evaluation.Starts s -> throw new IllegalArgumentException(s.toString());
             case Evaluation.ChildIs c -> throw new IllegalArgumentException(c.toString());
@@ -193,13 +191,13 @@ final class Gates {
         return Reply.CHANGED;
     }
 
-    private static void fanOut(Decision d, TaskRow task, List<String> items, Map<Integer, Integer> generations) {
+    private static void fanOut(Decision d, TaskRow task, List<String> items, Evaluation.Proceed proceed) {
         int limit = d.run.policy().maxFanOut();
         if (items.size() > limit) {
             breakGate(d, task, new StepError("FAN_OUT_LIMIT", ErrorClass.PERMANENT,
                     "for_each yielded " + items.size() + " items; the limit is " + limit));
         } else {
-            Planning.fanOut(d, task, items, generations);
+            Planning.fanOut(d, task, items, proceed.generations(), proceed.titles());
         }
     }
 

@@ -365,12 +365,14 @@ final class Planning {
      *
      * @param generations effect generations of earlier children, by their items' indexes
      */
-    static void fanOut(Decision d, TaskRow group, List<String> items, Map<Integer, Integer> generations) {
+    static void fanOut(Decision d, TaskRow group, List<String> items, Map<Integer, Integer> generations,
+            List<String> titles) {
         d.move(group, TaskState.QUEUED, new TaskPayload.Queued(null));
         d.move(group, TaskState.ASSIGNED, AgentTurns.assigned(group, null));
         d.move(group, TaskState.RUNNING, new TaskPayload.Started(group.attempt, items.size()));
         for (int i = 0; i < items.size(); i++) {
-            TaskRow child = new TaskRow(d.ids.next(), group.key() + "[" + i + "]", group.sequence(), group.spec(),
+            TaskSpec spec = titles.isEmpty() ? group.spec() : group.spec().titled(titles.get(i));
+            TaskRow child = new TaskRow(d.ids.next(), group.key() + "[" + i + "]", group.sequence(), spec,
                     group.agent(), group, i, items.get(i));
             child.effectGeneration = generations.getOrDefault(i, 1);
             add(d, child);

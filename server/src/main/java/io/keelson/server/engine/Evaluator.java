@@ -120,7 +120,9 @@ final class Evaluator {
         List<String> texts = new ArrayList<>(items.size());
         items.forEach(item -> texts.add(item.toString()));
         return new Evaluation.Proceed(texts,
-                database.withConnection(c -> reader.generations(c, task, texts.size())));
+                database.withConnection(c -> reader.generations(c, task, texts.size())),
+                task.label() == null ? List.of()
+                        : scopes.texts(request.runId(), request.subject(), task.label(), items));
     }
 
     private Evaluation open(Evaluate request) {

@@ -52,7 +52,8 @@ final class Pending {
 
     private static long text(Evaluation evaluation) {
         return switch (evaluation) {
-            case Evaluation.Proceed(var items, _) -> items == null ? 0 : items.stream().mapToLong(String::length).sum();
+            case Evaluation.Proceed(var items, _, _) ->
+                items == null ? 0 : items.stream().mapToLong(String::length).sum();
             case Evaluation.Opened(String input, _, _) -> input.length();
             case Evaluation.Starts starts -> starts.input().length();
             case Evaluation.ChildIs child -> child.output() == null ? 0 : child.output().length();

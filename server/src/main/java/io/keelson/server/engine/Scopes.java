@@ -12,11 +12,15 @@ import io.keelson.server.secret.Redaction;
 import io.keelson.server.secret.SecretException;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.secret.Secrets.Opened;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Resolves expressions in a run: reads what they name, and nothing when they name nothing. */
 final class Scopes {
@@ -76,6 +80,21 @@ final class Scopes {
     JsonNode resolve(UUID run, @Nullable UUID task, String template) {
         JsonNode tree = Json.read(template);
         return template.contains("${") ? of(run).resolve(tree, of(run, task, tree)) : tree;
+    }
+
+    /** What a template comes to for each item, with {@code .item} and {@code .index}, as text for one line. */
+    List<String> texts(UUID run, UUID task, String template, JsonNode items) {
+        JsonNode tree = Json.read(template);
+        JsonNode scope = of(run, task, tree);
+        List<String> texts = new ArrayList<>(items.size());
+        for (int i = 0; i < items.size(); i++) {
+            ObjectNode own = JsonNodeFactory.instance.objectNode().setAll((ObjectNode) scope);
+            own.set("item", items.get(i));
+            own.put("index", i);
+            JsonNode text = of(run).resolve(tree, own);
+            texts.add((text.isString() ? text.stringValue() : text.toString()).strip());
+        }
+        return texts;
     }
 
     /**

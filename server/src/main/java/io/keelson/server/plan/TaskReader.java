@@ -65,10 +65,11 @@ final class TaskReader {
     }
 
     private TaskPolicy policy(JsonNode raw, String at) {
-        return new TaskPolicy(FailureConfig.mode(raw, "failure_mode"),
+        TaskPolicy policy = new TaskPolicy(FailureConfig.mode(raw, "failure_mode"),
                 raw.path("retry").isObject() ? Retries.read(raw.path("retry"), retry) : null,
                 verifiers.read(raw.path("verify"), at + "/verify"), VerifyReader.review(raw.path("verify")),
                 raw.path("timeout_seconds").isNumber() ? Nodes.seconds(raw, "timeout_seconds", Duration.ZERO) : null);
+        return policy.labelled(Nodes.json(raw, "label"));
     }
 
     /** As stored: {@code temp_id} first, defaults written out, keys of no meaning to us now kept. */

@@ -33,9 +33,10 @@ public final class ScopeReader {
      * @param key its id in the plan
      * @param output JSON text; null when the task says nothing about its output
      * @param group true for a task with {@code for_each} itself
+     * @param label JSON text of what makes the titles of its items; null for none
      */
     public record TaskText(UUID runId, int attempt, String key, @Nullable String when, @Nullable String forEach,
-            @Nullable String output, boolean group) {}
+            @Nullable String output, boolean group, @Nullable String label) {}
 
     /** A run whose step is to start another. */
     public record Starter(UUID workspaceId, String name, int priority, String createdBy, RunTrace trace) {}
@@ -75,8 +76,9 @@ public final class ScopeReader {
     /** @param input JSON text, expressions unresolved */
     public record StepText(UUID runId, UUID taskId, String kind, String input) {}
 
-    private static final String TASK = """
-            select run_id, attempt, key, when_expr, for_each, output_template from orchestration_tasks where id = ?""";
+    private static final String TASK =
+            """
+            select run_id, attempt, key, when_expr, for_each, output_template, policy ->> 'label' as label from orchestration_tasks where id = ?""";
 
     private static final String GENERATIONS = """
             select item_index, max(effect_generation) as generation from orchestration_tasks
@@ -204,7 +206,7 @@ public final class ScopeReader {
     public TaskText task(Connection c, UUID taskId) throws SQLException {
         return one(c, TASK, taskId, row -> new TaskText(Loading.uuid(row, "run_id"), row.getInt("attempt"),
                 row.getString("key"), row.getString("when_expr"), row.getString("for_each"),
-                row.getString("output_template"), row.getString("for_each") != null));
+                row.getString("output_template"), row.getString("for_each") != null, row.getString("label")));
     }
 
     public StepText step(Connection c, UUID stepId) throws SQLException {

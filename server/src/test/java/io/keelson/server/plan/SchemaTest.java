@@ -57,6 +57,9 @@ class SchemaTest {
         if (description.startsWith("Of a contractor")) {
             ((ObjectNode) document.at(at)).put("type", "contractor");
         }
+        if (key.equals("label")) {
+            ((ObjectNode) document.at(at)).put("for_each", "${ [1] }");
+        }
         Mission before = Missions.json(document.toString());
         ObjectNode parent = (ObjectNode) (at.isEmpty() ? document : document.at(at));
         if (INSTEAD_OF.containsKey(key)) {
