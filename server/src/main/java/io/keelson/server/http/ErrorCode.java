@@ -107,6 +107,8 @@ enum ErrorCode {
     OVERLOADED(503, "Too much is under way"),
     ARTIFACT_STORE_FAILED(503, "The artifact store does not take it"),
     DATABASE_UNAVAILABLE(503, "The database cannot be reached"),
+    DATABASE_FULL(503, "The database's disk is full"),
+    DATABASE_READ_ONLY(503, "The database takes no changes"),
     NOT_READY(503, "Runs cannot be taken at the moment");
 
     private final int status;

@@ -17,6 +17,8 @@ final class Failures {
     private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
     private static final String RETRY_AFTER = "Retry-After";
     private static final String SOON = "1";
+    /** What PostgreSQL answers to a write in a read-only transaction. */
+    private static final String READ_ONLY = "25006";
 
     private Failures() {}
 
@@ -29,7 +31,7 @@ final class Failures {
             case Commands.Overloaded e -> Refusal.of(ErrorCode.OVERLOADED,
                     "more is submitted than can be committed; nothing was changed").header(RETRY_AFTER, SOON);
             case SQLException e -> refusal(new SqlFailure(e), request);
-            case SqlFailure e when unavailable(e) -> unavailable(e, request);
+            case SqlFailure e when unavailable(e) -> refusedBy(e, request);
             case TimeoutException e -> unavailable(e, request);
             case HttpException e -> ofStatus(e.getCode());
             case IOException e when e.getCause() instanceof TimeoutException -> Refusal.of(ErrorCode.REQUEST_TIMEOUT,
@@ -44,7 +46,30 @@ final class Failures {
     /** Whether the database did not answer, and may do so later. */
     static boolean unavailable(SqlFailure failure) {
         String state = failure.sqlState();
-        return failure.transientFailure() || state.isEmpty() || state.startsWith("53") || state.startsWith("57");
+        return failure.transientFailure() || state.isEmpty() || state.startsWith("53") || state.startsWith("57")
+                || state.equals(READ_ONLY);
+    }
+
+    /** In the words that tell an operator what to do. What answers with a state of these has changed nothing. */
+    private static Refusal refusedBy(SqlFailure failure, String request) {
+        return switch (failure.sqlState()) {
+            case "53100" -> refusedBy(failure, request, ErrorCode.DATABASE_FULL,
+                    "the database's disk is full; nothing was changed");
+            case READ_ONLY -> refusedBy(failure, request, ErrorCode.DATABASE_READ_ONLY,
+                    "the database takes no changes: it is a standby or was made read-only; nothing was changed");
+            case "53200" -> refusedBy(failure, request, ErrorCode.DATABASE_UNAVAILABLE,
+                    "the database is out of memory; nothing was changed");
+            case "53300" -> refusedBy(failure, request, ErrorCode.DATABASE_UNAVAILABLE,
+                    "the database has no connection left (max_connections); nothing was changed");
+            case "57P03" -> refusedBy(failure, request, ErrorCode.DATABASE_UNAVAILABLE,
+                    "the database is starting or stopping; nothing was changed");
+            default -> unavailable(failure, request);
+        };
+    }
+
+    private static Refusal refusedBy(SqlFailure failure, String request, ErrorCode code, String detail) {
+        LOG.warn("{} not answered: {} ({}): {}", request, detail, failure.sqlState(), failure.getMessage());
+        return Refusal.of(code, detail).header(RETRY_AFTER, SOON);
     }
 
     private static Refusal unavailable(Exception failure, String request) {

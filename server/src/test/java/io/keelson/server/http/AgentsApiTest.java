@@ -243,7 +243,7 @@ class AgentsApiTest {
         JsonNode assigned = events(run, "task_assigned").getFirst().get("payload");
         assertThat(assigned.get("agent").stringValue()).isEqualTo("librarian");
         assertThat(assigned.get("candidates").valueStream().map(JsonNode::stringValue).toList())
-                .satisfiesExactly(best -> assertThat(best).startsWith("librarian 9"),
+                .satisfiesExactly(best -> assertThat(best).startsWith("librarian 1000"),
                         other -> assertThat(other).startsWith("scribe 3"));
         assertThat(api.get("/api/v1/runs/" + run + "/explain").text()).contains("AGENT_CHOSEN");
         answer(turn, "\"as it is\"");

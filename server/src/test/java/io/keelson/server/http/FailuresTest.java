@@ -23,6 +23,8 @@ class FailuresTest {
                 Arguments.of(new SqlFailure(new SQLException("secret", "08006")), 503, "DATABASE_UNAVAILABLE"),
                 Arguments.of(new SqlFailure(new SQLException("secret", "57P01")), 503, "DATABASE_UNAVAILABLE"),
                 Arguments.of(new SqlFailure(new SQLException("secret", "53300")), 503, "DATABASE_UNAVAILABLE"),
+                Arguments.of(new SqlFailure(new SQLException("secret", "53100")), 503, "DATABASE_FULL"),
+                Arguments.of(new CompletionException(new SQLException("secret", "25006")), 503, "DATABASE_READ_ONLY"),
                 Arguments.of(new CompletionException(new SQLException("secret", "08001")), 503,
                         "DATABASE_UNAVAILABLE"),
                 Arguments.of(new CompletionException(new TimeoutException()), 503, "DATABASE_UNAVAILABLE"),

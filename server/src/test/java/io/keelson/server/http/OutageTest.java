@@ -18,6 +18,29 @@ import org.slf4j.LoggerFactory;
 
 class OutageTest {
 
+    /** As PostgreSQL says it when a table cannot grow, on tables that take no rows. */
+    @Test
+    void aFullDiskAndAReadOnlyDatabaseAreCalledThat(@TempDir Path folder) throws Exception {
+        try (ApiServer api = new ApiServer(folder)) {
+            api.sql("""
+                    create function full_disk() returns trigger language plpgsql as $$
+                    begin raise exception 'could not extend file' using errcode = '53100'; end $$;
+                    create trigger full_disk before insert on orchestration_runs
+                        for each row execute function full_disk()""");
+            ApiServer.Answer full = api.post("/api/v1/runs", ApiServer.WAITS);
+            assertThat(full.status()).isEqualTo(503);
+            assertThat(full.json().get("code").stringValue()).isEqualTo("DATABASE_FULL");
+            assertThat(full.json().get("detail").stringValue()).contains("disk is full");
+            api.sql("create or replace function full_disk() returns trigger language plpgsql as $$"
+                    + " begin set local transaction_read_only = on; create temp table x (); return new; end $$");
+            ApiServer.Answer readOnly = api.post("/api/v1/runs", ApiServer.WAITS);
+            assertThat(readOnly.json().get("code").stringValue()).as(readOnly.text())
+                    .isEqualTo("DATABASE_READ_ONLY");
+            api.sql("drop trigger full_disk on orchestration_runs");
+            api.create(ApiServer.WAITS);
+        }
+    }
+
     @Test
     void withoutItsDatabaseTheServerSaysSo(@TempDir Path folder) throws Exception {
         try (EmbeddedPostgres postgres = EmbeddedPostgres.start(
