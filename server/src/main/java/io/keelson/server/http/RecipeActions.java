@@ -101,10 +101,10 @@ final class RecipeActions {
     private Answer replace(Call call) throws IOException {
         call.query().done();
         UUID id = call.id("id", IdKind.RECIPE);
-        Recipe before = recipe(call, id);
-        NewRecipe recipe = checked(call, id, RunCreation.document(call.body()), before.originatedFrom());
+        recipe(call, id);
+        NewRecipe recipe = checked(call, id, RunCreation.document(call.body()), null);
         try {
-            database.runInTransaction(c -> recipes.replace(c, recipe, before.originatedFrom()));
+            database.runInTransaction(c -> recipes.replace(c, recipe));
         } catch (SqlFailure e) {
             if (e.sqlState().equals(UNIQUE_VIOLATION)) {
                 throw nameTaken();
@@ -194,13 +194,18 @@ final class RecipeActions {
         if (name != null) {
             mission.put("name", name);
         }
-        NewRecipe recipe = checked(call, ids.next(), mission, run);
+        NewRecipe recipe = checked(call, ids.next(), mission, lineage(run, row));
         Recipe there = drawing.find(call.workspace(), mission.path("name").asString("")).orElse(null);
         return there != null && run.equals(there.originatedFrom()) ? Answer.ok(RecipeDocuments.whole(there))
                 : keep(call, recipe);
     }
 
-    private NewRecipe checked(Call call, UUID id, JsonNode document, @Nullable UUID from) {
+    private static NewRecipe.Lineage lineage(UUID run, ObjectNode row) {
+        return new NewRecipe.Lineage(run, row.path("total_cost").decimalValue(), row.path("total_tokens").asLong(),
+                row.path("duration_ms").asLong(0), row.path("completed_at").asString());
+    }
+
+    private NewRecipe checked(Call call, UUID id, JsonNode document, NewRecipe.@Nullable Lineage from) {
         return switch (missions.apply(call.workspace()).readRecipe(document)) {
             case Reading.Refused<Mission>(List<Problem> problems) -> throw Refusal.of(problems);
             case Reading.Done<Mission>(Mission mission) -> {

@@ -19,7 +19,8 @@ final class RunMission {
     static ObjectNode of(ObjectNode row) {
         ObjectNode mission = row.deepCopy();
         JsonNode declarations = row.path("input_declarations");
-        mission.remove(List.of("input_declarations", "origin", "state"));
+        mission.remove(List.of("input_declarations", "origin", "state", "total_cost", "total_tokens", "duration_ms",
+                "completed_at"));
         mission.properties().removeIf(member -> member.getValue().isNull());
         ObjectNode declared = Json.object();
         row.path("inputs").properties().forEach(each -> {

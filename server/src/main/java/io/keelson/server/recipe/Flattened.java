@@ -1,10 +1,11 @@
 package io.keelson.server.recipe;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -29,12 +30,21 @@ final class Flattened {
                     .orElse(left.getFirst());
             left.remove(next);
             placed.add(id(next));
-            steps.add(step(next, steps.size() + 1));
+            steps.add(step(next, steps.size() + 1, mission.path("config")));
         }
+        passOn(steps);
         return steps;
     }
 
-    private static ObjectNode step(JsonNode task, int order) {
+    /** A step passes its output to the first later one that depends on it. */
+    private static void passOn(ArrayNode steps) {
+        Map<String, String> next = new HashMap<>();
+        steps.forEach(step -> step.path("depends_on")
+                .forEach(on -> next.putIfAbsent(on.asString(), step.path("step_id").asString())));
+        steps.forEach(step -> ((ObjectNode) step).put("pass_to", next.get(step.path("step_id").asString())));
+    }
+
+    private static ObjectNode step(JsonNode task, int order, JsonNode config) {
         JsonNode agent = task.path("suggested_agent");
         ObjectNode step = NODES.objectNode().put("step_id", id(task)).put("order", order)
                 .put("prompt_template", prompt(task));
@@ -43,7 +53,8 @@ final class Flattened {
         if (step.path("agent_id").isMissingNode()) {
             step.putNull("agent_id");
         }
-        step.put("model_override", task.path("suggested_model").asString(null));
+        step.put("model_override", task.path("suggested_model").asString(
+                config.path("model_preferences").path(role(task.path("task_type").asString(""))).asString(null)));
         step.put("task_type", task.path("task_type").asString(null));
         step.set("tools_needed", task.path("tools_needed").isArray() ? task.path("tools_needed") : NODES.arrayNode());
         ArrayNode on = step.putArray("depends_on");
@@ -54,6 +65,17 @@ final class Flattened {
             default -> "stop";
         });
         return step;
+    }
+
+    /** Whose preferred model a task of that type takes; empty for none. */
+    private static String role(String taskType) {
+        return switch (taskType) {
+            case "research", "analysis" -> "researcher";
+            case "review" -> "reviewer";
+            case "verification" -> "verifier";
+            case "writing", "coding", "synthesis" -> "writer";
+            default -> "";
+        };
     }
 
     private static String prompt(JsonNode task) {
@@ -73,7 +95,7 @@ final class Flattened {
     }
 
     /** What of the configuration is shown (§7.4.2), and where it comes from (§7.4.5). */
-    static ObjectNode config(ObjectNode mission, @Nullable UUID originatedFrom) {
+    static ObjectNode config(ObjectNode mission, NewRecipe.@Nullable Lineage lineage) {
         JsonNode config = mission.path("config");
         ObjectNode shown = NODES.objectNode().put("mode",
                 mission.path("plan").path("strategy").asString("mixed").equals("sequential") ? "sequential"
@@ -84,8 +106,10 @@ final class Flattened {
         if (config.path("retry").has("max_retries_per_task")) {
             shown.set("max_retries", config.path("retry").path("max_retries_per_task"));
         }
-        if (originatedFrom != null) {
-            shown.putObject("originated_from").put("run_id", originatedFrom.toString());
+        if (lineage != null) {
+            shown.putObject("originated_from").put("mission_run_id", lineage.run().toString())
+                    .put("actual_cost", lineage.cost()).put("actual_tokens", lineage.tokens())
+                    .put("actual_duration_ms", lineage.durationMs()).put("completed_at", lineage.completedAt());
         }
         return shown;
     }

@@ -43,7 +43,9 @@ public final class Recipes {
     private static final String REPLACE = """
             with changed as (
                 update workflow_recipes
-                   set name = ?, description = ?, execution_config = ?::jsonb, steps = ?::jsonb,
+                   set name = ?, description = ?, steps = ?::jsonb,
+                       execution_config = ?::jsonb || jsonb_strip_nulls(
+                           jsonb_build_object('originated_from', execution_config -> 'originated_from')),
                        template_definition = template_definition || jsonb_build_object('mission', ?::jsonb),
                        version = version + 1, updated_by = ?, updated_at = clock_timestamp()
                  where workspace_id = ? and recipe_id = ? and template_definition -> 'mission' <> ?::jsonb
@@ -82,7 +84,7 @@ public final class Recipes {
 
     /** Keeps a recipe; false when its name is taken, and then nothing has changed. */
     public boolean insert(Connection c, NewRecipe recipe) throws SQLException {
-        UUID from = recipe.originatedFrom();
+        UUID from = recipe.lineage() == null ? null : recipe.lineage().run();
         ObjectNode definition = JSON.createObjectNode();
         definition.set("mission", recipe.mission());
         ArrayNode tags = JSON.createArrayNode();
@@ -95,7 +97,7 @@ public final class Recipes {
             s.setObject(2, recipe.workspaceId());
             s.setString(3, recipe.name());
             s.setString(4, recipe.description());
-            s.setString(5, Flattened.config(recipe.mission(), from).toString());
+            s.setString(5, Flattened.config(recipe.mission(), recipe.lineage()).toString());
             s.setString(6, Flattened.steps(recipe.mission()).toString());
             s.setString(7, from == null ? null : from.toString());
             s.setString(8, from == null ? null : from.toString());
@@ -108,17 +110,16 @@ public final class Recipes {
     }
 
     /**
-     * Puts another mission in the place of a recipe's; the same one makes no version.
+     * Puts another mission in the place of a recipe's; the same one makes no version. Its lineage stays.
      *
-     * @param originatedFrom as the recipe says
      * @throws SQLException with the state of a unique violation when another recipe has its name
      */
-    public void replace(Connection c, NewRecipe recipe, @Nullable UUID originatedFrom) throws SQLException {
+    public void replace(Connection c, NewRecipe recipe) throws SQLException {
         try (PreparedStatement s = c.prepareStatement(REPLACE)) {
             s.setString(1, recipe.name());
             s.setString(2, recipe.description());
-            s.setString(3, Flattened.config(recipe.mission(), originatedFrom).toString());
-            s.setString(4, Flattened.steps(recipe.mission()).toString());
+            s.setString(3, Flattened.steps(recipe.mission()).toString());
+            s.setString(4, Flattened.config(recipe.mission(), null).toString());
             s.setString(5, recipe.mission().toString());
             s.setString(6, recipe.createdBy());
             s.setObject(7, recipe.workspaceId());

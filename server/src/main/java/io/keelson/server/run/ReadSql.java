@@ -336,7 +336,8 @@ final class ReadSql {
     /** A run as it was submitted; its plan as it stands. */
     static final String MISSION = """
             select r.title as name, r.description, r.goal, r.plan, r.config, r.inputs, r.tags,
-                r.output_template::jsonb as output, r.priority, r.agent_slug, r.input_declarations, r.origin, r.state
+                r.output_template::jsonb as output, r.priority, r.agent_slug, r.input_declarations, r.origin, r.state,
+                trim_scale(r.total_cost) as total_cost, r.total_tokens, r.duration_ms, r.completed_at
               from orchestration_runs r
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 

@@ -173,7 +173,16 @@ class RecipeApiTest {
         assertThat(saved.get("description").stringValue()).isEqualTo("Greet");
         assertThat(saved.at("/execution_config/mode").stringValue()).isEqualTo("sequential");
         assertThat(saved.at("/execution_config/budget/hard_limit_usd").decimalValue()).isEqualByComparingTo("1.5");
-        assertThat(saved.at("/execution_config/originated_from/run_id").stringValue()).isEqualTo(run);
+        JsonNode lineage = saved.at("/execution_config/originated_from");
+        JsonNode ended = api.run(run);
+        assertThat(lineage.get("mission_run_id").stringValue()).isEqualTo(run);
+        assertThat(lineage.get("actual_cost").decimalValue())
+                .isEqualByComparingTo(ended.get("total_cost").decimalValue());
+        assertThat(lineage.get("actual_tokens").longValue()).isEqualTo(ended.get("total_tokens").longValue());
+        assertThat(lineage.get("actual_duration_ms").longValue()).isEqualTo(ended.get("duration_ms").longValue());
+        assertThat(lineage.get("completed_at")).isEqualTo(ended.get("completed_at"));
+        assertThat(saved.at("/steps/0/pass_to").stringValue()).isEqualTo(saved.at("/steps/1/step_id").stringValue());
+        assertThat(saved.at("/steps/1/pass_to").isNull()).isTrue();
         assertThat(saved.at("/steps/0/step_id").stringValue()).isEqualTo("think");
         assertThat(saved.at("/steps/0/error_handling/on_failure").stringValue()).isEqualTo("continue");
         assertThat(saved.at("/steps/1/prompt_template").stringValue()).isEqualTo("Greet\n\nSuccess criteria: polite");
