@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
  * @param state one of the run states of {@code GET /lifecycles}; more may be added
  * @param stateType {@code pending}, {@code running}, {@code paused} or {@code terminal}
  * @param priority lower goes first
- * @param inputs the values that the run works with, defaults filled in
+ * @param inputs the values that the run works with, defaults filled in; JSON null in a list, as are plan and output
  * @param planVersion rises with every re-planning, from 1
  * @param replans re-plannings of the attempt
  * @param gate what a running run waits for beside its tasks: {@code none}, {@code replanning},

@@ -215,7 +215,7 @@ public final class Server implements AutoCloseable {
                             new ScheduleRoom(schedules, ticks, ticker), new BulkRoom(bulk, driver), commands,
                             webhooks,
                             closing(new WorkspacePurger(database, new RunReader(), engine)).start(),
-                            computation, () -> answers(database)),
+                            computation, () -> engine.commits() && answers(database)),
                     new Observed(seen.http(), metrics::page, settings.metrics())));
             http.start();
             baseUrl = http.url();

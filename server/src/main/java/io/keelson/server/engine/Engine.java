@@ -160,6 +160,11 @@ public final class Engine implements Commands, AutoCloseable {
         return executor.size();
     }
 
+    /** Whether this node has lately committed something: what it takes can be kept. */
+    public boolean commits() {
+        return upkeep.commits();
+    }
+
     /** What it does again and again, whether there is anything to do or not. */
     Upkeep upkeep() {
         return upkeep;

@@ -45,6 +45,7 @@ final class Upkeep implements AutoCloseable {
     private final Secrets secrets;
     private final String node;
     private final Engine.Options options;
+    private volatile long committedAt;
     private final ScheduledThreadPoolExecutor ticker = ticker(2, "upkeep-");
     /** A large store may take its time, and no lease is lost meanwhile. */
     private final ScheduledThreadPoolExecutor chores = ticker(1, "chores-");
@@ -75,10 +76,16 @@ final class Upkeep implements AutoCloseable {
 
     void start() {
         bell.company(database.inTransaction(c -> store.fleet().arrive(c, node, options.version(), silence())));
+        committedAt = System.nanoTime();
         readSettings();
         duties().forEach(duty -> every(ticker, duty));
         chores().forEach(duty -> every(chores, duty));
         lookAfter(TICK);
+    }
+
+    /** Whether the node's sign of life was committed lately: not while the database takes no writes. */
+    boolean commits() {
+        return System.nanoTime() - committedAt < silence().toNanos();
     }
 
     private Duration beat() {
@@ -130,6 +137,7 @@ final class Upkeep implements AutoCloseable {
             }
             return others;
         });
+        committedAt = System.nanoTime();
         bell.company(company);
     }
 

@@ -19,11 +19,13 @@ import java.net.URI;
 import java.util.List;
 import java.util.UUID;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.handler.GracefulHandler;
@@ -33,6 +35,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The HTTP API of one server: each request on a virtual thread of its own. */
 public final class HttpServer implements AutoCloseable {
 
+    private static final String METHOD_OVERRIDE = "X-HTTP-Method-Override";
     private static final int HEADER_BYTES = 16 << 10;
     /** So many bodies of the largest size may be under way, or more smaller ones. */
     private static final int LARGEST_BODIES = 4;
@@ -135,6 +138,7 @@ public final class HttpServer implements AutoCloseable {
     private Connector connector(Server server, HttpConfiguration http) {
         http.setRequestHeaderSize(HEADER_BYTES);
         http.setSendServerVersion(false);
+        http.addCustomizer((request, answer) -> withoutOverride(request));
         ServerConnector connector = new WatchedConnector(server, new HttpConnectionFactory(http));
         connector.setHost(options.host());
         connector.setPort(options.port());
@@ -143,6 +147,20 @@ public final class HttpServer implements AutoCloseable {
         connector.setAcceptQueueSize(BACKLOG);
         connector.addBean(connections);
         return connector;
+    }
+
+    /** Javalin would obey the header: a proxy that lets only GET pass would let everything pass. */
+    private static Request withoutOverride(Request request) {
+        if (!request.getHeaders().contains(METHOD_OVERRIDE)) {
+            return request;
+        }
+        HttpFields headers = HttpFields.build(request.getHeaders()).remove(METHOD_OVERRIDE).asImmutable();
+        return new Request.Wrapper(request) {
+            @Override
+            public HttpFields getHeaders() {
+                return headers;
+            }
+        };
     }
 
     private void observe(Context context, Route route) throws IOException {

@@ -27,8 +27,17 @@ final class TaskActions {
         table.post(Scope.RUNS_WRITE, "/tasks/{id}/retry", this::retry);
         table.post(Scope.RUNS_WRITE, "/tasks/{id}/cancel", call -> reasoned(call,
                 (run, task, reason) -> new Command.CancelTask(run, task, reason, call.actor())));
-        table.post(Scope.RUNS_WRITE, "/tasks/{id}/skip", call -> reasoned(call,
-                (run, task, reason) -> new Command.SkipTask(run, task, reason, call.actor())));
+        table.post(Scope.RUNS_WRITE, "/tasks/{id}/skip", call -> reasoned(call, (run, task, reason) -> {
+            requireApproval(call, task);
+            return new Command.SkipTask(run, task, reason, call.actor());
+        }));
+    }
+
+    /** Who may not approve may not pass an approval by skipping its task either. */
+    private void requireApproval(Call call, UUID task) {
+        if (reads.read((runs, c) -> runs.asksForApproval(c, call.workspace(), task))) {
+            call.require(Scope.APPROVE);
+        }
     }
 
     private interface Of {

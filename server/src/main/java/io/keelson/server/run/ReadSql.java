@@ -9,7 +9,7 @@ final class ReadSql {
     /** Nothing is asked of what an ended run, or a first attempt, cannot have. */
     private static final String RUN_COLUMNS = """
             r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
-                r.priority, r.trigger, %s r.config, r.inputs, r.tags, r.agent_slug, r.external_id, r.attempt_number,
+                r.priority, r.trigger, %1$s r.config, r.tags, r.agent_slug, r.external_id, r.attempt_number,
                 r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
                 parent.parent_run_id, parent.parent_step_id,
                 (select count(*) from run_children k where k.run_id = r.id)::int as child_count, r.start_at,
@@ -36,7 +36,7 @@ final class ReadSql {
                 trim_scale(coalesce(r.hard_limit_usd, (r.policy #>> '{budget,hard_limit}')::numeric)) as hard_limit_usd,
                 trim_scale(coalesce(r.soft_limit_usd, (r.policy #>> '{budget,soft_limit}')::numeric)) as soft_limit_usd,
                 h.total_tokens,
-                trim_scale(h.total_cost) as total_cost, r.result_summary, r.output, r.error_code, r.error_message,
+                trim_scale(h.total_cost) as total_cost, r.result_summary, r.error_code, r.error_message,
                 r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at, r.duration_ms,
                 case when r.active_since is null then r.active_ms end as active_ms,
                 greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end,
@@ -55,11 +55,17 @@ final class ReadSql {
             select %s
               from %s
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
-            RUN_COLUMNS.formatted("r.plan,"), RUN_TABLES);
+            RUN_COLUMNS.formatted("r.plan, r.inputs, r.output,"), RUN_TABLES);
 
     static final String STATE = """
             select r.state from orchestration_runs r
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+
+    static final String ASKS_FOR_APPROVAL = """
+            select t.id from orchestration_tasks t
+             where (t.workspace_id = ?) is true and t.id = ? and (t.state = 'awaiting_human' or exists (
+                select from orchestration_steps s
+                 where s.task_id = t.id and s.kind = 'approval' and s.state <> 'completed'))""";
 
     /** Only of runs that are open, of which an index knows; an agent's past may be long. */
     static final String OPEN_TASKS_OF_AGENTS = """
@@ -78,7 +84,7 @@ final class ReadSql {
 
                and (select r.deleted_at from orchestration_runs r where r.id = %s.run_id) is null""";
 
-    /** With what a {@link RunFilter} adds. */
+    /** With what a {@link RunFilter} adds; without what may be large: plan, inputs and output. */
     static final String RUNS = """
             select %s
               from %s

@@ -27,6 +27,8 @@ import tools.jackson.databind.node.ObjectNode;
  * Another workspace's row does not exist here.
  */
 public final class RunReader {
+    /** Characters of configurations after which a page of runs ends. */
+    private static final int MOST_OF_PAGE = 4 << 20;
 
     /** @param nextCursor where the next page begins, opaque; null on the last one */
     public record Page(List<ObjectNode> items, @Nullable String nextCursor) {}
@@ -106,7 +108,7 @@ public final class RunReader {
     }
 
     /**
-     * Newest first, without their plans.
+     * Newest first, without their plans, inputs and outputs. A page ends early when its runs' configurations are large.
      *
      * @throws BadCursorException when the cursor is none of ours
      */
@@ -127,13 +129,15 @@ public final class RunReader {
     private static Page page(PreparedStatement statement, int limit) throws SQLException {
         List<ObjectNode> items = new ArrayList<>();
         @Nullable Cursor last = null;
+        long size = 0;
         try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
-                if (items.size() == limit) {
+                if (items.size() == limit || size > MOST_OF_PAGE) {
                     return new Page(items, Objects.requireNonNull(last).text());
                 }
                 Instant createdAt = Objects.requireNonNull(Loading.time(row, "created_at"));
                 last = new Cursor(createdAt, Loading.uuid(row, "id"));
+                size += Objects.requireNonNullElse(row.getString("config"), "").length();
                 items.add(JsonRows.object(row));
             }
         }
@@ -176,6 +180,11 @@ public final class RunReader {
 
     public Optional<ObjectNode> task(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
         return first(c, ReadSql.TASK, ids(workspaceId, taskId));
+    }
+
+    /** Whether a human has yet to approve a step of the task, or its output. */
+    public boolean asksForApproval(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
+        return first(c, ReadSql.ASKS_FOR_APPROVAL, ids(workspaceId, taskId)).isPresent();
     }
 
     /**

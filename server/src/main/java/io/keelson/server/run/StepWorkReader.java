@@ -46,7 +46,8 @@ public final class StepWorkReader {
 
     private static final String OWNERS = """
             select id, run_id, task_id, case when input::text like '%${%' then input end as input
-              from orchestration_steps where workspace_id = ? and id = any (?)""";
+              from orchestration_steps s where workspace_id = ? and id = any (?)
+               and (select r.deleted_at from orchestration_runs r where r.id = s.run_id) is null""";
 
     private static final String WORK = """
             select s.workspace_id, s.run_id, r.title, r.attempt_number, r.origin ->> 'traceparent' as traceparent,

@@ -116,4 +116,25 @@ class HttpServerTest {
         assertThat(held.get().status()).isEqualTo(200);
         assertThat(held.get().json().get("items").isEmpty()).isTrue();
     }
+
+    @Test
+    void aHeaderThatNamesAnotherMethodIsIgnored() {
+        String run = api.create(ApiServer.WAITS);
+
+        assertThat(api.send("GET", "/api/v1/runs/" + run, null, "X-HTTP-Method-Override", "DELETE").status())
+                .isEqualTo(200);
+        assertThat(api.get("/api/v1/runs/" + run).status()).isEqualTo(200);
+    }
+
+    /** Some large values would otherwise make the list fail for all. */
+    @Test
+    void listsOfRunsAreWithoutInputsAndOutputs() {
+        String run = api.create(
+                "{\"name\": \"large\", \"inputs\": {\"text\": {}}, \"input\": {\"text\": \"" + "x".repeat(100_000)
+                        + "\"}, \"plan\": {\"tasks\": []}}");
+
+        assertThat(api.run(run).get("inputs").get("text").stringValue()).hasSize(100_000);
+        assertThat(api.get("/api/v1/runs?name=large").json().get("items")).singleElement()
+                .satisfies(item -> assertThat(item.propertyNames()).contains("id").doesNotContain("inputs", "output"));
+    }
 }

@@ -2,10 +2,13 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.Scope;
 import io.keelson.server.http.ApiServer.Answer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -383,5 +386,19 @@ class InterventionApiTest {
 
     private static List<String> words(JsonNode list) {
         return list.valueStream().map(JsonNode::stringValue).toList();
+    }
+
+    @Test
+    void aKeyThatMayNotApproveMayNotSkipAnApproval() {
+        String run =
+                api.create(ApiServer.WAITS.replace("{\"name\": \"waits\"", "{\"name\": \"waits\", \"start\": true"));
+        api.awaitStep(run, "waiting_approval");
+        String task = api.get("/api/v1/runs/" + run + "/tasks").json().get("items").get(0).get("id").stringValue();
+        String key = api.bearer(Bootstrap.DEFAULT_WORKSPACE, Set.of(Scope.RUNS_READ, Scope.RUNS_WRITE));
+
+        ApiServer.Answer refused = api.post("/api/v1/tasks/" + task + "/skip", "{}", "Authorization", key);
+        assertThat(refused.status()).as(refused.text()).isEqualTo(403);
+        assertThat(refused.json().get("scope").stringValue()).isEqualTo("approve");
+        assertThat(api.post("/api/v1/tasks/" + task + "/skip", "{}").status()).isEqualTo(200);
     }
 }

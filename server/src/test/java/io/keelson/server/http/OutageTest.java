@@ -5,13 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
 import io.keelson.server.db.TestPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
 import io.keelson.server.log.About;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
@@ -73,5 +78,34 @@ class OutageTest {
                     .allSatisfy(entry -> assertThat(entry.getMDCPropertyMap()).containsEntry(About.RUN, run));
             assertThat(api.get("/metrics").text()).contains("keelson_backlog_up 0.0", "keelson_queue_waiting NaN");
         }
+    }
+
+    /** It answers, and nothing can be committed: with a standby, or a full disk. */
+    @Test
+    void aDatabaseThatOnlyReadsIsNotReady(@TempDir Path folder) throws Exception {
+        DatabaseUrl url = TestDatabase.createUrl();
+        try (ApiServer api = new ApiServer(folder, url, Map.of("KEELSON_LEASE_SECONDS", "3"))) {
+            assertThat(api.get("/readyz").status()).isEqualTo(200);
+
+            readOnly(api, true);
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> api.get("/readyz").status() == 503);
+            assertThat(api.get("/healthz").status()).isEqualTo(200);
+
+            readOnly(api, false);
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> api.get("/readyz").status() == 200);
+        }
+    }
+
+    private static void readOnly(ApiServer api, boolean on) {
+        api.database().withConnection(c -> {
+            try (var s = c.createStatement()) {
+                s.execute("set default_transaction_read_only = off");
+                s.execute("do $$ begin execute format('alter database %I set default_transaction_read_only = "
+                        + (on ? "on" : "off") + "', current_database()); end $$");
+                s.execute("select pg_terminate_backend(pid) from pg_stat_activity"
+                        + " where datname = current_database() and pid <> pg_backend_pid()");
+                return on;
+            }
+        });
     }
 }

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.auth.Scope;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -16,6 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 /** A deleted run is nowhere any more but in the books. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -167,5 +171,40 @@ class RunDeletionTest {
         assertThat(api.send("DELETE", "/runs/" + run, null, "Authorization", api.stranger()).json().get("code")
                 .stringValue()).isEqualTo("RUN_NOT_FOUND");
         assertThat(api.get("/runs/" + run).status()).isEqualTo(200);
+    }
+
+    @Test
+    void aReportOfItsWorkIsNotFoundAndTheOthersInTheBatchAreTaken() {
+        claim();
+        String gone = api.create(ApiServer.REMOTE);
+        String there = api.create(ApiServer.REMOTE);
+        List<JsonNode> items = new ArrayList<>();
+        Awaitility.await().until(() -> {
+            items.addAll(claim());
+            return items.size() == 2;
+        });
+        items.sort(Comparator.comparing(item -> item.get("run_id").stringValue().equals(there)));
+        api.post("/api/v1/runs/" + gone + "/cancel", "{}");
+        api.awaitState(gone, "cancelled");
+        assertThat(delete(gone).status()).isEqualTo(204);
+
+        for (String report : List.of("heartbeat", "complete")) {
+            ApiServer.Answer answer = api.post("/api/v1/dispatch/" + report,
+                    "{\"worker_id\": \"w\", \"items\": [" + items.stream().map(RunDeletionTest::lease)
+                            .collect(Collectors.joining(",")) + "]}");
+            assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+            assertThat(answer.json().get("items").valueStream().map(item -> item.get("status").stringValue()))
+                    .as(report).containsExactly("not_found", "ok");
+        }
+    }
+
+    private List<JsonNode> claim() {
+        return api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"max\": 2}")
+                .json().get("items").valueStream().toList();
+    }
+
+    private static String lease(JsonNode item) {
+        return Json.object().put("step_id", item.get("step_id").stringValue())
+                .put("lease_epoch", item.get("lease_epoch").intValue()).toString();
     }
 }
