@@ -2,6 +2,7 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.plan.StepKind;
 import io.keelson.server.Replans;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.Access;
@@ -49,6 +50,7 @@ import java.sql.Connection;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
@@ -63,7 +65,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.dataformat.yaml.YAMLMapper;
 
 /** The routes served, their parameters and the document about them are the same thing. */
 class OpenApiTest {
@@ -90,6 +94,42 @@ class OpenApiTest {
     @Test
     void isOpenApi31() {
         assertThat(document.get("openapi").stringValue()).startsWith("3.1");
+    }
+
+    /** A name that comes twice in one object takes the place of the first without a word. */
+    @Test
+    void nothingIsSaidTwice() throws Exception {
+        try (var yaml = OpenApi.class.getResourceAsStream("/openapi.yaml")) {
+            JsonNode strict = YAMLMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build()
+                    .readTree(yaml);
+            assertThat(strict.at("/components/responses")).allSatisfy(
+                    response -> assertThat(response.has("description")).as(response.toString()).isTrue());
+        }
+    }
+
+    /** What an answer has, its schema knows. */
+    @Test
+    void answersAreWhatTheirSchemasSay() {
+        String run = api.create("""
+                {"name": "kinds", "start": true, "plan": {"tasks": [{"id": "one", "steps": [
+                  {"name": "hook", "tool": "signal.wait", "input": {"name": "go"}}]}]}}""");
+        api.awaitStep(run, "waiting");
+        String steps = api.get("/api/v1/runs/" + run + "/steps").json().at("/items/0/kind").stringValue();
+        assertThat(
+                document.at("/components/schemas/Step/properties/kind/enum").valueStream().map(JsonNode::stringValue))
+                .contains(steps).containsExactlyInAnyOrderElementsOf(
+                        Arrays.stream(StepKind.values()).map(StepKind::wire).toList());
+        assertThat(names(api.get("/api/v1/ledger").json()))
+                .isSubsetOf(
+                        names(document.at("/components/responses/Ledger/content/application~1json/schema/properties")));
+        assertThat(names(api.get("/api/v1/prices").json()))
+                .isEqualTo(
+                        names(document.at("/components/responses/Prices/content/application~1json/schema/properties")));
+        assertThat(document.at("/components/schemas/Run/properties/plan_version/minimum").intValue()).isZero();
+    }
+
+    private static Set<String> names(JsonNode object) {
+        return new TreeSet<>(object.propertyNames());
     }
 
     @Test
