@@ -6,6 +6,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Prices.Cost;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.RetryReason;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.HashSet;
@@ -127,6 +128,11 @@ final class Steps {
     static Reply fail(Decision d, Command.Fail command) {
         StepRow step = d.view.steps.get(command.stepId());
         Reply refusal = fence(step, command.epoch());
+        if (refusal instanceof Reply.Duplicate && step != null && step.state == StepState.COMPLETED) {
+            return new Reply.Rejected(RetryReason.RETRY_SUCCEEDED.name(),
+                    "the step has succeeded under this lease: the failure changes nothing and nothing is retried",
+                    step.state.wire(), List.of());
+        }
         if (refusal != null || step == null) {
             return Objects.requireNonNull(refusal);
         }

@@ -303,10 +303,17 @@ final class RemoteDispatch implements RemoteWork {
             case Reply.Done d -> new Answer(step, "ok", null, null, null, null);
             case Reply.Claimed c -> new Answer(step, "ok", null, null, null, next);
             case Reply.Duplicate d -> new Answer(step, "duplicate", null, null, null, next);
-            case Reply.Rejected(String code, String message, String current, List<String> allowed) -> new Answer(step,
-                    code.equals("STALE_LEASE") ? "stale_lease"
-                            : code.equals("STEP_NOT_FOUND") ? "not_found" : "rejected",
-                    null, code, message, null);
+            case Reply.Rejected(String code, String message, String current, List<String> allowed) ->
+                new Answer(step, status(code), null, code, message, null);
+        };
+    }
+
+    private static String status(String code) {
+        return switch (code) {
+            case "STALE_LEASE" -> "stale_lease";
+            case "STEP_NOT_FOUND" -> "not_found";
+            case "RETRY_SUCCEEDED" -> "duplicate";
+            default -> "rejected";
         };
     }
 

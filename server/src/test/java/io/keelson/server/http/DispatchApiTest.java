@@ -264,6 +264,18 @@ class DispatchApiTest {
     }
 
     @Test
+    void aFailureReportedAfterTheSuccessIsAnsweredWithTheTerminalDecision() throws Exception {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode item = claimOne("w");
+        assertThat(report("complete", item, ", \"output\": 1").get("status").stringValue()).isEqualTo("ok");
+        JsonNode late = report("fail", item,
+                ", \"error_code\": \"NO\", \"error_class\": \"permanent\", \"message\": \"no\"");
+        assertThat(late.get("status").stringValue()).isEqualTo("duplicate");
+        assertThat(late.get("code").stringValue()).isEqualTo("RETRY_SUCCEEDED");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
     void ofTwoSignsOfLifeInOneCallOnlyTheLiveLeasesCounts() {
         String run = api.create(ApiServer.REMOTE);
         JsonNode first = claimOne("w");
