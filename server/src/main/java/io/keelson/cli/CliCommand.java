@@ -44,6 +44,7 @@ abstract class CliCommand implements Callable<Integer> {
     }
 
     final Settings settings() throws InvalidSettingsException {
+        Settings.misspelt(environment()).forEach(this::note);
         return Settings.load(environment());
     }
 

@@ -3,6 +3,7 @@ package io.keelson.cli;
 import java.time.Clock;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -22,7 +23,8 @@ import picocli.CommandLine.Spec;
                 WebhooksCommand.class, CreditsCommand.class, LedgerCommand.class, UsageCommand.class,
                 PricesCommand.class, ServerCommand.class, DoctorCommand.class, WhoamiCommand.class,
                 WorkspacesCommand.class, KeysCommand.class, AuditCommand.class, ValidateCommand.class,
-                ToolsCommand.class, LifecyclesCommand.class},
+                ToolsCommand.class, LifecyclesCommand.class,
+                InitCommand.class, CompletionCommand.class, HelpCommand.class},
         footerHeading = "%nExit codes:%n", footer = {"  0 done, or the run completed", "  1 it failed",
                 "  2 wrong usage, wrong mission or wrong settings", "  3 the run was cancelled",
                 "  4 the run waits for a human", "  5 the run completed with failures",

@@ -31,7 +31,8 @@ final class Sections {
             new Section("Money", List.of("credits", "ledger", "usage", "prices")),
             new Section("Server and workspaces",
                     List.of("server", "doctor", "whoami", "workspaces", "keys", "audit")),
-            new Section("Writing missions", List.of("validate", "tools", "lifecycles")));
+            new Section("Writing missions", List.of("init", "validate", "tools", "lifecycles")),
+            new Section("This program", List.of("help", "completion")));
 
     private Sections() {}
 

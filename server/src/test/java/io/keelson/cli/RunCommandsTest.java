@@ -236,4 +236,26 @@ class RunCommandsTest {
                 plan: {tasks: [{id: a, for_each: "${ [1] }", label: "${ .inputs.x }", steps: [{tool: noop}]}]}
                 """)).err()).contains("UNKNOWN_REFERENCE", "/plan/tasks/0/label");
     }
+
+    @Test
+    void aFirstMissionIsWrittenAndRuns() throws Exception {
+        String file = shell.folder().resolve("first.yaml").toString();
+        assertThat(shell.run("init", file).err()).contains("run " + file);
+        assertThat(shell.run("run", file).out()).contains("Hello Ada!", "letter.txt");
+        assertThat(shell.run("init", file).err()).contains("[FILE_EXISTS]");
+    }
+
+    @Test
+    void helpAndCompletionAreCommands() {
+        assertThat(shell.run("help", "validate").out()).contains("Checks a mission file");
+        assertThat(shell.run("completion").out()).contains("complete -F", "--external-id-policy");
+    }
+
+    @Test
+    void aMisspeltSettingIsNamed() {
+        Result result = Shell.run(Map.of("KEELSON_DATA_DIR", shell.folder().toString(), "KEELSON_HTTP_PROT", "1"),
+                "runs");
+        assertThat(result.err()).contains("KEELSON_HTTP_PROT is no setting", "did you mean KEELSON_HTTP_PORT?");
+        assertThat(result.code()).isZero();
+    }
 }

@@ -1,0 +1,20 @@
+package io.keelson.cli;
+
+import picocli.AutoComplete;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+@Command(name = "completion", description = "Prints a script that completes commands and options in bash and zsh.",
+        footerHeading = "%nExamples:%n", footer = "  source <(keelson completion)")
+final class CompletionCommand implements Runnable {
+
+    @Spec
+    CommandSpec spec;
+
+    @Override
+    public void run() {
+        spec.commandLine().getOut().print(AutoComplete.bash("keelson", spec.root().commandLine()));
+        spec.commandLine().getOut().flush();
+    }
+}
