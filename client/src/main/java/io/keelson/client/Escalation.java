@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public record Escalation(String id, String runId, String runName, int attempt, String kind, @Nullable String taskId,
         @Nullable String taskKey, @Nullable String stepId, @Nullable String stepName, String severity, String reason,
         @Nullable String errorCode, String message, String state, @Nullable String resolution,
-        @Nullable String resolvedBy, @Nullable String comment, List<String> suggestedActions,
+        @Nullable String resolvedBy, @Nullable String resolutionReason, List<String> suggestedActions,
         @Nullable Instant openedAt, @Nullable Instant resolvedAt) {
 
     public Escalation {

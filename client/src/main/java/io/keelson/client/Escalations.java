@@ -22,9 +22,9 @@ public final class Escalations {
     }
 
     /** Answers a ticket; its run goes on when it was the last one. The same answer again changes nothing. */
-    public Escalation resolve(String id, Resolution resolution, @Nullable String comment) {
+    public Escalation resolve(String id, Resolution resolution, @Nullable String reason) {
         Call call = Call.post(Route.of("/escalations/", id, "/resolve"),
-                Json.object().put("resolution", resolution.wire()).put("comment", comment)).repeatable();
+                Json.object().put("resolution", resolution.wire()).put("reason", reason)).repeatable();
         return Json.document(api.send(call).body(), Escalation.class);
     }
 }

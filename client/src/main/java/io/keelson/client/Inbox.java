@@ -27,23 +27,23 @@ public final class Inbox {
     }
 
     /** Says yes: the item's {@code onAccept} happens. The same answer again changes nothing. */
-    public InboxDecision accept(String id, @Nullable String comment) {
-        return decide(id, "/accept", Json.object().put("comment", comment));
+    public InboxDecision accept(String id, @Nullable String reason) {
+        return decide(id, "/accept", Json.object().put("reason", reason));
     }
 
     /** Says no: the item's {@code onReject} happens. The same answer again changes nothing. */
-    public InboxDecision reject(String id, @Nullable String comment) {
-        return decide(id, "/reject", Json.object().put("comment", comment));
+    public InboxDecision reject(String id, @Nullable String reason) {
+        return decide(id, "/reject", Json.object().put("reason", reason));
     }
 
-    /** A {@code task_review}: the task is done again, with the comment as feedback. */
-    public InboxDecision again(String id, @Nullable String comment) {
-        return decide(id, "/reject", Json.object().put("comment", comment).put("retry", true));
+    /** A {@code task_review}: the task is done again, with the reason as feedback. */
+    public InboxDecision again(String id, @Nullable String reason) {
+        return decide(id, "/reject", Json.object().put("reason", reason).put("retry", true));
     }
 
     /** A {@code budget}: the run goes on, and may cost so much in all. */
-    public InboxDecision accept(String id, BigDecimal hardLimitUsd, @Nullable String comment) {
-        return decide(id, "/accept", Json.object().put("comment", comment).put("hard_limit_usd", hardLimitUsd));
+    public InboxDecision accept(String id, BigDecimal hardLimitUsd, @Nullable String reason) {
+        return decide(id, "/accept", Json.object().put("reason", reason).put("hard_limit_usd", hardLimitUsd));
     }
 
     /**

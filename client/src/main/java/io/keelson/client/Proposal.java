@@ -11,12 +11,12 @@ import tools.jackson.databind.JsonNode;
  * @param data what it is about, for programs; null for nothing
  * @param state {@code pending}, {@code accepted}, {@code rejected}, {@code expired} or {@code withdrawn}
  * @param expiresAt when it expires unless it is decided; null for never
- * @param comment of whoever decided it
+ * @param reason of whoever decided it
  */
 public record Proposal(String id, String runId, String runName, int attempt, String taskId,
         @Nullable String taskKey, String stepId, @Nullable String stepName, String title, @Nullable String body,
         @Nullable JsonNode data, String state, Instant createdAt, @Nullable Instant expiresAt,
-        @Nullable Instant decidedAt, @Nullable String decidedBy, @Nullable String comment) {
+        @Nullable Instant decidedAt, @Nullable String decidedBy, @Nullable String reason) {
 
     /** Whether it waits for an answer. */
     public boolean pending() {

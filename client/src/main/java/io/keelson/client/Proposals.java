@@ -22,17 +22,17 @@ public final class Proposals {
     }
 
     /** The same answer again changes nothing. */
-    public Proposal accept(String id, @Nullable String comment) {
-        return decide(id, "/accept", comment);
+    public Proposal accept(String id, @Nullable String reason) {
+        return decide(id, "/accept", reason);
     }
 
     /** The same answer again changes nothing. */
-    public Proposal reject(String id, @Nullable String comment) {
-        return decide(id, "/reject", comment);
+    public Proposal reject(String id, @Nullable String reason) {
+        return decide(id, "/reject", reason);
     }
 
-    private Proposal decide(String id, String answer, @Nullable String comment) {
-        Call call = Call.post(Route.of("/proposals/", id, answer), Json.object().put("comment", comment)).repeatable();
+    private Proposal decide(String id, String answer, @Nullable String reason) {
+        Call call = Call.post(Route.of("/proposals/", id, answer), Json.object().put("reason", reason)).repeatable();
         return Json.document(api.send(call).body(), Proposal.class);
     }
 }

@@ -140,12 +140,12 @@ public final class Runs {
      * Decides the plan gate, the result, else the only task or step that waits; several waiting are refused with their
      * names.
      */
-    public Run approve(String id, @Nullable String comment) {
-        return run(Call.post(Route.of("/runs/", id, "/approve"), Json.object().put("comment", comment)));
+    public Run approve(String id, @Nullable String reason) {
+        return run(Call.post(Route.of("/runs/", id, "/approve"), Json.object().put("reason", reason)));
     }
 
-    public Run reject(String id, @Nullable String comment) {
-        return run(Call.post(Route.of("/runs/", id, "/reject"), Json.object().put("comment", comment)));
+    public Run reject(String id, @Nullable String reason) {
+        return run(Call.post(Route.of("/runs/", id, "/reject"), Json.object().put("reason", reason)));
     }
 
     /** The status document of the run lifecycle contract. */

@@ -13,13 +13,13 @@ public final class Steps {
     }
 
     /** Approves a step that waits for a human. */
-    public Step approve(String id, @Nullable String comment) {
-        return decide(id, "/approve", comment);
+    public Step approve(String id, @Nullable String reason) {
+        return decide(id, "/approve", reason);
     }
 
     /** Rejects a step that waits for a human; it fails. */
-    public Step reject(String id, @Nullable String comment) {
-        return decide(id, "/reject", comment);
+    public Step reject(String id, @Nullable String reason) {
+        return decide(id, "/reject", reason);
     }
 
     /** What each lease of the step was given and came to, oldest first. */
@@ -39,8 +39,8 @@ public final class Steps {
                 : Route.of("/steps/", id, "/logs").with("cursor", cursor).toString()), LogLine.class));
     }
 
-    private Step decide(String id, String decision, @Nullable String comment) {
+    private Step decide(String id, String decision, @Nullable String reason) {
         Route route = Route.of("/steps/", id, decision);
-        return Json.document(api.post(route.toString(), Json.object().put("comment", comment)), Step.class);
+        return Json.document(api.post(route.toString(), Json.object().put("reason", reason)), Step.class);
     }
 }

@@ -21,18 +21,18 @@ public final class Tasks {
      *
      * @param gate the attempt that the decision is about, from {@link Task#gate()}; null for whichever waits
      */
-    public Task approve(String id, @Nullable Integer gate, @Nullable String comment) {
-        return act(id, "/approve", Json.object().put("gate", gate).put("comment", comment), false);
+    public Task approve(String id, @Nullable Integer gate, @Nullable String reason) {
+        return act(id, "/approve", Json.object().put("gate", gate).put("reason", reason), false);
     }
 
     /** Rejects the output of a task that waits for a human; the task fails. */
-    public Task reject(String id, @Nullable Integer gate, @Nullable String comment) {
-        return act(id, "/reject", Json.object().put("gate", gate).put("comment", comment), false);
+    public Task reject(String id, @Nullable Integer gate, @Nullable String reason) {
+        return act(id, "/reject", Json.object().put("gate", gate).put("reason", reason), false);
     }
 
-    /** Rejects the output and asks for another attempt, with the comment as feedback. */
-    public Task rejectAndRetry(String id, @Nullable Integer gate, @Nullable String comment) {
-        return act(id, "/reject", Json.object().put("gate", gate).put("comment", comment).put("retry", true), false);
+    /** Rejects the output and asks for another attempt, with the reason as feedback. */
+    public Task rejectAndRetry(String id, @Nullable Integer gate, @Nullable String reason) {
+        return act(id, "/reject", Json.object().put("gate", gate).put("reason", reason).put("retry", true), false);
     }
 
     /** Begins the next attempt of a task, or of its step, now instead of after its backoff. */

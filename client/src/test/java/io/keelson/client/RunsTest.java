@@ -200,8 +200,8 @@ class RunsTest {
 
         assertThat(body("cancel")).isEqualTo("{\"reason\":\"enough\"}");
         assertThat(body("retry")).isEqualTo("{\"from\":\"start\"}");
-        assertThat(body("approve")).isEqualTo("{\"comment\":\"fine\"}");
-        assertThat(body("reject")).isEqualTo("{\"comment\":null}");
+        assertThat(body("approve")).isEqualTo("{\"reason\":\"fine\"}");
+        assertThat(body("reject")).isEqualTo("{\"reason\":null}");
     }
 
     @Test

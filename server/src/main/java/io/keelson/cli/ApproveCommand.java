@@ -13,21 +13,21 @@ import picocli.CommandLine.Command;
         description = "Approves what a run waits for: its plan, its result, else the output or approval step "
                 + "that waits. RUN may also be an id of keelson inbox: then just that is approved.",
         footerHeading = "%nExamples:%n", footer = {"  keelson approve latest --watch     # and carry it to its end",
-                "  keelson approve latest --step sign-off --comment \"figures checked\""})
+                "  keelson approve latest --step sign-off --reason \"figures checked\""})
 final class ApproveCommand extends DecisionCommand {
 
     @Override
-    Run decide(Runs runs, String id, @Nullable String comment) {
-        return runs.approve(id, comment);
+    Run decide(Runs runs, String id, @Nullable String reason) {
+        return runs.approve(id, reason);
     }
 
     @Override
-    InboxDecision decide(Inbox inbox, String id, @Nullable String comment) {
-        return inbox.accept(id, comment);
+    InboxDecision decide(Inbox inbox, String id, @Nullable String reason) {
+        return inbox.accept(id, reason);
     }
 
     @Override
-    Step decide(Steps steps, String stepId, @Nullable String comment) {
-        return steps.approve(stepId, comment);
+    Step decide(Steps steps, String stepId, @Nullable String reason) {
+        return steps.approve(stepId, reason);
     }
 }

@@ -25,29 +25,29 @@ abstract class DecisionCommand extends ActionCommand {
                     + "several wait.")
     @Nullable String step;
 
-    @Option(names = "--comment", paramLabel = "TEXT", description = "A remark, for the record.")
-    @Nullable String comment;
+    @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record.")
+    @Nullable String reason;
 
     /** Decides the only thing that waits. */
-    abstract Run decide(Runs runs, String id, @Nullable String comment);
+    abstract Run decide(Runs runs, String id, @Nullable String reason);
 
-    abstract Step decide(Steps steps, String stepId, @Nullable String comment);
+    abstract Step decide(Steps steps, String stepId, @Nullable String reason);
 
     /** Decides what that id of the inbox stands for. */
-    abstract InboxDecision decide(Inbox inbox, String id, @Nullable String comment);
+    abstract InboxDecision decide(Inbox inbox, String id, @Nullable String reason);
 
     @Override
     Run act(Link link, Runs runs, String id) {
         showSubject(link, runs, id);
         if (step == null && INBOX.matcher(id).lookingAt()) {
-            InboxDecision decided = decide(link.keelson().inbox(), id, comment);
+            InboxDecision decided = decide(link.keelson().inbox(), id, reason);
             said(decided.id() + " is " + decided.decision());
             return runs.get(decided.runId());
         }
         if (step == null) {
-            return decide(runs, id, comment);
+            return decide(runs, id, reason);
         }
-        Step decided = decide(link.keelson().steps(), stepId(runs.steps(id), step), comment);
+        Step decided = decide(link.keelson().steps(), stepId(runs.steps(id), step), reason);
         if (!json) {
             note(decided.name() + " is " + decided.state());
         }

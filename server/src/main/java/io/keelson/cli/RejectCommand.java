@@ -13,21 +13,21 @@ import picocli.CommandLine.Command;
         description = "Rejects what a run waits for: its plan, its result, else the output or approval step that waits. "
                 + "The run fails, or what its failure modes say. RUN may also be an id of keelson inbox: then just "
                 + "that is rejected.",
-        footerHeading = "%nExamples:%n", footer = "  keelson reject latest --comment \"not yet\"")
+        footerHeading = "%nExamples:%n", footer = "  keelson reject latest --reason \"not yet\"")
 final class RejectCommand extends DecisionCommand {
 
     @Override
-    Run decide(Runs runs, String id, @Nullable String comment) {
-        return runs.reject(id, comment);
+    Run decide(Runs runs, String id, @Nullable String reason) {
+        return runs.reject(id, reason);
     }
 
     @Override
-    InboxDecision decide(Inbox inbox, String id, @Nullable String comment) {
-        return inbox.reject(id, comment);
+    InboxDecision decide(Inbox inbox, String id, @Nullable String reason) {
+        return inbox.reject(id, reason);
     }
 
     @Override
-    Step decide(Steps steps, String stepId, @Nullable String comment) {
-        return steps.reject(stepId, comment);
+    Step decide(Steps steps, String stepId, @Nullable String reason) {
+        return steps.reject(stepId, reason);
     }
 }

@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "resolve", description = "Answers a ticket; the run goes on when its last one is answered.",
         footerHeading = "%nExamples:%n", footer = {"  keelson resolve latest resume --watch      # and carry it on",
-                "  keelson resolve latest skip --comment \"not needed this week\""})
+                "  keelson resolve latest skip --reason \"not needed this week\""})
 final class ResolveCommand extends RunChange {
 
     @Parameters(index = "0", paramLabel = "TICKET", description = "The ticket's id, or latest for the newest open one.")
@@ -24,13 +24,13 @@ final class ResolveCommand extends RunChange {
                     + "cancel end the run.")
     Resolution answer;
 
-    @Option(names = "--comment", paramLabel = "TEXT", description = "A remark, for the record.")
-    @Nullable String comment;
+    @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record.")
+    @Nullable String reason;
 
     @Override
     Run change(Link link) {
         Escalations escalations = link.keelson().escalations();
-        Escalation resolved = escalations.resolve(id(escalations), answer, comment);
+        Escalation resolved = escalations.resolve(id(escalations), answer, reason);
         said("ticket " + resolved.id() + ": " + resolved.resolution());
         return link.keelson().runs().get(resolved.runId());
     }

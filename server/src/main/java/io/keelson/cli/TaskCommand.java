@@ -11,7 +11,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "task", description = "Decides about one task of a run.", footerHeading = "%nExamples:%n", footer = {
         "  keelson task approve latest/draft --watch",
-        "  keelson task reject latest/draft --again --comment \"shorter, please\"",
+        "  keelson task reject latest/draft --again --reason \"shorter, please\"",
         "  keelson task retry latest/fetch          # now, instead of after its backoff"})
 final class TaskCommand extends RunChange {
 
@@ -28,9 +28,9 @@ final class TaskCommand extends RunChange {
     @Parameters(index = "1", paramLabel = "TASK", description = "The task's id, or RUN/KEY such as latest/draft.")
     String task;
 
-    @Option(names = "--comment", paramLabel = "TEXT",
+    @Option(names = "--reason", paramLabel = "TEXT",
             description = "A remark, for the record; of reject --again the feedback for the next attempt.")
-    @Nullable String comment;
+    @Nullable String reason;
 
     @Option(names = "--again", description = "Of reject: ask for another attempt instead of failing the task.")
     boolean again;
@@ -44,11 +44,11 @@ final class TaskCommand extends RunChange {
         Tasks tasks = link.keelson().tasks();
         String id = id(link.keelson());
         Task after = switch (action) {
-            case APPROVE -> tasks.approve(id, attempt, comment);
-            case REJECT -> again ? tasks.rejectAndRetry(id, attempt, comment) : tasks.reject(id, attempt, comment);
+            case APPROVE -> tasks.approve(id, attempt, reason);
+            case REJECT -> again ? tasks.rejectAndRetry(id, attempt, reason) : tasks.reject(id, attempt, reason);
             case RETRY -> tasks.retry(id);
-            case CANCEL -> tasks.cancel(id, comment);
-            case SKIP -> tasks.skip(id, comment);
+            case CANCEL -> tasks.cancel(id, reason);
+            case SKIP -> tasks.skip(id, reason);
         };
         said(after.key() + " is " + after.state());
         return link.keelson().runs().get(after.runId());

@@ -129,7 +129,7 @@ class DecisionCommandsTest {
         Result other = shell.run("task", "approve", "latest/drift");
         assertThat(other.err()).contains("[TASK_NOT_FOUND]", "it has draft");
         assertThat(shell.run("task", "approve", "latest/draft", "--attempt", "7").err()).contains("[GATE_CHANGED]");
-        Result again = shell.run("task", "reject", "latest/draft", "--again", "--comment", "longer", "--watch");
+        Result again = shell.run("task", "reject", "latest/draft", "--again", "--reason", "longer", "--watch");
         assertThat(again.code()).as(again.err()).isEqualTo(4);
         assertThat(shell.run("show", "latest").out()).containsPattern("draft +awaiting_human +2 ");
         Result approved = shell.run("task", "approve", "latest/draft", "--watch");
@@ -157,11 +157,11 @@ class DecisionCommandsTest {
         assertThat(listed.out()).contains(ticket, "error", "attempt_budget_exhausted", "no luck");
         assertThat(listed.err()).contains("keelson resolve TICKET");
         assertThat(shell.run("resolve", ticket, "forget").code()).isEqualTo(2);
-        Result resolved = shell.run("resolve", "latest", "skip", "--comment", "known", "--watch", "--json");
+        Result resolved = shell.run("resolve", "latest", "skip", "--reason", "known", "--watch", "--json");
         assertThat(resolved.code()).as(resolved.err()).isZero();
         assertThat(resolved.json().at("/tasks/1/state").asString()).isEqualTo("completed");
         assertThat(shell.run("escalations", "--run", id).out()).contains("no tickets");
-        assertThat(shell.run("escalations", "--all", "--json").json().at("/items/0/comment").asString())
+        assertThat(shell.run("escalations", "--all", "--json").json().at("/items/0/resolution_reason").asString())
                 .isEqualTo("known");
         Result fork = shell.run("fork", id, "--from", "next", "--name", "again", "--watch", "--json");
         assertThat(fork.code()).isEqualTo(4);
@@ -183,7 +183,7 @@ class DecisionCommandsTest {
         Result listed = shell.run("inbox", "--mine", "--kind", "approval_step");
         assertThat(listed.out()).contains(item, "Publish it?", "in 4h");
         assertThat(listed.err()).contains("keelson inbox --review");
-        Result approved = shell.run("approve", item, "--comment", "yes", "--watch");
+        Result approved = shell.run("approve", item, "--reason", "yes", "--watch");
         assertThat(approved.code()).as(approved.err()).isZero();
         assertThat(shell.run("inbox", "--run", first).out()).contains("nothing waits for you");
     }

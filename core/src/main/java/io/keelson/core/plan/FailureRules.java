@@ -18,10 +18,11 @@ import org.jspecify.annotations.Nullable;
  * @param approveReplans true when a human must approve a new plan
  * @param failOnLostHeartbeat true when a run whose workers have all fallen silent fails, instead of its work being
  *     claimed again
+ * @param models that plan and verify
  */
 public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,
         Escalation escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
-        boolean failOnLostHeartbeat) {
+        boolean failOnLostHeartbeat, Models models) {
 
     public static final FailureRules DEFAULT = new FailureRules(FailureMode.FAIL_FAST, null,
             RetryPolicy.TASK, RetryPolicy.LEVEL, Escalation.DEFAULT, null, 2, false, false);
@@ -37,5 +38,12 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
             return agent;
         }
         return name == null && run == FailureMode.CONTINUE ? FailureMode.CONTINUE : FailureMode.FAIL_FAST;
+    }
+
+    /** Without names of models. */
+    public FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,
+            Escalation escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
+            boolean failOnLostHeartbeat) {
+        this(run, agent, task, level, escalation, planner, maxReplans, approveReplans, failOnLostHeartbeat, Models.NONE);
     }
 }

@@ -8,10 +8,16 @@ import java.util.Locale;
  *
  * @param accept true when a human must accept the run's result before it is completed
  * @param patience how long a gate or a ticket waits before {@code onTimeout}
+ * @param autonomy who approves its plan
  */
-public record HumanRules(boolean accept, Duration patience, OnTimeout onTimeout) {
+public record HumanRules(boolean accept, Duration patience, OnTimeout onTimeout, Autonomy autonomy) {
 
     public static final HumanRules DEFAULT = new HumanRules(false, Duration.ofHours(24), OnTimeout.REMIND);
+
+    /** Of a run whose plan nobody is asked about. */
+    public HumanRules(boolean accept, Duration patience, OnTimeout onTimeout) {
+        this(accept, patience, onTimeout, Autonomy.AUTONOMOUS);
+    }
 
     /** What happens when nobody has answered in time. */
     public enum OnTimeout {

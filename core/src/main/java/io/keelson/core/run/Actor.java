@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 public record Actor(ActorType type, @Nullable String id) {
 
     public static final Actor SYSTEM = new Actor(ActorType.SYSTEM, null);
+    public static final Actor COORDINATOR = new Actor(ActorType.COORDINATOR, null);
     public static final Actor RECONCILER = new Actor(ActorType.RECONCILER, null);
 
     /** Its id, or its type where it has none: what payloads name it by. */

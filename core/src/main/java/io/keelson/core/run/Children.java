@@ -231,7 +231,7 @@ final class Children {
     static boolean rest(Decision d) {
         boolean rests = d.run.parent != null && d.run.parent.held() && d.carriedOut();
         if (rests) {
-            Gates.pause(d, "the run that started it is paused");
+            Gates.pause(d, Actor.SYSTEM.name(), "the run that started it is paused");
         }
         return rests;
     }

@@ -245,12 +245,19 @@ final class Credits {
             d.run.softLimit = soft;
             d.note(new RunPayload.BudgetChanged(hard, soft));
         }
+        boolean raised = before != null && hardLimit(d.run) != null && before.compareTo(hardLimit(d.run)) < 0;
         if (d.run.state != RunState.BUDGET_EXCEEDED) {
+            if (raised) {
+                d.note(new RunPayload.BudgetIncreased(before, hardLimit(d.run), d.by()));
+            }
             return new Reply.Done(!same);
         }
         Reply.Rejected refusal = provide(d);
         if (refusal == null) {
             return Gates.resume(d, before);
+        }
+        if (raised) {
+            d.note(new RunPayload.BudgetIncreased(before, hardLimit(d.run), d.by()));
         }
         return same ? refusal : Reply.CHANGED;
     }

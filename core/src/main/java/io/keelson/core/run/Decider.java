@@ -144,7 +144,7 @@ public final class Decider {
         }
         boolean may = d.run.state == RunState.PENDING ? d.carriedOut()
                 : Lifecycles.RUN.allows(d.run.state, RunState.PAUSED);
-        return may ? Gates.pause(d, command.reason())
+        return may ? Gates.pause(d, d.by(), command.reason())
                 : forbidden(d.run.state, "pause");
     }
 
@@ -181,7 +181,7 @@ public final class Decider {
         }
         d.run.errorCode = "FAILED_BY_HUMAN";
         d.run.errorMessage = command.reason() == null ? "failed by a human" : command.reason();
-        Endings.failAll(d, null, null, d.actor.name(), null);
+        Endings.failAll(d, null, null, d.by(), null);
         return Reply.CHANGED;
     }
 
@@ -206,7 +206,7 @@ public final class Decider {
         Reply reply = command.hardLimit() == null ? Credits.resume(d)
                 : Credits.raise(d, new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, d.actor));
         if (reply.equals(Reply.CHANGED)) {
-            d.note(new RunPayload.BudgetApproved(d.actor.name(), command.comment()));
+            d.note(new RunPayload.BudgetApproved(d.by(), command.comment()));
         }
         return reply;
     }

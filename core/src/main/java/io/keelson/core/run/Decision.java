@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.lifecycle.ActorType;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.Edge;
 import io.keelson.core.lifecycle.Lifecycle;
@@ -9,6 +10,8 @@ import io.keelson.core.lifecycle.State;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Funds;
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.StepKind;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +34,8 @@ final class Decision {
     boolean heldBack;
     /** What the command's worker wants to go on with; null for nothing. */
     @Nullable Next next;
+    /** The output that the command has brought, JSON text; null for none. */
+    @Nullable String yielded;
     /** What it got; null for nothing. */
     @Nullable Work given;
 
@@ -90,7 +95,7 @@ final class Decision {
         }
         agent.completedAt = to.terminal() ? now : null;
         changes.touch(agent);
-        event(agent.id(), null, null, edge.from(), edge.to(), payload);
+        event(agent, null, null, edge.from(), edge.to(), payload);
     }
 
     void move(TaskRow task, TaskState to, Payload payload) {
@@ -112,7 +117,7 @@ final class Decision {
         }
         view.lookAtHuman(task);
         changes.touch(task);
-        event(task.agent().id(), task.id(), null, edge.from(), edge.to(), payload);
+        event(task.agent(), task, null, edge.from(), edge.to(), payload);
     }
 
     void move(StepRow step, StepState to, Payload payload) {
@@ -130,7 +135,7 @@ final class Decision {
             view.lookAtHuman(step.task());
         }
         changes.touch(step);
-        event(step.task().agent().id(), step.task().id(), step.id(), edge.from(), edge.to(), payload);
+        event(step.task().agent(), step.task(), step, edge.from(), edge.to(), payload);
     }
 
     /** An event of the run that tells of no transition. */
@@ -145,21 +150,65 @@ final class Decision {
 
     /** An event of whatever is given that tells of no transition. */
     void note(@Nullable TaskRow task, @Nullable StepRow step, Payload payload) {
-        event(task == null ? null : task.agent().id(), task == null ? null : task.id(), step == null ? null : step.id(),
-                null, null, payload);
+        event(task == null ? null : task.agent(), task, step, null, null, payload);
     }
 
     /** An event of an agent that tells of no transition. */
     void note(AgentRow agent, Payload payload) {
-        event(agent.id(), null, null, null, null, payload);
+        event(agent, null, null, null, null, payload);
     }
 
-    private void event(@Nullable UUID agent, @Nullable UUID task, @Nullable UUID step, @Nullable State from,
+    private void event(@Nullable AgentRow agent, @Nullable TaskRow task, @Nullable StepRow step, @Nullable State from,
             @Nullable State to, Payload payload) {
         run.seq++;
         changes.touch(run);
-        changes.add(new Event(run.id(), run.seq, run.attempt, agent, task, step, payload,
-                from == null ? null : from.wire(), to == null ? null : to.wire(), actor, now));
+        changes.add(new Event(run.id(), run.seq, run.attempt, agent == null ? null : agent.id(),
+                task == null ? null : task.id(), step == null ? null : step.id(), payload,
+                from == null ? null : from.wire(), to == null ? null : to.wire(), decidedBy(payload, task), now));
+    }
+
+    /** Who or what decided it: by its type, but for payloads that know better (PRD-101 §6.3). */
+    private Actor decidedBy(Payload payload, @Nullable TaskRow task) {
+        Actor own = payload.actor();
+        if (own != null) {
+            return own;
+        }
+        if (payload.asked()) {
+            return asked() ? actor : Actor.SYSTEM;
+        }
+        return switch (payload.type().by()) {
+            case HUMAN, SERVICE -> asked() ? actor : Actor.SYSTEM;
+            case AGENT -> worker(task);
+            case VERIFIER -> new Actor(ActorType.VERIFIER, task == null ? null : verifier(task));
+            case COORDINATOR -> Actor.COORDINATOR;
+            case RECONCILER -> Actor.RECONCILER;
+            case SYSTEM -> Actor.SYSTEM;
+        };
+    }
+
+    /** Who has asked for the command, as payloads name them; {@code system} where nobody has. */
+    String by() {
+        return asked() ? actor.name() : Actor.SYSTEM.name();
+    }
+
+    /** True when a person or a service has asked for the command. */
+    private boolean asked() {
+        return actor.type() == ActorType.HUMAN || actor.type() == ActorType.SERVICE;
+    }
+
+    /** The tool of the verifying step that ended last. */
+    private static @Nullable String verifier(TaskRow task) {
+        return task.steps.stream().filter(step -> step.spec().kind() == StepKind.VERIFY && step.startedAt != null)
+                .reduce((one, next) -> next).map(step -> step.spec().tool()).orElse(null);
+    }
+
+    /** The agent from the roster that does the task, or the worker or node that reports. */
+    private Actor worker(@Nullable TaskRow task) {
+        if (actor.type() != ActorType.AGENT) {
+            return actor.type() == ActorType.RECONCILER ? Actor.RECONCILER : Actor.SYSTEM;
+        }
+        AgentTerms terms = task == null ? null : task.spec().policy().agent();
+        return terms == null || terms.slug() == null ? actor : Actor.agent(terms.slug());
     }
 
     /** The edge from here to there; the record of a transition is that of its edge. */

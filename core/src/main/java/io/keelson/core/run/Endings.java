@@ -28,10 +28,15 @@ final class Endings {
 
     /** A task has completed. */
     static void completed(Decision d, TaskRow task) {
+        completed(d, task, null);
+    }
+
+    /** @param feedback of its verifier; null for none */
+    static void completed(Decision d, TaskRow task, @Nullable String feedback) {
         BigDecimal cost = task.cost.stripTrailingZeros();
         if (task.state == TaskState.VERIFYING) {
             d.move(task, TaskState.COMPLETED,
-                    new TaskPayload.VerificationPassed(task.verifierScore, null, task.tokens, cost));
+                    new TaskPayload.VerificationPassed(task.verifierScore, feedback, task.tokens, cost));
         } else if (allSkipped(task)) {
             d.move(task, TaskState.SKIPPED,
                     new TaskPayload.Skipped("all its work was skipped", null, "steps", null, null));
@@ -43,7 +48,7 @@ final class Endings {
 
     /** A human has approved a task's output. */
     static void approved(Decision d, TaskRow task, @Nullable String reason) {
-        d.move(task, TaskState.COMPLETED, new TaskPayload.HumanApproved(d.actor.name(), reason, task.tokens,
+        d.move(task, TaskState.COMPLETED, new TaskPayload.HumanApproved(d.by(), reason, task.tokens,
                 task.cost.stripTrailingZeros()));
         ended(d, List.of(task));
     }
@@ -68,8 +73,8 @@ final class Endings {
         Proposals.withdraw(d);
         String why = d.run.errorMessage;
         int remaining = d.view.tasksOpen;
-        abandon(d, RunState.CANCELLED, new TaskPayload.Cancelled(d.actor.name(), why),
-                credits -> new RunPayload.Cancelled(d.actor.name(), remaining, why, credits));
+        abandon(d, RunState.CANCELLED, new TaskPayload.Cancelled(d.by(), why, false),
+                credits -> new RunPayload.Cancelled(d.by(), remaining, why, credits));
     }
 
     /** Takes a task out of the run's present: what is open of it is cancelled, and it is counted no longer. */
@@ -80,7 +85,7 @@ final class Endings {
         } else {
             cancelSteps(d, task);
             forget(d, task);
-            d.move(task, TaskState.CANCELLED, new TaskPayload.Cancelled(d.actor.name(), "superseded"));
+            d.move(task, TaskState.CANCELLED, new TaskPayload.Cancelled(Actor.SYSTEM.name(), "superseded", false));
             d.view.tasksOpen--;
             agent.tasksOpen--;
             if (task.group() != null) {
@@ -193,6 +198,7 @@ final class Endings {
             default -> {
             }
         }
+        Tells.snapshotAfter(d);
         Lanes.free(d, task);
         end(d, agent);
     }
@@ -217,7 +223,7 @@ final class Endings {
         }
         if (!task.spec().triggerRule().holds(task.upstreams.size(), task.upstreamsCompleted, task.upstreamsFailed)) {
             d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped(task.spec().triggerRule().wire() + " does not hold",
-                    null, "trigger_rule", null, null));
+                    Tells.failedDependency(task), "trigger_rule", null, null));
             cancelSteps(d, task);
             ended.add(task);
         } else if (task.spec().when() != null || task.spec().forEach() != null) {
@@ -230,7 +236,7 @@ final class Endings {
 
     static void queue(Decision d, TaskRow task) {
         d.move(task, TaskState.QUEUED,
-                task.state == TaskState.ASSIGNED ? new TaskPayload.Requeued() : new TaskPayload.Queued(null));
+                task.state == TaskState.ASSIGNED ? new TaskPayload.Requeued() : Tells.queued(task));
         Lanes.ready(d, task);
     }
 
@@ -354,6 +360,7 @@ final class Endings {
         d.run.quietSince = null;
         d.run.failures = (int) PassedOver.in(d.view).count();
         Changes.Account credits = Credits.settle(d);
+        Tells.snapshot(d);
         d.move(state, payload.apply(begun ? Credits.settled(credits) : null));
         d.changes.clear(d.run.id());
         if (!d.view.artifacts.isEmpty()) {
@@ -372,7 +379,9 @@ final class Endings {
     /** Fails the run, whose error is set, and ends everything in it that is still open; see {@link #failed}. */
     static void failAll(Decision d, @Nullable String reason, @Nullable TaskRow failing, @Nullable String failedBy,
             @Nullable String rejectedBy) {
-        abandon(d, RunState.FAILED, new TaskPayload.Cancelled(d.actor.name(), "the run failed"),
+        abandon(d, RunState.FAILED, new TaskPayload.Cancelled(
+                failedBy != null ? failedBy : rejectedBy != null ? rejectedBy : Actor.SYSTEM.name(), "the run failed",
+                false),
                 failed(d, reason, failing, failedBy, rejectedBy));
     }
 

@@ -117,6 +117,7 @@ final class Failures {
                     task(d, task, error);
                 } else {
                     rejected(task, error);
+                    Tells.crashed(d, task, error);
                     Propagation.failed(d, task, error);
                 }
             }
@@ -138,16 +139,27 @@ final class Failures {
         Endings.cancelSteps(d, task);
         RetryDecision decision = decide(d, policy(d, task), error, task.attempt - task.forgiven, task.failures,
                 task.startedAt, known(d, task), task.id().getLeastSignificantBits() ^ task.failures);
-        if (error.errorClass() == ErrorClass.INFRASTRUCTURE) {
-            d.note(task, new TaskPayload.Crashed(error.code(), error.message(), millis(d, task.begunAt), error.code()));
-        }
+        Tells.crashed(d, task, error);
         switch (decision.action()) {
-            case RETRY -> again(d, task, d.now.plus(decision.delay()), retrying(task, error, decision));
+            case RETRY -> {
+                boolean judged = task.state == TaskState.VERIFYING;
+                again(d, task, d.now.plus(decision.delay()), retrying(task, error, decision));
+                if (judged) {
+                    Tells.retrying(d, task, decision.delay().toMillis() / 1000.0,
+                            PayloadPart.Failure.of(error, decision));
+                }
+            }
             case ESCALATE -> {
                 again(d, task, null, retrying(task, error, decision));
                 Tickets.failure(d, task, null, error, decision.reason().wire());
             }
-            case FAIL -> Propagation.failed(d, task, error, PayloadPart.Failure.of(error, decision));
+            case FAIL -> {
+                if (task.state == TaskState.VERIFYING && error.errorClass() == ErrorClass.QUALITY) {
+                    d.note(task, new TaskPayload.VerificationFailed(task.verifierScore, error.message(), 0,
+                            PayloadPart.Failure.of(error, decision)));
+                }
+                Propagation.failed(d, task, error, PayloadPart.Failure.of(error, decision));
+            }
             case ABORT -> abort(d, decision.reason(), task, error);
         }
     }
@@ -198,12 +210,7 @@ final class Failures {
         return task.state == TaskState.VERIFYING
                 ? new TaskPayload.VerificationFailed(task.verifierScore, error.message(), decision.remainingAttempts(),
                         cause)
-                : new TaskPayload.Retrying(task.attempt + 1, decision.delay().toMillis() / 1000.0,
-                        error.errorClass() == ErrorClass.QUALITY ? "quality" : "infrastructure", cause);
-    }
-
-    private static long millis(Decision d, @Nullable Instant since) {
-        return since == null ? 0 : Duration.between(since, d.now).toMillis();
+                : Tells.retrying(task, decision.delay().toMillis() / 1000.0, cause);
     }
 
     private static void abort(Decision d, RetryReason reason, TaskRow task, StepError error) {

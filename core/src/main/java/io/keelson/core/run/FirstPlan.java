@@ -31,7 +31,7 @@ final class FirstPlan {
 
     /** {@code pending} → {@code planning}. */
     static void begin(Decision d) {
-        d.move(RunState.PLANNING, new RunPayload.PlanningStarted(null));
+        d.move(RunState.PLANNING, new RunPayload.PlanningStarted(d.run.policy().failures().models().planner()));
         Planning.recordAttempt(d, Credits.open(d.run));
         ask(d);
     }
@@ -56,7 +56,7 @@ final class FirstPlan {
         BigDecimal estimate = terms.budget().estimate(d.funds.prices());
         Credits.provideFor(d, estimate);
         Planning.open(d, new RunPayload.PlanReady(answer.plan().tasks().size(), estimate.stripTrailingZeros(),
-                "planned", d.run.planVersion,
+                answer.plan().strategy(), d.run.planVersion,
                 terms.threshold() == null ? null : terms.threshold().stripTrailingZeros()), terms.asks(estimate));
     }
 

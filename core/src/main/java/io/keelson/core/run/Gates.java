@@ -81,28 +81,28 @@ final class Gates {
     private static Reply acceptResult(Decision d, boolean approve, @Nullable String comment) {
         d.disarm(TimerKind.HUMAN, d.run.id());
         if (approve) {
-            d.note(new RunPayload.Accepted(d.actor.name(), comment));
+            d.note(new RunPayload.Accepted(d.by(), comment));
             Endings.complete(d);
         } else {
             d.run.errorCode = "RESULT_REJECTED";
             d.run.errorMessage = comment == null ? "the result was rejected" : "the result was rejected: " + comment;
-            Endings.end(d, RunState.FAILED, Endings.failed(d, null, null, null, d.actor.name()));
+            Endings.end(d, RunState.FAILED, Endings.failed(d, null, null, null, d.by()));
         }
         return Reply.CHANGED;
     }
 
     private static Reply approvePlan(Decision d, @Nullable String comment) {
         d.disarm(TimerKind.HUMAN, d.run.id());
-        d.move(RunState.READY, new RunPayload.Approved(d.actor.name(), List.of(), comment));
+        d.move(RunState.READY, new RunPayload.Approved(d.by(), List.of(), comment));
         Planning.run(d);
         return Reply.CHANGED;
     }
 
     private static Reply rejectPlan(Decision d, @Nullable String reason) {
-        d.note(new RunPayload.Rejected(d.actor.name(), reason));
+        d.note(new RunPayload.Rejected(d.by(), reason));
         d.run.errorCode = "PLAN_REJECTED";
         d.run.errorMessage = reason == null ? "the plan was rejected" : "the plan was rejected: " + reason;
-        Endings.failAll(d, null, null, null, d.actor.name());
+        Endings.failAll(d, null, null, null, d.by());
         return Reply.CHANGED;
     }
 
@@ -123,11 +123,11 @@ final class Gates {
                 d.disarm(TimerKind.HUMAN, step.id());
                 if (approve) {
                     Steps.succeed(d, step, approval(d.actor, comment),
-                            new StepPayload.Approved(d.actor.name(), comment));
+                            new StepPayload.Approved(d.by(), comment));
                 } else {
                     StepError error = new StepError("APPROVAL_REJECTED", ErrorClass.HUMAN_REJECTION,
                             comment == null ? "rejected" : "rejected: " + comment);
-                    Failures.refused(d, step, error, new StepPayload.Rejected(d.actor.name(), comment, error.code()));
+                    Failures.refused(d, step, error, new StepPayload.Rejected(d.by(), comment, error.code()));
                 }
                 yield Reply.CHANGED;
             }
@@ -147,7 +147,7 @@ final class Gates {
 
     private static String approval(Actor actor, @Nullable String comment) {
         return "{\"approved\":true,\"by\":" + (actor.id() == null ? "null" : JsonText.string(actor.id()))
-                + ",\"comment\":" + (comment == null ? "null" : JsonText.string(comment)) + "}";
+                + ",\"reason\":" + (comment == null ? "null" : JsonText.string(comment)) + "}";
     }
 
     static Reply evaluated(Decision d, Command.Evaluated command) {
@@ -202,7 +202,7 @@ final class Gates {
     }
 
     private static void breakGate(Decision d, TaskRow task, StepError error) {
-        d.move(task, TaskState.QUEUED, new TaskPayload.Queued(null));
+        d.move(task, TaskState.QUEUED, Tells.queued(task));
         d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, null));
         Propagation.failed(d, task, error);
     }
@@ -253,6 +253,7 @@ final class Gates {
         d.disarm(TimerKind.EVALUATE_TASK_OUTPUT, task.id());
         if (evaluation instanceof Evaluation.Output(String json)) {
             d.changes.output(task, json);
+            d.yielded = json;
             Verdicts.submit(d, task);
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
             Propagation.failed(d, task, error);
@@ -326,8 +327,9 @@ final class Gates {
         }
     }
 
-    static Reply pause(Decision d, @Nullable String reason) {
-        d.move(RunState.PAUSED, new RunPayload.Paused(d.actor.name(), reason));
+    /** @param by who pauses it, as payloads name them */
+    static Reply pause(Decision d, String by, @Nullable String reason) {
+        d.move(RunState.PAUSED, new RunPayload.Paused(by, reason));
         if (d.run.gate == RunRow.Gate.ACCEPTANCE) {
             d.disarm(TimerKind.HUMAN, d.run.id());
         }
@@ -357,7 +359,7 @@ final class Gates {
             Children.tellAll(d);
             Children.rested(d, d.run.stateSince);
         }
-        String by = d.actor.name();
+        String by = d.by();
         d.move(RunState.RESUMING, d.run.state == RunState.BUDGET_EXCEEDED
                 ? new RunPayload.BudgetIncreased(before, Credits.hardLimit(d.run), by)
                 : new RunPayload.Resuming(by));

@@ -24,7 +24,7 @@ final class Interventions {
         if (task.terminal()) {
             return forbidden(task, "cancel");
         }
-        Endings.cancelled(d, List.of(task), new TaskPayload.Cancelled(d.actor.name(), why(command.reason())));
+        Endings.cancelled(d, List.of(task), new TaskPayload.Cancelled(d.by(), why(command.reason()), true));
         return Reply.CHANGED;
     }
 
@@ -40,7 +40,7 @@ final class Interventions {
                             + agent.state.wire(), agent.state.wire(), List.of());
         }
         Endings.cancelled(d, d.view.tasks.values().stream().filter(task -> task.agent() == agent).toList(),
-                new TaskPayload.Cancelled(d.actor.name(), why(command.reason())));
+                new TaskPayload.Cancelled(d.by(), why(command.reason()), true));
         return Reply.CHANGED;
     }
 
@@ -61,7 +61,7 @@ final class Interventions {
             task.nextRunAt = d.now;
             d.changes.touch(task);
             d.arm(TimerKind.TASK_RETRY, task.id(), d.now);
-            d.note(task, new TaskPayload.RetryRequested(d.actor.name(), why(null)));
+            d.note(task, new TaskPayload.RetryRequested(d.by(), why(null)));
             Levels.nextAttempt(d, task);
             return Reply.CHANGED;
         }
@@ -73,7 +73,7 @@ final class Interventions {
             step.nextRunAt = d.now;
             d.changes.touch(step);
             d.disarm(TimerKind.STEP_RETRY, step.id());
-            d.note(task, step, new StepPayload.RetryRequested(d.actor.name(), why(null)));
+            d.note(task, step, new StepPayload.RetryRequested(d.by(), why(null)));
             Lanes.open(d, step, null);
         }
         return Reply.CHANGED;
@@ -94,7 +94,7 @@ final class Interventions {
         if (!Lifecycles.TASK.allows(task.state, TaskState.SKIPPED) || task.isGroup() && !task.children.isEmpty()) {
             return forbidden(task, "skip");
         }
-        Endings.skipped(d, task, new TaskPayload.Skipped(why(command.reason()), null, "request", d.actor.name(), null));
+        Endings.skipped(d, task, new TaskPayload.Skipped(why(command.reason()), null, "request", d.by(), null));
         return Reply.CHANGED;
     }
 

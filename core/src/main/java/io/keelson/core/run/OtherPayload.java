@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 /** What is told of things beside the four lifecycles: tickets, signals, proposals, runs that it started, upkeep. */
 public sealed interface OtherPayload extends Payload {
 
+    /** The resolution of a ticket that nobody has answered and whose question is void. */
+    String VOID = "void";
+
     @Override
     default EventType type() {
         return switch (this) {
@@ -54,6 +57,11 @@ public sealed interface OtherPayload extends Payload {
         public void write(Members to) {
             to.put("ticket_id", ticketId).put("resolution", resolution).put("resolved_by", resolvedBy).put("reason",
                     reason);
+        }
+
+        @Override
+        public @Nullable Actor actor() {
+            return resolution.equals(VOID) ? Actor.SYSTEM : null;
         }
     }
 

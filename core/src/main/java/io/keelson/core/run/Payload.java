@@ -9,6 +9,11 @@ public sealed interface Payload extends PayloadPart
 
     EventType type();
 
+    /** True where somebody asked for just this, though events of its type are usually decided otherwise. */
+    default boolean asked() {
+        return false;
+    }
+
     @Override
     default void write(Members to) {
         // one without members

@@ -58,11 +58,12 @@ final class Planning {
     /** The plan was given: a human approves it, or its first steps wait to be claimed. */
     private static void given(Decision d, boolean approved) {
         if (d.run.policy().approvePlan() && !approved) {
-            d.move(RunState.PLANNING, new RunPayload.PlanningStarted(null));
+            d.move(RunState.PLANNING, new RunPayload.PlanningStarted(d.run.policy().failures().models().planner()));
             open(d, ready(d), true);
         } else {
-            d.note(new RunPayload.PlanningStarted(null));
+            d.note(new RunPayload.PlanningStarted(d.run.policy().failures().models().planner()));
             d.note(ready(d));
+            approved(d);
             run(d);
         }
     }
@@ -72,7 +73,7 @@ final class Planning {
         if (FirstPlan.missing(d)) {
             FirstPlan.begin(d);
         } else {
-            d.move(RunState.PLANNING, new RunPayload.PlanningStarted(null));
+            d.move(RunState.PLANNING, new RunPayload.PlanningStarted(d.run.policy().failures().models().planner()));
             open(d, ready(d), d.run.policy().approvePlan() && d.run.startedAt == null);
         }
     }
@@ -84,8 +85,8 @@ final class Planning {
 
     private static RunPayload.PlanReady ready(Decision d) {
         return new RunPayload.PlanReady(d.run.taskCount,
-                d.run.policy().budget().estimate(d.funds.prices()).stripTrailingZeros(), "given", d.run.planVersion,
-                null);
+                d.run.policy().budget().estimate(d.funds.prices()).stripTrailingZeros(),
+                d.view.requirePlan().strategy(), d.run.planVersion, null);
     }
 
     /**
@@ -101,7 +102,15 @@ final class Planning {
             recordAttempt(d, Credits.open(d.run));
         } else {
             d.move(RunState.READY, ready);
+            approved(d);
             run(d);
+        }
+    }
+
+    /** Nobody is asked; later attempts have the approval of the first. */
+    private static void approved(Decision d) {
+        if (d.run.attempt == 1) {
+            d.note(new RunPayload.Approved(RunPayload.AUTO, List.of(), null));
         }
     }
 
@@ -367,7 +376,7 @@ final class Planning {
      */
     static void fanOut(Decision d, TaskRow group, List<String> items, Map<Integer, Integer> generations,
             List<String> titles) {
-        d.move(group, TaskState.QUEUED, new TaskPayload.Queued(null));
+        d.move(group, TaskState.QUEUED, Tells.queued(group));
         d.move(group, TaskState.ASSIGNED, AgentTurns.assigned(group, null));
         d.move(group, TaskState.RUNNING, new TaskPayload.Started(group.attempt, items.size()));
         for (int i = 0; i < items.size(); i++) {

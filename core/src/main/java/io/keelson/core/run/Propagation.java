@@ -41,7 +41,7 @@ final class Propagation {
                 || group != null && group.spec().policy().failureMode() == FailureMode.CONTINUE;
         List<TaskRow> ended = new ArrayList<>();
         task.children.stream().filter(child -> !child.terminal())
-                .forEach(child -> Endings.cancel(d, child, because(d, task), ended));
+                .forEach(child -> Endings.cancel(d, child, because(task), ended));
         fail(d, task, error, told, over || !task.system() && mode == FailureMode.CONTINUE, ended);
         if (over) {
             Endings.ended(d, ended);
@@ -49,7 +49,7 @@ final class Propagation {
         }
         if (group != null) {
             group.children.stream().filter(child -> !child.terminal())
-                    .forEach(child -> Endings.cancel(d, child, because(d, task), ended));
+                    .forEach(child -> Endings.cancel(d, child, because(task), ended));
             fail(d, group, error, PayloadPart.Failure.of(error), mode == FailureMode.CONTINUE, ended);
         }
         if (SystemTasks.plans(task)) {
@@ -90,7 +90,7 @@ final class Propagation {
         Set<TaskRow> kept = keptAfter(d, failed);
         for (TaskRow other : List.copyOf(d.view.tasks.values())) {
             if (!other.terminal() && !kept.contains(other) && (whole || other.agent() == agent)) {
-                Endings.cancel(d, other, because(d, failed), ended);
+                Endings.cancel(d, other, because(failed), ended);
             }
         }
         Endings.ended(d, ended);
@@ -145,8 +145,8 @@ final class Propagation {
         ended.add(task);
     }
 
-    private static TaskPayload.Cancelled because(Decision d, TaskRow failed) {
-        return new TaskPayload.Cancelled(d.actor.name(), "task '" + failed.key() + "' failed");
+    private static TaskPayload.Cancelled because(TaskRow failed) {
+        return new TaskPayload.Cancelled(Actor.SYSTEM.name(), "task '" + failed.key() + "' failed", false);
     }
 
     /** What has just ended will be begun anew: it stands for nothing that waits. */

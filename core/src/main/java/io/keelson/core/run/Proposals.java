@@ -46,7 +46,7 @@ final class Proposals {
 
     private static void close(Decision d, UUID id, End end, @Nullable String comment) {
         d.view.proposals.remove(id);
-        String by = d.actor.name();
+        String by = d.by();
         d.changes.add(new Changes.ProposalEnd(id, end.name().toLowerCase(Locale.ROOT), by, comment, d.now));
         d.note(switch (end) {
             case ACCEPTED -> new OtherPayload.ProposalAccepted(id, by, comment);

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A new plan for a run that fails (specification, failure §5). The planner's work is a task like any other; its answer
@@ -57,11 +58,16 @@ final class Replanning {
         if (d.run.gate == Gate.ACCEPTANCE) {
             d.disarm(TimerKind.HUMAN, d.run.id());
         }
-        begin(d, command.reason() == null ? "asked for" : command.reason());
+        begin(d, command.reason() == null ? "asked for" : command.reason(), d.by());
         return Reply.CHANGED;
     }
 
     static void begin(Decision d, String reason) {
+        begin(d, reason, null);
+    }
+
+    /** @param requestedBy who has asked for it; null where the failure policy did */
+    private static void begin(Decision d, String reason, @Nullable String requestedBy) {
         StepSpec planner = Objects.requireNonNull(d.run.policy().failures().planner());
         if (d.view.evaluatingOutput) {
             d.view.evaluatingOutput = false;
@@ -69,7 +75,7 @@ final class Replanning {
         }
         d.run.replans++;
         d.run.gate = Gate.REPLANNING;
-        d.note(new RunPayload.Replanning(d.run.replans, reason));
+        d.note(new RunPayload.Replanning(d.run.replans, reason, requestedBy));
         TaskRow task = Planning.addSystemTask(d, SystemTasks.planning(planner, d.run.replans));
         Endings.queue(d, task);
     }

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 /** What is told of a run. */
 public sealed interface RunPayload extends Payload {
 
+    /** Who approves where nobody is asked. */
+    String AUTO = "auto";
+
     @Override
     default EventType type() {
         return switch (this) {
@@ -89,6 +92,11 @@ public sealed interface RunPayload extends Payload {
         public void write(Members to) {
             to.put("approved_by", approvedBy).put("modifications", modifications).put("reason", reason);
         }
+
+        @Override
+        public @Nullable Actor actor() {
+            return approvedBy.equals(AUTO) ? Actor.COORDINATOR : null;
+        }
     }
 
     record Rejected(String rejectedBy, @Nullable String reason) implements RunPayload {
@@ -104,6 +112,11 @@ public sealed interface RunPayload extends Payload {
         @Override
         public void write(Members to) {
             to.put("paused_by", pausedBy).put("reason", reason);
+        }
+
+        @Override
+        public @Nullable Actor actor() {
+            return pausedBy.equals(Actor.SYSTEM.name()) ? Actor.SYSTEM : null;
         }
     }
 
@@ -184,10 +197,15 @@ public sealed interface RunPayload extends Payload {
         }
     }
 
-    record Replanning(int number, String reason) implements RunPayload {
+    record Replanning(int number, String reason, @Nullable String requestedBy) implements RunPayload {
         @Override
         public void write(Members to) {
-            to.put("number", number).put("reason", reason);
+            to.put("number", number).put("reason", reason).put("requested_by", requestedBy);
+        }
+
+        @Override
+        public boolean asked() {
+            return requestedBy != null;
         }
     }
 
@@ -228,6 +246,11 @@ public sealed interface RunPayload extends Payload {
                     .put("error_code", errorCode).put("error_message", errorMessage).put("failed_by", failedBy)
                     .put("rejected_by", rejectedBy).all(credits);
         }
+
+        @Override
+        public boolean asked() {
+            return failedBy != null || rejectedBy != null;
+        }
     }
 
     record Cancelled(String cancelledBy, int tasksRemaining, String reason, @Nullable Settled credits)
@@ -243,6 +266,11 @@ public sealed interface RunPayload extends Payload {
         @Override
         public void write(Members to) {
             to.put("attempt_number", attemptNumber).put("carried", carried).all(schedule);
+        }
+
+        @Override
+        public @Nullable Actor actor() {
+            return schedule == null ? null : Actor.SYSTEM;
         }
     }
 }

@@ -3,7 +3,6 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.RunState;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** How runs start that were only accepted: when they are told to, or by themselves at their time. */
@@ -21,7 +20,8 @@ final class Starts {
 
     /** What the event of its making says. */
     static RunPayload created(NewRun run, @Nullable Instant later) {
-        return new RunPayload.Created(run.name(), run.goal(), Map.of(), "", run.trigger(), later);
+        return new RunPayload.Created(run.name(), run.goal(), Tells.summary(run.policy()),
+                run.policy().humans().autonomy().wire(), run.trigger(), later);
     }
 
     static void at(Decision d, Instant when) {

@@ -105,6 +105,11 @@ public sealed interface StepPayload extends Payload {
         public void write(Members to) {
             to.put("reason", reason).put("tool", tool).put("error_code", errorCode).put("ticket_id", ticketId);
         }
+
+        @Override
+        public boolean asked() {
+            return ticketId != null;
+        }
     }
 
     record Cancelled() implements StepPayload {}

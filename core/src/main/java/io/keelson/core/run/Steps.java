@@ -60,6 +60,7 @@ final class Steps {
         }
         Recorded recorded = record(d, step, AgentTurns.yielded(step, command.result()), "completed", null);
         d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
+        Tells.otherModel(d, step, command.result());
         d.next = command.next();
         Verdict verdict = command.result().verdict();
         TurnAnswer.Calls calls = AgentTurns.calls(step, command.result());
@@ -106,8 +107,9 @@ final class Steps {
         }
         Recorded recorded = record(d, step, command.result(), "continued", null);
         d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
-        d.move(task, TaskState.CONTINUING,
-                new TaskPayload.Continuing(task.continuations + 1, command.result().tokens()));
+        Tells.otherModel(d, step, command.result());
+        d.move(task, TaskState.CONTINUING, new TaskPayload.Continuing(
+                Math.min(task.continuations + 1, AgentTurns.furtherTurns(d, task)), command.result().tokens()));
         if (!AgentTurns.another(d, task)) {
             return Reply.CHANGED;
         }
@@ -216,6 +218,7 @@ final class Steps {
     /** @param payload what is told of its end */
     static void succeed(Decision d, StepRow step, String output, StepPayload payload) {
         d.changes.output(step, output);
+        d.yielded = output;
         d.run.stepsCompleted++;
         d.move(step, StepState.COMPLETED, payload);
         advance(d, step.task(), null);
@@ -312,6 +315,7 @@ final class Steps {
         }
         if (!failed) {
             d.changes.output(step, result.output());
+            d.yielded = result.output();
             d.run.stepsCompleted++;
             for (NewArtifact artifact : result.artifacts()) {
                 d.view.addArtifact(artifact.name(), step.id());

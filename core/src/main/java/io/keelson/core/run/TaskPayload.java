@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.lifecycle.ActorType;
 import io.keelson.core.lifecycle.EventType;
 import java.math.BigDecimal;
 import java.util.List;
@@ -108,6 +109,11 @@ public sealed interface TaskPayload extends Payload {
         public void write(Members to) {
             to.put("verifier_agent_id", verifierAgentId).put("verifier_model", verifierModel);
         }
+
+        @Override
+        public Actor actor() {
+            return new Actor(ActorType.VERIFIER, verifierAgentId);
+        }
     }
 
     record VerificationPassed(@Nullable BigDecimal score, @Nullable String verifierFeedback, long tokens,
@@ -196,12 +202,22 @@ public sealed interface TaskPayload extends Payload {
             to.put("skipped_because", skippedBecause).put("failed_dependency_id", failedDependencyId)
                     .put("reason", reason).put("skipped_by", skippedBy).put("ticket_id", ticketId);
         }
+
+        @Override
+        public boolean asked() {
+            return skippedBy != null;
+        }
     }
 
-    record Cancelled(String cancelledBy, @Nullable String reason) implements TaskPayload {
+    record Cancelled(String cancelledBy, @Nullable String reason, boolean requested) implements TaskPayload {
         @Override
         public void write(Members to) {
-            to.put("cancelled_by", cancelledBy).put("reason", reason);
+            to.put("cancelled_by", cancelledBy).put("reason", reason).flag("requested", requested);
+        }
+
+        @Override
+        public boolean asked() {
+            return requested;
         }
     }
 }

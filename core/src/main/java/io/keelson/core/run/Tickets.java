@@ -68,7 +68,7 @@ final class Tickets {
                 d.run.errorCode = ticket.errorCode() == null ? "ESCALATION_FAILED" : ticket.errorCode();
                 d.run.errorMessage = comment == null ? ticket.message() : ticket.message() + " (" + comment + ")";
                 Endings.failAll(d, ticket.reason(), ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId()),
-                        d.actor.name(), null);
+                        d.by(), null);
             }
             case CANCEL -> Endings.cancelRun(d, comment);
         }
@@ -109,7 +109,7 @@ final class Tickets {
             Steps.advance(d, step.task(), null);
         } else if (step == null && task != null && task.state == TaskState.AWAITING_RETRY) {
             Endings.skipped(d, task,
-                    new TaskPayload.Skipped("its ticket was answered so", null, "ticket", d.actor.name(),
+                    new TaskPayload.Skipped("its ticket was answered so", null, "ticket", d.by(),
                             ticket.id()));
         } else if (ticket.kind() == Kind.REPLAN_APPROVAL) {
             Replanning.refused(d, new StepError("REPLAN_REJECTED", ErrorClass.HUMAN_REJECTION,
@@ -133,20 +133,20 @@ final class Tickets {
 
     /** The run or what a ticket is about has ended: its question is void. */
     static void voidAll(Decision d) {
-        List.copyOf(d.view.tickets.values()).forEach(ticket -> close(d, ticket, "void", null));
+        List.copyOf(d.view.tickets.values()).forEach(ticket -> close(d, ticket, OtherPayload.VOID, null));
     }
 
     static void voidOf(Decision d, TaskRow task) {
         for (TicketRow ticket : List.copyOf(d.view.tickets.values())) {
             if (Objects.equals(ticket.taskId(), task.id())) {
-                close(d, ticket, "void", null);
+                close(d, ticket, OtherPayload.VOID, null);
             }
         }
     }
 
     private static void close(Decision d, TicketRow ticket, String resolution, @Nullable String comment) {
         ticket.resolution = resolution;
-        ticket.resolvedBy = d.actor.name();
+        ticket.resolvedBy = d.by();
         ticket.comment = comment;
         ticket.resolvedAt = d.now;
         d.view.tickets.remove(ticket.id());

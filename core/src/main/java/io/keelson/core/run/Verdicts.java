@@ -28,11 +28,12 @@ final class Verdicts {
     static void submit(Decision d, TaskRow task) {
         List<StepSpec> verifiers = task.isGroup() ? List.of() : task.spec().policy().verify();
         if (verifiers.isEmpty()) {
-            passed(d, task);
+            passed(d, task, null);
             return;
         }
         d.move(task, TaskState.VERIFYING,
-                new TaskPayload.OutputSubmitted(null, 0, task.tokens, verifiers.size()));
+                Tells.submitted(d, task, verifiers.size()));
+        Tells.verifies(d, task, verifiers.getFirst());
         int position = task.steps.isEmpty() ? 0 : task.steps.getLast().position();
         for (StepSpec spec : verifiers) {
             Planning.addStep(d, task, spec, ++position);
@@ -40,14 +41,18 @@ final class Verdicts {
         Lanes.open(d, task, null);
     }
 
-    private static void passed(Decision d, TaskRow task) {
+    private static void passed(Decision d, TaskRow task, @Nullable String feedback) {
         task.errorCode = null;
         task.errorMessage = null;
         task.errorClass = null;
         if (task.spec().policy().review() && !task.isGroup()) {
+            if (task.state == TaskState.VERIFYING) {
+                d.note(task, new TaskPayload.VerificationPassed(task.verifierScore, feedback, task.tokens,
+                        task.cost.stripTrailingZeros()));
+            }
             ask(d, task, "the plan asks for a review", null);
         } else {
-            Endings.completed(d, task);
+            Endings.completed(d, task, feedback);
         }
     }
 
@@ -58,7 +63,7 @@ final class Verdicts {
         task.verifiedBy = AUTO;
         d.changes.touch(task);
         switch (verdict.outcome()) {
-            case PASSED -> goOn(d, task, holder);
+            case PASSED -> goOn(d, task, holder, verdict.feedback());
             case REJECTED -> Failures.task(d, task, new StepError("VERIFICATION_REJECTED", ErrorClass.QUALITY,
                     Objects.requireNonNullElse(verdict.feedback(), "rejected by " + step.spec().tool())));
             case UNSURE -> ask(d, task, "the verifier is not sure", verdict.feedback());
@@ -67,8 +72,14 @@ final class Verdicts {
 
     /** One verifier is done with: the next, or the end. */
     static void goOn(Decision d, TaskRow task, @Nullable String holder) {
+        goOn(d, task, holder, null);
+    }
+
+    private static void goOn(Decision d, TaskRow task, @Nullable String holder, @Nullable String feedback) {
         if (!Lanes.open(d, task, holder)) {
-            passed(d, task);
+            passed(d, task, feedback);
+        } else if (task.cursor < task.steps.size() && task.steps.get(task.cursor).attempt <= 1) {
+            Tells.verifies(d, task, task.steps.get(task.cursor).spec());
         }
     }
 
@@ -122,7 +133,7 @@ final class Verdicts {
                 Endings.approved(d, task, comment);
             }
             case REJECT -> {
-                d.note(task, null, new TaskPayload.HumanRejected(d.actor.name(), comment, retries));
+                d.note(task, null, new TaskPayload.HumanRejected(d.by(), comment, retries));
                 Propagation.failed(d, task, new StepError("OUTPUT_REJECTED", ErrorClass.HUMAN_REJECTION,
                         comment == null ? "a human rejected the output" : comment));
             }
@@ -132,7 +143,8 @@ final class Verdicts {
                 task.errorCode = why.code();
                 task.errorMessage = why.message();
                 task.errorClass = why.errorClass().wire();
-                Failures.again(d, task, d.now, new TaskPayload.HumanRejected(d.actor.name(), comment, retries - 1));
+                Failures.again(d, task, d.now, new TaskPayload.HumanRejected(d.by(), comment, retries - 1));
+                Tells.retrying(d, task, 0, PayloadPart.Failure.of(why));
                 Levels.nextAttempt(d, task);
             }
         }

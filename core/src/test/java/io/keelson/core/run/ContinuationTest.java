@@ -80,6 +80,7 @@ class ContinuationTest {
         turn();
         assertThat(world.task("a").state()).isEqualTo(TaskState.FAILED);
         assertThat(world.task("a").errorCode()).isEqualTo("CONTINUATION_LIMIT");
+        assertThat(world.last("task_continuing").members()).containsEntry("continuation_count", 10);
         assertThat(world.task("a").attempt()).as("no reason to try again").isEqualTo(1);
         assertThat(world.state()).isEqualTo(RunState.FAILED);
     }

@@ -30,7 +30,7 @@ class DeciderTest extends OneRun {
         world = World.start(plan());
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(world.eventTypes()).containsExactly("run_created", "run_queued", "run_planning_started",
-                "run_plan_ready", "run_started", "run_completed");
+                "run_plan_ready", "run_approved", "run_started", "run_completed");
     }
 
     @Test

@@ -64,7 +64,7 @@ final class EscalationActions {
         call.query().done();
         Fields fields = call.fields();
         String answer = fields.requiredWord("resolution", ANSWERS);
-        String comment = fields.optionalText("comment", MAX_COMMENT);
+        String comment = fields.optionalText("reason", MAX_COMMENT);
         fields.done();
         UUID id = call.id("id", IdKind.ESCALATION);
         answer(call, reads.escalation(call.workspace(), id), Resolution.valueOf(answer.toUpperCase(Locale.ROOT)),

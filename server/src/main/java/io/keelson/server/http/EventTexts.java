@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -149,10 +150,10 @@ final class EventTexts {
         ObjectNode data = Json.object();
         String type = event.get("event_type").stringValue();
         JsonNode payload = event.path("payload");
-        JsonNode to = payload.path("to");
-        if (event.get("task_id").isNull() && event.get("agent_id").isNull() && to.isString()) {
+        String status = status(type, event);
+        if (status != null) {
             data.put("type", "run.status.changed").set("runId", event.get("run_id"));
-            data.put("status", Contracts.LIFECYCLE.run().of(RunState.of(to.stringValue()), Circumstance.USUAL));
+            data.put("status", status);
         } else if (type.equals("step_completed")) {
             data.put("type", "run.step.completed").set("runId", event.get("run_id"));
             data.set("step", event.get("step"));
@@ -165,5 +166,22 @@ final class EventTexts {
         }
         data.setAll(event);
         return type.equals("step_completed") ? data : data.without(List.of("step"));
+    }
+
+    /** The run's new status in that contract's words; null where it has none. */
+    private static @Nullable String status(String type, ObjectNode event) {
+        JsonNode payload = event.path("payload");
+        if (type.equals("run_created")) {
+            return status(RunState.CREATED);
+        }
+        if (!event.get("task_id").isNull() || !event.get("agent_id").isNull() || !payload.path("to").isString()) {
+            return null;
+        }
+        String status = status(RunState.of(payload.path("to").stringValue()));
+        return status.equals(status(RunState.of(payload.path("from").stringValue()))) ? null : status;
+    }
+
+    private static String status(RunState state) {
+        return Contracts.LIFECYCLE.run().of(state, Circumstance.USUAL);
     }
 }

@@ -53,7 +53,7 @@ final class InboxDecisions {
         call.query().done();
         Id id = InboxItems.id(call);
         Fields fields = call.fields();
-        String comment = fields.optionalText("comment", MAX_COMMENT);
+        String comment = fields.optionalText("reason", MAX_COMMENT);
         boolean task = id.kind() == InboxKind.TASK_REVIEW;
         Long gate = task ? fields.optionalInteger("gate", 1, MAX_GATE) : null;
         boolean retry = task && !accept && fields.flag("retry", false);

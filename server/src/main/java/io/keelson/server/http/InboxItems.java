@@ -139,7 +139,7 @@ record InboxItems(Reads reads, Database database, Inbox inbox) {
         return switch (kind) {
             case PLAN_APPROVAL, RESULT_ACCEPTANCE, BUDGET -> "the run fails";
             case APPROVAL_STEP -> "the step fails, and its task with it";
-            case TASK_REVIEW -> "the task fails; with retry it is done again instead, the comment as feedback";
+            case TASK_REVIEW -> "the task fails; with retry it is done again instead, the reason as feedback";
             case PROPOSAL -> "it is recorded; nothing else follows";
             case ESCALATION -> replan(row) ? "the new plan is dropped, and the failure that it was for stands"
                     : "the run fails";

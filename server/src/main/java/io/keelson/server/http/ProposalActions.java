@@ -56,7 +56,7 @@ final class ProposalActions {
     private Answer decide(Call call, boolean accept) throws IOException, InterruptedException {
         call.query().done();
         Fields fields = call.fields();
-        String comment = fields.optionalText("comment", MAX_COMMENT);
+        String comment = fields.optionalText("reason", MAX_COMMENT);
         fields.done();
         UUID id = call.id("id", IdKind.PROPOSAL);
         answer(call, reads.proposal(call.workspace(), id), accept, comment);

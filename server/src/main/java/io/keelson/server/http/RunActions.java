@@ -45,20 +45,20 @@ final class RunActions {
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/start", this::start);
         table.deleteAlso(Scope.RUNS_WRITE, "/runs/{id}", this::delete);
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/budget", this::budget);
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/pause", call -> reasoned(call, "reason",
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/pause", call -> reasoned(call,
                 (run, reason) -> new Command.Pause(run, reason, call.actor())));
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/resume",
                 call -> plain(call, run -> new Command.Resume(run, call.actor())));
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/cancel", call -> reasoned(call, "reason",
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/cancel", call -> reasoned(call,
                 (run, reason) -> new Command.Cancel(run, reason, call.actor())));
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fail", call -> reasoned(call, "reason",
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fail", call -> reasoned(call,
                 (run, reason) -> new Command.FailRun(run, reason, call.actor())));
-        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/replan", call -> reasoned(call, "reason",
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/replan", call -> reasoned(call,
                 (run, reason) -> new Command.Replan(run, reason, call.actor())));
         table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", this::retry);
-        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", call -> reasoned(call, "comment",
+        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", call -> reasoned(call,
                 (run, comment) -> new Command.Approve(run, comment, call.actor())));
-        table.postAlso(Scope.APPROVE, "/runs/{id}/reject", call -> reasoned(call, "comment",
+        table.postAlso(Scope.APPROVE, "/runs/{id}/reject", call -> reasoned(call,
                 (run, comment) -> new Command.Reject(run, comment, call.actor())));
     }
 
@@ -75,9 +75,9 @@ final class RunActions {
         return done(call, command);
     }
 
-    private Answer reasoned(Call call, String key, Reasoned command) throws IOException, InterruptedException {
+    private Answer reasoned(Call call, Reasoned command) throws IOException, InterruptedException {
         Fields fields = call.fields();
-        String why = fields.optionalText(key, MAX_REASON);
+        String why = fields.optionalText("reason", MAX_REASON);
         fields.done();
         return done(call, run -> command.of(run, why));
     }

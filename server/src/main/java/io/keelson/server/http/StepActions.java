@@ -26,7 +26,7 @@ final class StepActions {
     private Answer decide(Call call, boolean approve) throws IOException, InterruptedException {
         call.query().done();
         Fields fields = call.fields();
-        String comment = fields.optionalText("comment", MAX_COMMENT);
+        String comment = fields.optionalText("reason", MAX_COMMENT);
         fields.done();
         UUID id = call.id("id", IdKind.STEP);
         UUID run = UUID.fromString(reads.step(call.workspace(), id).get("run_id").stringValue());

@@ -51,7 +51,7 @@ final class TaskActions {
     private Answer decide(Call call, boolean approve) throws IOException, InterruptedException {
         Fields fields = call.fields();
         Long gate = fields.optionalInteger("gate", 1, MAX_GATE);
-        String comment = fields.optionalText("comment", MAX_TEXT);
+        String comment = fields.optionalText("reason", MAX_TEXT);
         Choice choice = approve ? Choice.APPROVE : fields.flag("retry", false) ? Choice.RETRY : Choice.REJECT;
         fields.done();
         return done(call, (run, task) -> new Command.DecideTask(run, task, choice,

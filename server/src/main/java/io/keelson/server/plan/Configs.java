@@ -45,7 +45,7 @@ final class Configs {
                 Nodes.integer(limits, "max_deliveries", DEFAULT.maxDeliveries()),
                 Nodes.integer(config.path("retry"), "max_continuations_per_task", DEFAULT.maxContinuations()),
                 DEFAULT.maxFanOut(), FailureConfig.rules(config, taskRetry(config), steps),
-                timeouts(config.path("timeouts"), config.path("heartbeat")), humans(config),
+                timeouts(config.path("timeouts"), config.path("heartbeat")), humans(config, plan),
                 new Hooks(hook(config, "before_run", steps), hook(config, "after_run", steps)),
                 budget(config.path("budget"), plan), concurrency(config.path("concurrency")));
     }
@@ -170,11 +170,13 @@ final class Configs {
                 Nodes.seconds(heartbeat, "timeout_seconds", otherwise.heartbeat()));
     }
 
-    private static HumanRules humans(JsonNode config) {
+    private static HumanRules humans(JsonNode config, JsonNode plan) {
         HumanRules otherwise = HumanRules.DEFAULT;
         return new HumanRules("human".equals(Nodes.text(config, "acceptance")),
                 Nodes.seconds(config, "human_timeout_seconds", otherwise.patience()),
-                Nodes.word(config, "on_human_timeout", HumanRules.OnTimeout.values(), otherwise.onTimeout()));
+                Nodes.word(config, "on_human_timeout", HumanRules.OnTimeout.values(), otherwise.onTimeout()),
+                GoalMissions.unplanned(plan) || config.path("autonomy").has("level") ? autonomy(config)
+                        : Autonomy.AUTONOMOUS);
     }
 
     private static @Nullable StepSpec hook(JsonNode config, String name, StepReader steps) {

@@ -4,6 +4,7 @@ import static io.keelson.core.plan.FailureRules.DEFAULT;
 
 import io.keelson.core.plan.Autonomy;
 import io.keelson.core.plan.FailureRules;
+import io.keelson.core.plan.Models;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.Escalation;
 import io.keelson.core.policy.FailureMode;
@@ -26,7 +27,15 @@ final class FailureConfig {
                 Retries.read(config.path("level_retry"), DEFAULT.level()), escalation(config),
                 planner(config, steps), Nodes.integer(replan, "max", DEFAULT.maxReplans()),
                 replan.path("approve").asBoolean(DEFAULT.approveReplans()),
-                "fail".equals(Nodes.text(config.path("heartbeat"), "on_loss")));
+                "fail".equals(Nodes.text(config.path("heartbeat"), "on_loss")),
+                models(config));
+    }
+
+    private static Models models(JsonNode config) {
+        JsonNode preferences = config.path("model_preferences");
+        String own = Nodes.text(config.at(plannerAt(config).substring("/config".length())).path("input"), "model");
+        return new Models(own == null ? Nodes.text(preferences, "planner") : own,
+                Nodes.text(preferences, "verifier"));
     }
 
     static FailureMode mode(JsonNode raw, String key) {

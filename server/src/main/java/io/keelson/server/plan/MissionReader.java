@@ -180,12 +180,12 @@ public final class MissionReader {
         for (int i = 0; i < raw.path("tasks").size() && raw.path("tasks").isArray(); i++) {
             tasks.add(reader.read(raw.path("tasks").path(i), i, "/plan/tasks/" + i));
         }
-        return new Plan(Nodes.integer(raw, "version", 1), tasks);
+        return new Plan(Nodes.integer(raw, "version", 1), tasks, Nodes.text(raw, "strategy", Plan.MIXED));
     }
 
     static ObjectNode normal(JsonNode raw, Plan plan, TaskReader reader) {
         ObjectNode normal = JsonNodeFactory.instance.objectNode();
-        normal.put("version", plan.version()).put("strategy", Nodes.text(raw, "strategy", "mixed"));
+        normal.put("version", plan.version()).put("strategy", plan.strategy());
         ArrayNode tasks = normal.putArray("tasks");
         for (int i = 0; i < plan.tasks().size(); i++) {
             tasks.add(reader.normal(raw.path("tasks").path(i), plan.tasks().get(i)));

@@ -128,7 +128,7 @@ public final class NewPlans {
         Set<String> taken = left.tasks().stream().map(TaskSpec::id).collect(Collectors.toSet());
         completed.stream().filter(id -> !taken.contains(id)).forEach(id -> tasks.add(new TaskSpec(id, id, null,
                 "other", null, List.of(), TriggerRule.ALL_SUCCESS, null, null, null, false, List.of(), null)));
-        return new Plan(left.version(), tasks);
+        return new Plan(left.version(), tasks, left.strategy());
     }
 
     private Checked joined(UUID workspace, JsonNode answer, JsonNode old, Set<String> completed) {

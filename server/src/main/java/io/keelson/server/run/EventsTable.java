@@ -10,12 +10,19 @@ import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.run.Event;
 
-/** {@code orchestration_events}: written in the order of the decisions, never changed. */
+/**
+ * {@code orchestration_events}: written in the order of the decisions, never changed. The board numbers its rows itself, so
+ * that member is added here.
+ */
 final class EventsTable {
     static final SetStatement<Event> INSERT = new SetStatement<>("keelson_event_new", """
             insert into orchestration_events (run_id, seq, attempt, agent_id, task_id, step_id, event_type, payload,
                 actor_type, actor_id, created_at)
-            select run_id, seq, attempt, agent_id, task_id, step_id, event_type, payload, actor_type, actor_id, at
+            select run_id, seq, attempt, agent_id, task_id, step_id, event_type,
+                case when event_type = 'task_assigned' then payload || coalesce(
+                    (select jsonb_build_object('board_task_id', t.board_task_id) from orchestration_tasks t
+                      where t.id = u.task_id and t.board_task_id is not null), '{}') else payload end,
+                actor_type, actor_id, at
               from {rows}""",
             uuid("run_id", Event::runId), bigint("seq", Event::seq), integer("attempt", Event::attempt),
             uuid("agent_id", Event::agentId), uuid("task_id", Event::taskId), uuid("step_id", Event::stepId),

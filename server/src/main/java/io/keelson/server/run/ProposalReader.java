@@ -17,7 +17,7 @@ public final class ProposalReader {
             select p.id, p.run_id, r.title as run_name, p.attempt, p.task_id, t.key as task_key, p.step_id,
                 s.name as step_name, p.title, p.body, p.data,
                 case when p.state = 'pending' and p.expires_at <= {now} then 'expired' else p.state end as state,
-                p.created_at, p.expires_at, p.decided_at, p.decided_by, p.comment
+                p.created_at, p.expires_at, p.decided_at, p.decided_by, p.comment as reason
               from proposals p
               join orchestration_runs r on r.id = p.run_id
               left join orchestration_tasks t on t.id = p.task_id

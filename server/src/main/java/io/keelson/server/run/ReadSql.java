@@ -321,7 +321,7 @@ final class ReadSql {
     private static final String ESCALATIONS = """
             select e.id, e.run_id, r.title as run_name, e.attempt, e.kind, e.task_id, t.key as task_key, e.step_id,
                 s.name as step_name, e.severity, e.reason, e.error_code, e.message, e.state, e.resolution,
-                e.resolved_by, e.comment, e.opened_at, e.resolved_at
+                e.resolved_by, e.comment as resolution_reason, e.opened_at, e.resolved_at
               from escalation_tickets e
               join orchestration_runs r on r.id = e.run_id
               left join orchestration_tasks t on t.id = e.task_id

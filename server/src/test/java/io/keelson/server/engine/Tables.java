@@ -16,7 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /** The rows of a run as a database holds them, in words that can be compared with a simulation's. */
 final class Tables {
@@ -71,8 +73,13 @@ final class Tables {
                 select seq, attempt, agent_id, task_id, step_id, event_type, actor_type, actor_id, created_at,
                     payload::text as payload
                   from orchestration_events where run_id = ? order by seq""", run);
-        found.forEach(event -> event.computeIfPresent("payload", (name, json) -> JSON.readTree((String) json)));
+        found.forEach(event -> event.computeIfPresent("payload", (name, json) -> withoutBoard(JSON.readTree((String) json))));
         return found;
+    }
+
+    /** The board numbers its rows itself, and the database adds the number. */
+    private static JsonNode withoutBoard(JsonNode payload) {
+        return payload instanceof ObjectNode object ? object.without(List.of("board_task_id")) : payload;
     }
 
     /** Events in the same words. */

@@ -143,13 +143,13 @@ class BadInputTest {
                         "/reason"),
                 post(RUNS + "/{run}/cancel", "{\"reason\": \"a\", \"reason\": \"b\"}", 400, "MALFORMED_JSON", null),
                 post(RUNS + "/{run}/cancel", "{\"reason\": NaN}", 400, "MALFORMED_JSON", null),
-                post(RUNS + "/{run}/approve", "{\"comment\": \"\\u0000\"}", 422, "INVALID_TEXT", "/comment"),
+                post(RUNS + "/{run}/approve", "{\"reason\": \"\\u0000\"}", 422, "INVALID_TEXT", "/reason"),
                 post(RUNS + "/{run}/retry", "{\"from\": \"middle\"}", 422, "INVALID_VALUE", "/from"),
                 post(RUNS + "/{run}/retry", "{}", 409, "INVALID_STATE_TRANSITION", null),
                 post(RUNS + "/{run}/pause", "{}", 409, "INVALID_STATE_TRANSITION", null),
                 post(RUNS + "/{run}/start", "[".repeat(100_000), 413, "BODY_TOO_LARGE", null),
                 post(STEP + "/approve", "{}", 404, "STEP_NOT_FOUND", null),
-                post(STEP + "/reject", "{\"comment\": []}", 422, "WRONG_TYPE", "/comment"),
+                post(STEP + "/reject", "{\"reason\": []}", 422, "WRONG_TYPE", "/reason"),
                 post("/api/v1/workers/nobody/drain", "{}", 404, "WORKER_NOT_FOUND", null));
     }
 

@@ -69,7 +69,7 @@ class InboxApiTest {
         }
 
         String yes() {
-            return this == BUDGET ? "{\"comment\": \"yes\", \"hard_limit_usd\": 9}" : "{\"comment\": \"yes\"}";
+            return this == BUDGET ? "{\"reason\": \"yes\", \"hard_limit_usd\": 9}" : "{\"reason\": \"yes\"}";
         }
     }
 
@@ -122,7 +122,7 @@ class InboxApiTest {
         post(INBOX + "/" + id + "/reject", "{}", 409);
         assertThat(api.run(run).get("state").stringValue()).isEqualTo(waits.accepted);
         post(INBOX + "/" + id + "/assign", "{\"assignee\": null}", 404);
-        assertThat(events(run)).contains("\"comment\":\"yes\"").contains("\"actor_type\":\"human\"");
+        assertThat(events(run)).contains("\"reason\":\"yes\"").contains("\"actor_type\":\"human\"");
     }
 
     @ParameterizedTest
@@ -131,12 +131,12 @@ class InboxApiTest {
         String run = waiting(waits);
         String id = items("?run_id=" + run).getFirst().get("id").stringValue();
 
-        post(INBOX + "/" + id + "/reject", "{\"comment\": \"not like this\"}", 200);
+        post(INBOX + "/" + id + "/reject", "{\"reason\": \"not like this\"}", 200);
         api.awaitState(run, waits.rejected);
         assertThat(items("")).isEmpty();
         assertThat(events(run)).contains("not like this");
 
-        post(INBOX + "/" + id + "/reject", "{\"comment\": \"not like this\"}", 200);
+        post(INBOX + "/" + id + "/reject", "{\"reason\": \"not like this\"}", 200);
         post(INBOX + "/" + id + "/accept", "{}", 409);
         assertThat(api.run(run).get("state").stringValue()).isEqualTo(waits.rejected);
     }
@@ -175,7 +175,7 @@ class InboxApiTest {
         assertThat(item.get("gate").asInt()).isEqualTo(1);
         String id = item.get("id").stringValue();
 
-        post(INBOX + "/" + id + "/reject", "{\"gate\": 1, \"retry\": true, \"comment\": \"shorter\"}", 200);
+        post(INBOX + "/" + id + "/reject", "{\"gate\": 1, \"retry\": true, \"reason\": \"shorter\"}", 200);
         Awaitility.await().until(() -> !items("").isEmpty());
 
         assertThat(items("").getFirst().get("gate").asInt()).isEqualTo(2);

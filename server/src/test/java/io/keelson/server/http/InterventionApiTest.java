@@ -91,12 +91,12 @@ class InterventionApiTest {
         String run = api.create(ESCALATES);
         api.awaitState(run, "escalated");
         String resolve = API + "/escalations/" + id(ticketOf(run)) + "/resolve";
-        String body = "{\"resolution\": \"" + answer + "\", \"comment\": \"looked at it\"}";
+        String body = "{\"resolution\": \"" + answer + "\", \"reason\": \"looked at it\"}";
 
         JsonNode answered = api.post(resolve, body).json();
 
         assertThat(answered.get("resolution").stringValue()).isEqualTo(answer);
-        assertThat(answered.get("comment").stringValue()).isEqualTo("looked at it");
+        assertThat(answered.get("resolution_reason").stringValue()).isEqualTo("looked at it");
         api.awaitState(run, end);
         assertThat(task(run, "next").get("state").stringValue()).isEqualTo(next);
         assertThat(api.post(resolve, body).status()).as("the same answer again").isEqualTo(200);
@@ -127,7 +127,7 @@ class InterventionApiTest {
 
         Answer old = api.post(API + "/tasks/" + id(task) + "/approve", "{\"gate\": 7}");
         assertThat(old.json().get("code").stringValue()).isEqualTo("GATE_CHANGED");
-        Answer approved = api.post(API + "/tasks/" + id(task) + "/approve", "{\"gate\": 1, \"comment\": \"good\"}");
+        Answer approved = api.post(API + "/tasks/" + id(task) + "/approve", "{\"gate\": 1, \"reason\": \"good\"}");
 
         assertThat(approved.json().get("state").stringValue()).isEqualTo("completed");
         assertThat(approved.json().get("verified_by").stringValue()).isEqualTo("human");
@@ -142,12 +142,12 @@ class InterventionApiTest {
         String run = api.create(REVIEWED);
         JsonNode task = awaitTask(run, "draft", "awaiting_human");
 
-        api.post(API + "/tasks/" + id(task) + "/reject", "{\"retry\": true, \"comment\": \"too long\"}");
+        api.post(API + "/tasks/" + id(task) + "/reject", "{\"retry\": true, \"reason\": \"too long\"}");
         Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(
                 () -> assertThat(task(run, "draft").get("gate").asInt(0)).isEqualTo(2));
         assertThat(task(run, "draft").get("attempt_number").asInt()).isEqualTo(2);
 
-        Answer rejected = api.post(API + "/tasks/" + id(task) + "/reject", "{\"comment\": \"no use\"}");
+        Answer rejected = api.post(API + "/tasks/" + id(task) + "/reject", "{\"reason\": \"no use\"}");
         assertThat(rejected.json().get("state").stringValue()).isEqualTo("failed");
         assertThat(rejected.json().get("error_code").stringValue()).isEqualTo("OUTPUT_REJECTED");
         api.awaitState(run, "failed");
@@ -269,7 +269,7 @@ class InterventionApiTest {
                 () -> assertThat(api.run(run).get("gate").stringValue()).isEqualTo("acceptance"));
         assertThat(api.run(run).get("state").stringValue()).isEqualTo("running");
 
-        api.post(API + "/runs/" + run + "/approve", "{\"comment\": \"as it should be\"}");
+        api.post(API + "/runs/" + run + "/approve", "{\"reason\": \"as it should be\"}");
 
         api.awaitState(run, "completed");
     }
@@ -338,7 +338,7 @@ class InterventionApiTest {
             "/tasks/{}/approve       | {\"gate\": 0}                       | OUT_OF_RANGE /gate",
             "/tasks/{}/approve       | {\"retry\": true}                   | UNKNOWN_KEY /retry",
             "/tasks/{}/reject        | {\"retry\": 1}                      | WRONG_TYPE /retry",
-            "/tasks/{}/skip          | {\"comment\": \"x\"}                | UNKNOWN_KEY /comment",
+            "/tasks/{}/skip          | {\"comment\": \"x\"}               | UNKNOWN_KEY /comment",
             "/tasks/{}/retry         | {\"reason\": \"x\"}                 | UNKNOWN_KEY /reason"})
     void aWrongBodyIsRefused(String path, String body, String problem) {
         assertThat(problem(API + path.replace("{}", UUID.randomUUID().toString()), body)).isEqualTo(problem);

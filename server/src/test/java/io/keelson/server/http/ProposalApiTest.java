@@ -68,12 +68,12 @@ class ProposalApiTest {
         assertThat(item.get("question").stringValue()).isEqualTo("Raise it");
         assertThat(item.get("due_at")).isEqualTo(proposal.get("expires_at"));
 
-        JsonNode accepted = post("/proposals/prop_" + id + "/accept", "{\"comment\": \"do it\"}", 200);
+        JsonNode accepted = post("/proposals/prop_" + id + "/accept", "{\"reason\": \"do it\"}", 200);
 
         assertThat(accepted.get("state").stringValue()).isEqualTo("accepted");
-        assertThat(accepted.get("comment").stringValue()).isEqualTo("do it");
+        assertThat(accepted.get("reason").stringValue()).isEqualTo("do it");
         JsonNode event = event(run, "proposal_accepted");
-        assertThat(event.get("payload").get("comment").stringValue()).isEqualTo("do it");
+        assertThat(event.get("payload").get("reason").stringValue()).isEqualTo("do it");
         assertThat(event.get("payload").get("accepted_by")).isEqualTo(accepted.get("decided_by"));
         assertThat(event.get("actor_type").stringValue()).isEqualTo("human");
         assertThat(post("/proposals/" + id + "/accept", "{}", 200)).isEqualTo(accepted);
@@ -93,11 +93,11 @@ class ProposalApiTest {
         Awaitility.await().until(() -> !proposals("?run_id=" + run).isEmpty());
         JsonNode item = api.get(API + "/inbox?kind=proposal&run_id=" + run).json().get("items").get(0);
 
-        post(item.get("links").get("reject").stringValue().substring(API.length()), "{\"comment\": \"no\"}", 200);
+        post(item.get("links").get("reject").stringValue().substring(API.length()), "{\"reason\": \"no\"}", 200);
 
         JsonNode rejected = api.get(item.get("links").get("subject").stringValue()).json();
         assertThat(rejected.get("state").stringValue()).isEqualTo("rejected");
-        assertThat(rejected.get("comment").stringValue()).isEqualTo("no");
+        assertThat(rejected.get("reason").stringValue()).isEqualTo("no");
         api.post(API + "/runs/" + run + "/cancel", "");
         assertThat(proposals("?state=rejected&run_id=" + run)).hasSize(1);
     }

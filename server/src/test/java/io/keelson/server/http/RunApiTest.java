@@ -84,7 +84,7 @@ class RunApiTest {
 
         act(run, "start", "{}");
         api.awaitStep(run, "waiting_approval");
-        assertThat(act(run, "approve", "{\"comment\": \"fine\"}").json().get("id").stringValue()).isEqualTo(run);
+        assertThat(act(run, "approve", "{\"reason\": \"fine\"}").json().get("id").stringValue()).isEqualTo(run);
         JsonNode ended = api.awaitState(run, "completed");
 
         assertThat(ended.get("state_type").stringValue()).isEqualTo("terminal");
@@ -195,14 +195,14 @@ class RunApiTest {
     void aRejectedRunFailsAndIsRetried() {
         String run = waiting();
 
-        act(run, "reject", "{\"comment\": \"no\"}");
+        act(run, "reject", "{\"reason\": \"no\"}");
         JsonNode failed = api.awaitState(run, "failed");
         assertThat(failed.get("error_code").stringValue()).isEqualTo("APPROVAL_REJECTED");
 
         JsonNode again = act(run, "retry", "{\"from\": \"start\"}").json();
         assertThat(again.get("attempt_number").intValue()).isEqualTo(2);
         api.awaitStep(run, "waiting_approval");
-        act(run, "approve", "{\"comment\": null}");
+        act(run, "approve", "{\"reason\": null}");
         api.awaitState(run, "completed");
         assertThat(items(RUNS + "/" + run + "/attempts")).hasSize(2);
         assertThat(items(RUNS + "/" + run + "/steps?attempt=1")).hasSize(1)
