@@ -120,7 +120,10 @@ final class RunsTable {
                    started_at = u.started_at, completed_at = u.completed_at,
                    duration_ms = keelson_duration_ms(u.started_at, u.completed_at),
                    error_code = u.error_code, error_message = u.error_message,
-                   output = coalesce(u.output, r.output), version_id = u.version_id,
+                   output = coalesce(u.output, r.output),
+                   result_summary = case when u.output is null then r.result_summary
+                       when jsonb_typeof(u.output) = 'string' then left(u.output #>> '{}', 2000)
+                       else left(u.output::text, 2000) end, version_id = u.version_id,
                    plan_version = u.plan_version, replans = u.replans, gate = u.gate, state_since = u.state_since,
                    active_ms = u.active_ms, active_since = u.active_since, quiet_since = u.quiet_since,
                    credits_charged_before = u.credits_charged_before, credits_refunded = u.credits_refunded,

@@ -108,6 +108,9 @@ class RunApiTest {
                  "output": {"of_b": "${ .tasks.b.output.of }", "text": "${ .tasks.b.output.of.y }!",
                   "jq": "${ [.tasks.b.output.of.x] | first }", "more": "${ .tasks.b.output.of.y + 1 > 1.05 }"}}""");
 
+        JsonNode summary = api.awaitState(run, "completed").get("result_summary");
+        assertThat(Json.read(summary.stringValue().getBytes(StandardCharsets.UTF_8)))
+                .isEqualTo(api.run(run).get("output"));
         assertThat(api.awaitState(run, "completed").get("output")).isEqualTo(Json.read("""
                 {"of_b": {"x": 12345678901234567890.123, "y": 0.1000000000000000055}, "text": "0.1000000000000000055!",
                  "jq": 12345678901234567890.123, "more": true}""".getBytes()));
