@@ -1,6 +1,5 @@
 package io.keelson.core.run;
 
-import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Amounts;
