@@ -27,6 +27,11 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
     public static final FailureRules DEFAULT = new FailureRules(FailureMode.FAIL_FAST, null,
             RetryPolicy.TASK, RetryPolicy.LEVEL, Escalation.DEFAULT, null, 2, false, false);
 
+    public FailureRules with(Escalation other) {
+        return new FailureRules(run, agent, task, level, other, planner, maxReplans, approveReplans,
+                failOnLostHeartbeat);
+    }
+
     /**
      * How an agent reacts to a task that finally failed.
      *

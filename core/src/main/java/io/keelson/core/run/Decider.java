@@ -250,6 +250,11 @@ public final class Decider {
 
     private static Reply settle(Decision d) {
         long before = d.run.seq;
+        if (d.run.state == RunState.RUNNING && d.view.tasksOpen == 0 && d.run.gate == RunRow.Gate.NONE
+                && !d.view.evaluatingOutput) {
+            d.note(new OtherPayload.StallDetected("run", d.run.id(), d.run.state.wire(), d.run.stateSince,
+                    "re-evaluated"));
+        }
         Endings.judgeAll(d);
         Endings.settle(d);
         return new Reply.Done(d.run.seq != before);

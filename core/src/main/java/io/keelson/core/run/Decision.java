@@ -115,7 +115,7 @@ final class Decision {
             }
             default -> task.completedAt = to.terminal() ? now : null;
         }
-        view.lookAtHuman(task);
+        view.lookAtWaits(task);
         changes.touch(task);
         event(task.agent(), task, null, edge.from(), edge.to(), payload);
     }
@@ -130,9 +130,9 @@ final class Decision {
             step.startedAt = now;
         }
         step.completedAt = to.terminal() ? now : null;
-        if (to == StepState.WAITING_APPROVAL || step.task().atHuman || step.parked()
+        if (to == StepState.WAITING || to == StepState.WAITING_APPROVAL || step.task().waits || step.parked()
                 || step.task().spec().parallelSteps()) {
-            view.lookAtHuman(step.task());
+            view.lookAtWaits(step.task());
         }
         changes.touch(step);
         event(step.task().agent(), step.task(), step, edge.from(), edge.to(), payload);

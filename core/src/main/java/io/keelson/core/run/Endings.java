@@ -240,6 +240,14 @@ final class Endings {
         Lanes.ready(d, task);
     }
 
+    /** A pending task is skipped, for what it depends on has failed. */
+    static void skip(Decision d, TaskRow task, TaskRow failed, List<TaskRow> ended) {
+        cancelSteps(d, task);
+        d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped("'" + failed.key() + "' failed", failed.id(),
+                "dependency_failed", null, null));
+        ended.add(task);
+    }
+
     /** A task is skipped: its {@code when} was false, or a human wants it so. */
     static void skipped(Decision d, TaskRow task, TaskPayload.Skipped why) {
         forget(d, task);

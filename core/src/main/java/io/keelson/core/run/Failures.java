@@ -108,7 +108,8 @@ final class Failures {
             Steps.advance(d, task, null);
             return;
         }
-        boolean ownPolicy = step.spec().kind() == StepKind.TURN || error.code().equals(WORKER_LOST);
+        boolean ownPolicy = step.spec().kind() == StepKind.TURN && !triedBefore(step)
+                || error.code().equals(WORKER_LOST);
         switch (mode(task)) {
             case CONTINUE -> Steps.advance(d, task, null);
             case RETRY -> task(d, task, error);
@@ -122,6 +123,11 @@ final class Failures {
                 }
             }
         }
+    }
+
+    /** True where the step's own tries are all that there are: those of its task do not multiply them. */
+    private static boolean triedBefore(StepRow step) {
+        return step.spec().retry().maxAttempts() > 1 && step.task().spec().policy().retry() == null;
     }
 
     /** Whatever row tries again what was found wanting makes its effects anew, be it one of another attempt of the run. */
@@ -177,6 +183,11 @@ final class Failures {
     /** How often the task may still be tried again. */
     static int retriesLeft(Decision d, TaskRow task) {
         return Math.max(0, policy(d, task).maxAttempts() - (task.attempt - task.forgiven));
+    }
+
+    /** Whether the task has attempts left. */
+    static boolean mayRetry(Decision d, TaskRow task) {
+        return retriesLeft(d, task) > 0 && task.failures + 1 < policy(d, task).maxFailures();
     }
 
     private static RetryPolicy policy(Decision d, TaskRow task) {

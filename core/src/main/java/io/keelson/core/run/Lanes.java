@@ -166,7 +166,7 @@ final class Lanes {
             open(d, step, holder);
             busy++;
         }
-        d.view.lookAtHuman(task);
+        d.view.lookAtWaits(task);
         return busy > 0;
     }
 
@@ -276,7 +276,7 @@ final class Lanes {
                 continue;
             }
             task.steps.stream().filter(step -> step.queued && !step.held()).forEach(step -> close(d, step));
-            d.view.lookAtHuman(task);
+            d.view.lookAtWaits(task);
             if (task.state == TaskState.QUEUED) {
                 d.view.leaveSlot(task);
                 waiting.add(task);

@@ -78,7 +78,10 @@ final class Propagation {
         }
     }
 
-    /** Cancels what is open beside the failed task, in its agent or in the whole run, but for what exists for this case. */
+    /**
+     * Skips what depends on the failed task and cancels what else is open, in its agent or in the whole run, but for what
+     * exists for this case.
+     */
     private static void failFast(Decision d, TaskRow failed, StepError error, boolean whole, List<TaskRow> ended) {
         AgentRow agent = failed.agent();
         agent.failing = true;
@@ -87,9 +90,15 @@ final class Propagation {
             d.run.failing = true;
             remember(d, failed, error);
         }
-        Set<TaskRow> kept = keptAfter(d, failed);
+        Set<TaskRow> below = below(failed);
+        Set<TaskRow> kept = keptAfter(d, below);
         for (TaskRow other : List.copyOf(d.view.tasks.values())) {
-            if (!other.terminal() && !kept.contains(other) && (whole || other.agent() == agent)) {
+            if (other.terminal() || kept.contains(other) || !whole && other.agent() != agent) {
+                continue;
+            }
+            if (other.state == TaskState.PENDING && below.contains(other)) {
+                Endings.skip(d, other, failed, ended);
+            } else {
                 Endings.cancel(d, other, because(failed), ended);
             }
         }
@@ -159,25 +168,28 @@ final class Propagation {
     }
 
     /** Open tasks that exist for the case of a failure: {@code always}, and {@code all_done} downstream of it. */
-    private static Set<TaskRow> keptAfter(Decision d, TaskRow failed) {
+    private static Set<TaskRow> keptAfter(Decision d, Set<TaskRow> below) {
         Set<TaskRow> kept = new HashSet<>();
         for (TaskRow task : d.view.tasks.values()) {
             if (task.spec().triggerRule() == TriggerRule.ALWAYS || task == d.view.afterHook) {
                 kept.add(task);
             }
         }
-        Deque<TaskRow> todo = new ArrayDeque<>(List.of(failed));
+        below.stream().filter(down -> down.spec().triggerRule() == TriggerRule.ALL_DONE).forEach(kept::add);
+        return kept;
+    }
+
+    /** All tasks that depend on a task, directly or not. */
+    private static Set<TaskRow> below(TaskRow task) {
+        Deque<TaskRow> todo = new ArrayDeque<>(List.of(task));
         Set<TaskRow> seen = new HashSet<>();
         while (!todo.isEmpty()) {
             for (TaskRow down : todo.poll().downstreams) {
                 if (seen.add(down)) {
                     todo.add(down);
-                    if (down.spec().triggerRule() == TriggerRule.ALL_DONE) {
-                        kept.add(down);
-                    }
                 }
             }
         }
-        return kept;
+        return seen;
     }
 }

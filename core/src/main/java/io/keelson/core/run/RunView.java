@@ -57,9 +57,9 @@ public final class RunView {
     @Nullable Instant watchDue;
     /** When it starts by itself; null when it has started or waits to be told. */
     @Nullable Instant startDue;
-    /** Tasks, groups aside, that have begun and not ended; of these, those that only a human can move. */
+    /** Tasks, groups aside, that have begun and not ended; of these, those that only wait. */
     int tasksBegun;
-    int tasksAtHuman;
+    int tasksWaiting;
     /** Agents with a task that holds a slot; changes with the slots only. */
     int agentsAtWork;
     int tasksOpen;
@@ -192,21 +192,21 @@ public final class RunView {
         return !task.isGroup() && task.state != TaskState.PENDING && !task.terminal();
     }
 
-    /** Brings up to date whether only a human can move the task. */
-    void lookAtHuman(TaskRow task) {
+    /** Brings up to date whether the task only waits: for a person, a time, a signal or another run. */
+    void lookAtWaits(TaskRow task) {
         boolean is = task.state == TaskState.AWAITING_HUMAN || task.parked()
                 || (task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING)
-                        && onlyHumansCanMove(task.steps);
-        if (is != task.atHuman) {
-            task.atHuman = is;
-            tasksAtHuman += is ? 1 : -1;
+                        && onlyWaits(task.steps);
+        if (is != task.waits) {
+            task.waits = is;
+            tasksWaiting += is ? 1 : -1;
         }
     }
 
-    private static boolean onlyHumansCanMove(List<StepRow> steps) {
+    private static boolean onlyWaits(List<StepRow> steps) {
         boolean waits = false;
         for (StepRow step : steps) {
-            if (step.state == StepState.WAITING_APPROVAL || step.parked()) {
+            if (step.state == StepState.WAITING || step.state == StepState.WAITING_APPROVAL || step.parked()) {
                 waits = true;
             } else if (!step.state.terminal()
                     && (step.state != StepState.PENDING || step.queued || step.evaluating)) {
@@ -216,9 +216,16 @@ public final class RunView {
         return waits;
     }
 
-    /** True while nobody but humans can move a running run on. */
-    boolean onlyHumansCanMove() {
-        return tasksBegun == tasksAtHuman && tasksAtHuman > 0 || run.gate == RunRow.Gate.ACCEPTANCE;
+    /** True while the whole run only waits: nothing of it is queued, held or backing off. */
+    boolean onlyWaits() {
+        return run.gate == RunRow.Gate.ACCEPTANCE || tasksWaiting > 0 && tasksBegun == tasksWaiting + inLine()
+                && agents.stream().noneMatch(agent -> agent.nextRunAt != null);
+    }
+
+    /** Tasks that wait for a slot, which those that only wait may hold. */
+    private long inLine() {
+        return agents.stream().flatMap(agent -> agent.ready.stream())
+                .filter(task -> task.state == TaskState.QUEUED && !task.hasSlot).count();
     }
 
     /** Links a task to one of its upstreams, both added before with the states they have. */
@@ -247,7 +254,7 @@ public final class RunView {
         beforeHook = null;
         afterHook = null;
         tasksBegun = 0;
-        tasksAtHuman = 0;
+        tasksWaiting = 0;
     }
 
     public void addArtifact(String name, UUID stepId) {
@@ -323,7 +330,7 @@ public final class RunView {
         }
         waiting.sort(TaskRow.BY_TURN);
         waiting.forEach(task -> task.agent().ready.add(task));
-        tasks.values().forEach(this::lookAtHuman);
+        tasks.values().forEach(this::lookAtWaits);
         for (AgentRow agent : agents) {
             if (!agent.atWork() && !agent.ready.isEmpty()) {
                 waitingAgents.add(agent);

@@ -65,8 +65,8 @@ public final class TaskRow {
     final List<TaskRow> upstreams = new ArrayList<>();
     final List<TaskRow> downstreams = new ArrayList<>();
     final List<TaskRow> children = new ArrayList<>();
-    /** True while nobody but a human can move it, and somebody has been asked. */
-    boolean atHuman;
+    /** True while it only waits: for a person who was asked, a time, a signal or another run. */
+    boolean waits;
     int upstreamsOpen;
     int upstreamsCompleted;
     int upstreamsFailed;

@@ -89,13 +89,13 @@ final class Tickets {
             step.deliveries = 0;
             step.nextRunAt = d.now;
             d.changes.touch(step);
-            d.view.lookAtHuman(step.task());
+            d.view.lookAtWaits(step.task());
         } else if (step == null && task != null && task.parked()) {
             task.failures = 0;
             task.forgiven = task.attempt;
             task.nextRunAt = d.now;
             d.changes.touch(task);
-            d.view.lookAtHuman(task);
+            d.view.lookAtWaits(task);
         } else if (ticket.kind() == Kind.REPLAN_APPROVAL && d.run.gate == RunRow.Gate.REPLANNING) {
             d.run.gate = RunRow.Gate.REPLAN_APPROVED;
         }

@@ -8,8 +8,10 @@ import io.keelson.core.plan.Timeouts;
 import io.keelson.core.policy.ErrorClass;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +25,7 @@ final class Watch {
     /** After a decision: whether time counts, and when to look next. */
     static void after(Decision d, RunState before) {
         boolean counts = (d.run.state == RunState.RUNNING || d.run.state == RunState.PLANNING)
-                && !d.view.onlyHumansCanMove();
+                && !d.view.onlyWaits();
         boolean begins = counts && d.run.activeSince == null && !d.changes.events().isEmpty();
         if (begins) {
             d.run.activeSince = d.now;
@@ -65,7 +67,7 @@ final class Watch {
         Timeouts t = d.run.policy().timeouts();
         return switch (d.run.state) {
             case PENDING, READY -> t.pending();
-            case RUNNING, PLANNING -> d.view.onlyHumansCanMove() ? null : shortest(t);
+            case RUNNING, PLANNING -> d.view.onlyWaits() ? null : shortest(t);
             case PAUSED -> t.paused();
             case RESUMING -> t.resuming();
             case RETRYING -> t.retrying();
@@ -181,32 +183,49 @@ final class Watch {
             Failures.task(d, task, new StepError("TASK_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                     "the task took longer than " + limit.toSeconds() + " s"));
         } else if (task.state == TaskState.VERIFYING && passed(d, task.stateSince, t.verify())) {
+            d.note(task, stalled(task, "awaiting_human"));
             Verdicts.missing(d, task, new StepError("VERIFY_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                     "no verdict within " + t.verify().toSeconds() + " s"));
         } else if (task.state == TaskState.ASSIGNED && passed(d, task.stateSince, t.assign())) {
             d.note(task, stalled(task, "requeued"));
             Lanes.leave(d, task);
             Endings.queue(d, task);
-        } else if (task.state == TaskState.RUNNING && idle(task) && passed(d, task.stateSince, t.stall())) {
-            d.note(task, stalled(task, "opened"));
-            if (!Lanes.open(d, task, null)) {
-                Steps.finish(d, task);
-            }
+        } else if (task.state == TaskState.RUNNING && idle(task) && passed(d, signOfLife(task), t.stall())) {
+            stalled(d, task, t);
         }
+    }
+
+    /** A running task shows no sign of life. What its hard limit may hold back is only looked at again. */
+    private static void stalled(Decision d, TaskRow task, Timeouts t) {
+        if (Credits.hardLimit(d.run) != null) {
+            Lanes.open(d, task, null);
+            return;
+        }
+        d.note(task, new OtherPayload.StallDetected("task", task.id(), task.state.wire(), signOfLife(task),
+                Failures.mayRetry(d, task) ? "retried" : "failed"));
+        Failures.task(d, task, new StepError("TASK_STALLED", ErrorClass.INFRASTRUCTURE,
+                "nothing of the task was under way for " + t.stall().toSeconds() + " s"));
     }
 
     private static OtherPayload stalled(TaskRow task, String action) {
         return new OtherPayload.StallDetected("task", task.id(), task.state.wire(), task.stateSince, action);
     }
 
-    /** True while a task's time does not count: it waits for a human, or for a time that its plan names. */
+    /** When the task or one of its steps last changed its state. A lease's heartbeats count by the lease. */
+    private static @Nullable Instant signOfLife(TaskRow task) {
+        return Stream.concat(Stream.ofNullable(task.stateSince), task.steps.stream()
+                .flatMap(step -> Stream.of(step.startedAt, step.completedAt).filter(Objects::nonNull)))
+                .max(Comparator.naturalOrder()).orElse(null);
+    }
+
+    /** True while a task's time does not count: it waits for a person, a time, a signal or another run. */
     private static boolean spared(TaskRow task) {
-        return task.atHuman || task.steps.stream().anyMatch(step -> step.state == StepState.WAITING);
+        return task.waits || task.steps.stream().anyMatch(step -> step.state == StepState.WAITING);
     }
 
     private static boolean spared(Decision d, AgentRow agent) {
         return d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task))
-                .allMatch(Watch::spared);
+                .filter(task -> task.state != TaskState.QUEUED || task.hasSlot).allMatch(Watch::spared);
     }
 
     /** True while all that an agent's tasks wait for is somebody who takes their steps: its time then begins anew. */
@@ -255,7 +274,7 @@ final class Watch {
 
     /** True when nothing of a running task is under way: no lease, nothing queued, no timer, nobody asked. */
     private static boolean idle(TaskRow task) {
-        return !task.evaluating && !task.atHuman && task.steps.stream().noneMatch(step -> step.queued
+        return !task.evaluating && !task.waits && task.steps.stream().noneMatch(step -> step.queued
                 || step.evaluating || switch (step.state) {
                     case AWAITING_RETRY, WAITING, WAITING_APPROVAL -> true;
                     case PENDING, RUNNING, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;

@@ -35,7 +35,8 @@ class AgentTurnsTest {
                 List.of("read", "wait", "signal.wait", "run.start"), maxTurns,
                 List.of("ann 1000"));
         return World.start(rules().policy(),
-                plan(task("a").step("turn", StepKind.TURN).policy(TaskPolicy.DEFAULT.with(terms))));
+                plan(task("a").step("turn", StepKind.TURN).policy(TaskPolicy.DEFAULT.with(terms))
+                        .taskRetry(RetryPolicy.TASK)));
     }
 
     private Reply answer(TurnAnswer answer, String holder, Next next) {

@@ -79,7 +79,7 @@ class ConditionsTest extends OneRun {
         world.answer(world.evaluations.getFirst(), new Evaluation.Proceed(List.of("1", "2")));
         world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
         assertThat(world.taskStates()).containsEntry("a", TaskState.FAILED).containsEntry("a[0]", TaskState.FAILED)
-                .containsEntry("a[1]", TaskState.CANCELLED).containsEntry("b", TaskState.CANCELLED);
+                .containsEntry("a[1]", TaskState.CANCELLED).containsEntry("b", TaskState.SKIPPED);
         assertThat(world.state()).isEqualTo(RunState.FAILED);
     }
 

@@ -10,12 +10,14 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import java.time.Duration;
+import io.keelson.core.policy.RetryPolicy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Further turns of a task are no retries: both have their own counter (lifecycle §3). */
 class ContinuationTest {
-    private World world = World.start(rules().policy(), plan(task("a").step("t", StepKind.TURN), task("b")));
+    private World world = World.start(rules().policy(),
+            plan(task("a").step("t", StepKind.TURN).taskRetry(RetryPolicy.TASK), task("b")));
 
     @AfterEach
     void everyEventWasLegal() {

@@ -206,7 +206,7 @@ class DeciderTest extends OneRun {
         world.fail(claimed.getFirst(), ErrorClass.PERMANENT);
         assertThat(world.state()).isEqualTo(RunState.FAILED);
         assertThat(world.taskStates()).containsEntry("a", TaskState.FAILED).containsEntry("b", TaskState.CANCELLED)
-                .containsEntry("c", TaskState.CANCELLED);
+                .containsEntry("c", TaskState.SKIPPED);
         assertThat(world.view.run().errorCode()).isEqualTo("BROKEN");
         assertThat(world.refused(new Command.Complete(world.id(), claimed.get(1).id(), 1, Result.of("1"), World.WHO))
                 .code()).isEqualTo("STALE_LEASE");
@@ -219,7 +219,7 @@ class DeciderTest extends OneRun {
         world.fail(world.claimAll().getFirst(), ErrorClass.PERMANENT);
         assertThat(world.state()).isEqualTo(RunState.RUNNING);
         assertThat(world.taskStates()).containsEntry("b", TaskState.CANCELLED).containsEntry("never",
-                TaskState.CANCELLED);
+                TaskState.SKIPPED);
         world.complete(world.step("other", "s1"));
         world.work();
         assertThat(world.taskStates()).containsEntry("after", TaskState.COMPLETED).containsEntry("other",

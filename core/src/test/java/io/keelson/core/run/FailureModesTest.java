@@ -15,6 +15,7 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.run.Command.Evaluation;
 import java.util.List;
+import io.keelson.core.policy.RetryPolicy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -175,7 +176,7 @@ class FailureModesTest {
         world.fail(world.claim("a"), ErrorClass.PERMANENT);
         assertThat(world.agent("x").state()).isEqualTo(AgentState.RUNNING);
         assertThat(world.taskStates()).containsEntry("sibling", TaskState.CANCELLED)
-                .containsEntry("never", TaskState.CANCELLED).containsEntry("clean", TaskState.QUEUED)
+                .containsEntry("never", TaskState.SKIPPED).containsEntry("clean", TaskState.QUEUED)
                 .containsEntry("always", TaskState.QUEUED).containsEntry("other", TaskState.QUEUED);
         world.work();
         assertThat(world.agent("x").state()).isEqualTo(AgentState.FAILED);
@@ -271,8 +272,29 @@ class FailureModesTest {
     }
 
     @Test
-    void aTurnsFinalFailureIsForTheTasksOwnPolicy() {
+    void aTurnsOutageIsMetWithThreeTriesInAll() {
         world = World.start(rules().policy(), plan(task("a").step("t", StepKind.TURN)));
+        world.playOut("a");
+        assertThat(world.events("step_started")).hasSize(3);
+        assertThat(world.events("task_retrying")).isEmpty();
+    }
+
+    @Test
+    void whatDependsOnAFailedTaskIsSkippedAndWhatDoesNotIsCancelled() {
+        world = World.start(rules().policy(), plan(task("a"), task("b").on("a"), task("c").on("b"), task("d"),
+                task("e").on("d")));
+        world.exhaust("a");
+        assertThat(world.taskStates()).containsEntry("a", TaskState.FAILED).containsEntry("b", TaskState.SKIPPED)
+                .containsEntry("c", TaskState.SKIPPED).containsEntry("d", TaskState.CANCELLED)
+                .containsEntry("e", TaskState.CANCELLED);
+        assertThat(world.events("task_skipped")).allSatisfy(event -> assertThat(event.members())
+                .containsEntry("failed_dependency_id", world.task("a").id().toString()));
+    }
+
+    @Test
+    void aTurnsFinalFailureIsForTheTasksOwnPolicyWhereItHasOne() {
+        world = World.start(rules().policy(),
+                plan(task("a").step("t", StepKind.TURN).taskRetry(RetryPolicy.TASK)));
         world.playOut("a");
         assertThat(world.events("task_crashed")).hasSize(3);
         assertThat(world.events("task_retrying")).hasSize(2);

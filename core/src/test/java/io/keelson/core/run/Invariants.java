@@ -100,12 +100,12 @@ final class Invariants {
                     (int) view.tasks().stream().filter(t -> t.agent() == agent && t.hasSlot && !t.terminal()).count());
         }
         assertThat(view.tasksBegun).isEqualTo((int) view.tasks().stream().filter(RunView::begun).count());
-        assertThat(view.tasksAtHuman).as("at human: %s", view.tasks.values().stream().map(TaskRow::key).toList())
-                .isEqualTo((int) view.tasks().stream().filter(t -> t.atHuman).count());
+        assertThat(view.tasksWaiting).as("at human: %s", view.tasks.values().stream().map(TaskRow::key).toList())
+                .isEqualTo((int) view.tasks().stream().filter(t -> t.waits).count());
         for (TaskRow task : view.run.state == RunState.RUNNING ? List.copyOf(view.tasks()) : List.<TaskRow>of()) {
-            boolean before = task.atHuman;
-            view.lookAtHuman(task);
-            assertThat(task.atHuman).as("whether %s, %s, waits for a human only: %s", task.key(), task.state, task.steps
+            boolean before = task.waits;
+            view.lookAtWaits(task);
+            assertThat(task.waits).as("whether %s, %s, waits for a human only: %s", task.key(), task.state, task.steps
                     .stream().map(s -> s.state + (s.queued ? "q" : "") + (s.evaluating ? "e" : "")).toList())
                     .isEqualTo(before);
         }

@@ -104,7 +104,7 @@ final class Plans {
         /** Of the task as a whole. */
         T taskRetry(RetryPolicy own) {
             return policy(new TaskPolicy(policy.failureMode(), own, policy.verify(), policy.review(),
-                    policy.timeout()));
+                    policy.timeout(), policy.agent(), policy.label()));
         }
 
         T verify(String... names) {

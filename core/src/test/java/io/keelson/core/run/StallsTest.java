@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class StallsTest {
 
     @Test
-    void taskRunningWithoutAnythingUnderWayForFiveMinutesGoesOn() {
+    void taskRunningWithoutAnythingUnderWayForFiveMinutesIsTriedAgain() {
         World world = World.start(rules().policy(), plan(task("a").steps(2), task("b")));
         world.complete(world.claim("a"));
         StepRow lost = world.step("a", "s2");
@@ -27,7 +27,12 @@ class StallsTest {
         world.watchUntil(world.now.plus(stall).minusMillis(1));
         assertThat(world.events("stall_detected")).isEmpty();
         world.watchUntil(world.now.plusMillis(1));
-        assertThat(world.last("stall_detected").taskId()).isEqualTo(lost.task().id());
+        assertThat(world.last("stall_detected").members()).containsEntry("entity_type", "task")
+                .containsEntry("entity_id", lost.task().id().toString()).containsEntry("stalled_state", "running")
+                .containsEntry("action_taken", "retried");
+        assertThat(world.task("a").state()).isEqualTo(TaskState.AWAITING_RETRY);
+        assertThat(world.task("a").errorCode()).isEqualTo("TASK_STALLED");
+        world.nextBackoff();
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }

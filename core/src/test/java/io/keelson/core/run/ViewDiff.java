@@ -38,7 +38,7 @@ public final class ViewDiff {
             "StepRow.queued", "StepRow.holder", "StepRow.evaluating");
     /** Who waits for a place, and for whom, is settled anew when the run resumes; who is at work is not. */
     private static final Set<String> WHILE_RUNNING =
-            Set.of("RunView.waitingAgents", "RunView.tasksAtHuman", "TaskRow.atHuman");
+            Set.of("RunView.waitingAgents", "RunView.tasksWaiting", "TaskRow.waits");
     private static final Map<Class<?>, List<Column>> COLUMNS = Map.of(RunView.class, columns(RunView.class),
             RunRow.class, columns(RunRow.class), AgentRow.class, columns(AgentRow.class), TaskRow.class,
             columns(TaskRow.class), StepRow.class, columns(StepRow.class));

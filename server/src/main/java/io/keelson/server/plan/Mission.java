@@ -2,10 +2,12 @@ package io.keelson.server.plan;
 
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.policy.Escalation;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.TraceParent;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
@@ -40,6 +42,8 @@ public record Mission(String name, String goal, @Nullable String description, Pl
         ExternalIdPolicy externalIdPolicy, boolean start, @Nullable Instant startAt,
         @Nullable String output) {
 
+    private static final Set<String> SCHEDULED = Set.of("cron", "backfill");
+
     public Mission {
         tags = List.copyOf(tags);
     }
@@ -67,9 +71,15 @@ public record Mission(String name, String goal, @Nullable String description, Pl
         ArrayNode tagged = JsonNodeFactory.instance.arrayNode();
         tags.forEach(tagged::add);
         return new NewRun(id, workspaceId, name, description, goal, plan, planJson.toString(), config.toString(),
-                policy, input.toString(), tagged.toString(), output, priority, trigger == null ? "api" : trigger,
+                attended(), input.toString(), tagged.toString(), output, priority, trigger == null ? "api" : trigger,
                 agentSlug, externalId, externalIdPolicy == ExternalIdPolicy.AFTER_END, createdBy, fork, startAt,
                 new NewRun.Origin(declarations.isEmpty() ? null : declarations.toString(),
                         from.isEmpty() ? null : from.toString(), trace));
+    }
+
+    /** Nobody attends a run that a schedule starts: a burst of errors holds it only where its configuration says so. */
+    private RunPolicy attended() {
+        boolean alone = trigger != null && SCHEDULED.contains(trigger) && !config.has("escalation");
+        return alone ? policy.with(policy.failures().with(Escalation.OFF)) : policy;
     }
 }

@@ -61,7 +61,7 @@ public final class ViewText {
         if (live) {
             line(" open", view.tasksOpen, view.evaluatingOutput, view.evaluatingPlan, view.watchDue,
                     view.startDue);
-            line(" begun", view.tasksBegun, view.tasksAtHuman, key(view.beforeHook), key(view.afterHook));
+            line(" begun", view.tasksBegun, view.tasksWaiting, key(view.beforeHook), key(view.afterHook));
             if (view.run.policy().failures().escalation().enabled()) {
                 line(" calls", view.calls.calls(now), view.calls.errors(now));
             }
@@ -118,7 +118,7 @@ public final class ViewText {
                 keys(t.children));
         if (live) {
             line(" open", t.upstreamsOpen, t.upstreamsCompleted, t.upstreamsFailed, t.childrenOpen,
-                    t.hasSlot && !t.terminal(), t.evaluating, t.atHuman && !t.terminal());
+                    t.hasSlot && !t.terminal(), t.evaluating, t.waits && !t.terminal());
         }
     }
 
