@@ -94,6 +94,8 @@ final class Failures {
             case 415 -> Refusal.of(ErrorCode.UNSUPPORTED_MEDIA_TYPE, "the body's type is not supported");
             case 431 -> Refusal.of(ErrorCode.HEADERS_TOO_LARGE, "the headers are too large");
             case 503 -> Refusal.of(ErrorCode.NOT_READY, "the server is stopping").header(RETRY_AFTER, SOON);
+            case 417 -> Refusal.of(status, ErrorCode.MALFORMED_REQUEST, "of Expect, only 100-continue is known");
+            case 505 -> Refusal.of(status, ErrorCode.MALFORMED_REQUEST, "the server speaks HTTP/1.1 and HTTP/1.0");
             default -> status < 500 ? Refusal.of(ErrorCode.MALFORMED_REQUEST, "the request is not valid HTTP")
                     : Refusal.of(ErrorCode.INTERNAL_ERROR, "the server's log says more");
         };

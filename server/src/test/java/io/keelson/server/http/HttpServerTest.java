@@ -58,6 +58,8 @@ class HttpServerTest {
             "GET /api/v1/..%2fhealthz HTTP/1.1~Host: a | 404 | ROUTE_NOT_FOUND",
             "GET /api/v1/../healthz/x HTTP/1.1~Host: a | 404 | ROUTE_NOT_FOUND",
             "GET /healthz HTTP/1.1~Host: a~Content-Length: x | 400 | MALFORMED_REQUEST",
+            "GET /healthz HTTP/3.7~Host: a | 505 | MALFORMED_REQUEST",
+            "GET /healthz HTTP/1.1~Host: a~Expect: tea | 417 | MALFORMED_REQUEST",
             "DELETE /healthz HTTP/1.1~Host: a | 405 | METHOD_NOT_ALLOWED",
             "BREW /healthz HTTP/1.1~Host: a | 405 | METHOD_NOT_ALLOWED",
             "GET /nowhere HTTP/1.1~Host: a | 404 | ROUTE_NOT_FOUND",
@@ -70,7 +72,8 @@ class HttpServerTest {
         String answer = raw(text);
 
         assertThat(answer).startsWith("HTTP/1.1 " + status + " ").contains("application/problem+json")
-                .contains("\"code\":\"" + code + "\"").doesNotContainIgnoringCase("<html")
+                .contains("\"code\":\"" + code + "\"").contains("\"status\":" + status)
+                .doesNotContainIgnoringCase("<html")
                 .doesNotContain("Jetty").doesNotContain("\tat ");
     }
 
