@@ -9,6 +9,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
@@ -120,20 +121,20 @@ public final class Computation implements AutoCloseable {
         } catch (CancellationException e) {
             throw new InterruptedException("the server stops");
         } catch (ExecutionException e) {
-            throw Computation.<X>thrown(e.getCause());
+            throw Computation.<X>thrown(Objects.requireNonNull(e.getCause()));
         }
     }
 
     /** What the work threw, which is an X or unchecked. */
-    @SuppressWarnings("unchecked")
-    private static <X extends Exception> X thrown(@Nullable Throwable cause) {
-        switch (cause) {
-            case RuntimeException unchecked -> throw unchecked;
-            case Error error -> throw error;
-            case null, default -> {
-                return (X) cause;
-            }
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // the job throws nothing else
+    private static <X extends Exception> X thrown(Throwable cause) {
+        if (cause instanceof RuntimeException unchecked) {
+            throw unchecked;
         }
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        return (X) cause;
     }
 
     private <T> Job<T> submit(Owner owner, ScopedValue.CallableOp<T, ? extends Exception> work) {
