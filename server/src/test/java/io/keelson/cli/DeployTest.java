@@ -148,7 +148,7 @@ class DeployTest {
                 .propertyNames());
         assertThat(paths).containsAll(container.findValuesAsString("path")).contains("/metrics");
         assertThat(kinds.get("PodDisruptionBudget").at("/spec/minAvailable").intValue())
-                .isLessThan(kinds.get("Deployment").at("/spec/replicas").intValue());
+                .isLessThan(kinds.get("HorizontalPodAutoscaler").at("/spec/minReplicas").intValue());
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.keelson.server.auth.ApiKeys;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Limits;
 import io.keelson.server.auth.Scope;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -25,10 +26,12 @@ final class Door {
     /** @param scope that the key must have; null where any will do */
     Caller enter(Context context, @Nullable Scope scope) {
         Caller caller = holder(context.header("Authorization"));
-        String workspace = context.header("X-Workspace-ID");
-        if (workspace != null && !workspace.equalsIgnoreCase(caller.workspaceId().toString())) {
-            throw Refusal.of(ErrorCode.WORKSPACE_MISMATCH,
-                    "X-Workspace-ID names a workspace that the API key does not open");
+        for (String header : List.of("X-Workspace-ID", "X-Workspace")) {
+            String workspace = context.header(header);
+            if (workspace != null && !workspace.equalsIgnoreCase(caller.workspaceId().toString())) {
+                throw Refusal.of(ErrorCode.WORKSPACE_MISMATCH,
+                        header + " names a workspace that the API key does not open");
+            }
         }
         count(context, caller);
         if (scope != null) {

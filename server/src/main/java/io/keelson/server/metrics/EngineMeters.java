@@ -111,18 +111,24 @@ final class EngineMeters implements Observer {
 
     @Override
     public void committed(Changes changes, Instant now) {
-        changes.events().forEach(this::count);
+        changes.events().forEach(event -> count(changes, event));
         for (Transfer transfer : changes.transfers()) {
             add(entries.get(transfer.kind()), 1);
             add(credits.get(transfer.kind()), transfer.amount().doubleValue());
         }
     }
 
-    private void count(Event event) {
+    /** A plan that needs nobody's approval is ready and approved in one commit: no person is asked. */
+    private static boolean approvedAtOnce(Changes changes, Event event) {
+        return event.type() == EventType.RUN_PLAN_READY && changes.runs().stream()
+                .noneMatch(run -> run.id().equals(event.runId()) && run.state() == RunState.AWAITING_APPROVAL);
+    }
+
+    private void count(Changes changes, Event event) {
         if (event.to() != null) {
             add(states(event).get(event.to()), 1);
         }
-        add(told.get(event.type()), 1);
+        add(told.get(event.type()), approvedAtOnce(changes, event) ? 0 : 1);
         switch (event.payload()) {
             case RunPayload.Created created -> few(triggers, Metric.RUNS_SUBMITTED, created.trigger()).increment();
             case RunPayload.Completed completed -> add(withFailures, completed.totals().failures() > 0 ? 1 : 0);

@@ -67,6 +67,7 @@ class DoorTest {
         assertThat(api.get(RUNS, "X-Workspace-ID", Bootstrap.DEFAULT_WORKSPACE.toString()).status()).isEqualTo(200);
         assertRefused(api.get(RUNS, "X-Workspace-ID", UUID.randomUUID().toString()), 403, "WORKSPACE_MISMATCH");
         assertRefused(api.get(RUNS, "X-Workspace-ID", "default"), 403, "WORKSPACE_MISMATCH");
+        assertRefused(api.get(RUNS, "X-Workspace", UUID.randomUUID().toString()), 403, "WORKSPACE_MISMATCH");
     }
 
     @Test

@@ -170,4 +170,14 @@ class MetricsApiTest {
                     "keelson_webhook_pending 0.0", "keelson_webhook_attempts_total{outcome=\"delivered\"} 0.0");
         }
     }
+
+    @Test
+    void aPlanThatNeedsNoApprovalAsksNobody(@TempDir Path own) throws Exception {
+        try (ApiServer server = new ApiServer(own)) {
+            String run = server.create("""
+                    {"name": "n", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"tool": "noop"}]}]}}""");
+            server.awaitState(run, "completed");
+            assertThat(server.get("/metrics").text()).contains("keelson_humans_asked_total{what=\"plan\"} 0");
+        }
+    }
 }
