@@ -54,7 +54,7 @@ final class Tools {
     private static Result result(Simulation sim, Held lease) {
         boolean costs = sim.chance(40);
         List<NewArtifact> artifacts = sim.chance(10) ? List.of(new NewArtifact("file" + sim.random.nextInt(30),
-                "text/plain", 1, "0".repeat(64), "key")) : List.of();
+                "text/plain", 1, "0".repeat(64), "key " + lease.stepId() + "." + lease.epoch())) : List.of();
         return new Result("\"" + lease.epoch() + "\"", costs ? sim.random.nextInt(500) : 0,
                 costs && sim.chance(70) ? BigDecimal.valueOf(sim.random.nextInt(900), 4) : null,
                 sim.chance(30) ? "model" : null, artifacts, proposals(sim),

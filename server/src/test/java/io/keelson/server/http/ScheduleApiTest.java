@@ -89,28 +89,6 @@ class ScheduleApiTest {
         assertThat(api.get(path(schedule)).json().get("runs_made").intValue()).isEqualTo(1);
     }
 
-    /** Nobody is there at night to answer a ticket. */
-    @ParameterizedTest
-    @CsvSource({"'{}', false", "'{\"escalation\":{\"enabled\":true}}', true"})
-    void aBurstOfErrorsHoldsAScheduledRunOnlyWhereItsConfigurationSaysSo(String config, boolean escalates) {
-        ApiServer.Answer answer = api.post("/api/v1/schedules", """
-                {"name": "night %s", "cron": "0 3 1 1 *", "mission": {"name": "night", "config": %s, "plan": {"tasks": [
-                    {"id": "a", "steps": [{"tool": "echo", "input": {"x": 1}}]}]}}}""".formatted(escalates, config));
-        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
-        due(answer.json(), "date_trunc('second', clock_timestamp()) - interval '1 second'");
-        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> times(answer.json()).stream()
-                .anyMatch(time -> time.get("state").stringValue().equals("made")));
-        String run = times(answer.json()).getFirst().get("run_id").stringValue();
-        assertThat(api.database().<Boolean>withConnection(c -> {
-            try (var s = c.createStatement(); var row = s.executeQuery(
-                    "select policy -> 'failures' -> 'escalation' ->> 'enabled' from orchestration_runs where id = '"
-                            + run + "'")) {
-                row.next();
-                return row.getBoolean(1);
-            }
-        })).isEqualTo(escalates);
-    }
-
     /** As after a crash between the two, and a delete before anybody looks again. */
     @Test
     void aRunThatWasDeletedBeforeItWasNotedIsNotMadeOnceMore() {
