@@ -50,7 +50,7 @@ class ArchitectureTest {
             "server.plan     | core server.expr server.json server.tool",
             "server.run      | core server.db server.json",
             "server.auth     | server.db server.json",
-            "server.money    | core.money core.run server.db",
+            "server.money    | core.lifecycle core.money core.run server.db",
             "server.secret   | server.auth server.db",
             "server.board    | core.lifecycle server.db",
             "server.roster   | server.auth server.db",
@@ -63,7 +63,7 @@ class ArchitectureTest {
             "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
                     + " server.money server.secret server.recipe server.schedule server.bulk server.webhook server.execution"
                     + " server.roster server.board server.compute server.db server.expr server.json server.log",
-            "server.bulk     | core.run server.db server.engine server.run",
+            "server.bulk     | core.lifecycle core.run server.db server.engine server.run",
             "server.metrics  | core server.engine server.http server.run server.webhook server.db",
             "server.trace    | core server.engine server.http server.webhook",
             "cli             | client core.lifecycle core.plan server.json server.plan server.tool server.db",

@@ -17,7 +17,8 @@ class EventsDocTest {
 
     private static String row(Payload payload) {
         String members = Payloads.members(payload).entrySet().stream()
-                .map(each -> "`" + each.getKey() + "`" + (each.getValue() ? "" : "?")).collect(Collectors.joining(", "));
+                .map(each -> "`" + each.getKey() + "`" + (each.getValue() ? "" : "?"))
+                .collect(Collectors.joining(", "));
         return "| `" + payload.type().wire() + "` | " + payload.type().when() + " | " + payload.type().by().wire()
                 + " | " + members + " |";
     }

@@ -49,6 +49,7 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
     public FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,
             Escalation escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
             boolean failOnLostHeartbeat) {
-        this(run, agent, task, level, escalation, planner, maxReplans, approveReplans, failOnLostHeartbeat, Models.NONE);
+        this(run, agent, task, level, escalation, planner, maxReplans, approveReplans, failOnLostHeartbeat,
+                Models.NONE);
     }
 }

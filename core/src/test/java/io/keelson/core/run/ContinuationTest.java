@@ -9,8 +9,8 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
-import java.time.Duration;
 import io.keelson.core.policy.RetryPolicy;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

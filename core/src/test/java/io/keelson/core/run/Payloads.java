@@ -48,8 +48,9 @@ public final class Payloads {
     }
 
     private static Stream<Class<?>> records(Class<?> type) {
-        return type.isRecord() ? Stream.of(type) : Arrays.stream(type.getPermittedSubclasses())
-                .flatMap(Payloads::records);
+        return type.isRecord() ? Stream.of(type)
+                : Arrays.stream(type.getPermittedSubclasses())
+                        .flatMap(Payloads::records);
     }
 
     private static Object sample(Class<?> type, boolean full) {

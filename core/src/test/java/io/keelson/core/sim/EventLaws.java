@@ -27,8 +27,9 @@ final class EventLaws {
     private static final Map<String, Map<String, Edge<?>>> EDGES = edges();
 
     /** What may happen after an end; only a retry leads on. */
-    private static final Set<EventType> AFTER_THE_END = Set.of(EventType.RUN_RETRYING, EventType.RUN_BUDGET_CHANGED, EventType.RUN_BUDGET_INCREASED,
-            EventType.PROPOSAL_ACCEPTED, EventType.PROPOSAL_REJECTED, EventType.PROPOSAL_WITHDRAWN);
+    private static final Set<EventType> AFTER_THE_END =
+            Set.of(EventType.RUN_RETRYING, EventType.RUN_BUDGET_CHANGED, EventType.RUN_BUDGET_INCREASED,
+                    EventType.PROPOSAL_ACCEPTED, EventType.PROPOSAL_REJECTED, EventType.PROPOSAL_WITHDRAWN);
 
     private final RunRows before;
     private final RunRows after;

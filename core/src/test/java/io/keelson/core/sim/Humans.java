@@ -81,7 +81,7 @@ final class Humans {
                             : new Command.Cancel(run, "enough", ANN), 2);
                 }
             }
-            case PENDING, PLANNING -> {
+            case PENDING, READY, PLANNING -> {
                 if (!sim.weather.calm() && sim.chance(20)) {
                     ask(sim.chance(50) ? new Command.FailRun(run, "too slow", ANN)
                             : new Command.Cancel(run, "too slow", ANN), 2);

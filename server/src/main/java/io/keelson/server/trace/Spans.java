@@ -151,7 +151,6 @@ final class Spans implements Observer, Tracing {
         about(span, trace);
         put(span, TraceAttribute.RUN_NAME, run.name());
         put(span, TraceAttribute.STATE, event.to());
-        boolean failed = RunState.FAILED.wire().equals(event.to());
         end(span, trace.given(), ofRun(trace),
                 event.payload() instanceof RunPayload.Failed failure ? failure.errorCode() : null,
                 event.at());

@@ -73,7 +73,8 @@ final class Tables {
                 select seq, attempt, agent_id, task_id, step_id, event_type, actor_type, actor_id, created_at,
                     payload::text as payload
                   from orchestration_events where run_id = ? order by seq""", run);
-        found.forEach(event -> event.computeIfPresent("payload", (name, json) -> withoutBoard(JSON.readTree((String) json))));
+        found.forEach(
+                event -> event.computeIfPresent("payload", (name, json) -> withoutBoard(JSON.readTree((String) json))));
         return found;
     }
 
