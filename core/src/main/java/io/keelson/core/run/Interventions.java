@@ -89,7 +89,7 @@ final class Interventions {
         }
         if (task.state == TaskState.QUEUED) {
             d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, null));
-            d.move(task, TaskState.RUNNING, new TaskPayload.Started(task.attempt, null));
+            d.move(task, TaskState.RUNNING, new TaskPayload.Started(task.attempt, null, null));
         }
         if (!Lifecycles.TASK.allows(task.state, TaskState.SKIPPED) || task.isGroup() && !task.children.isEmpty()) {
             return forbidden(task, "skip");

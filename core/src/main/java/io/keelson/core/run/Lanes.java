@@ -250,7 +250,7 @@ final class Lanes {
             d.begin();
             start(d, task.agent());
             d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, worker));
-            d.move(task, TaskState.RUNNING, new TaskPayload.Started(task.attempt, null));
+            d.move(task, TaskState.RUNNING, new TaskPayload.Started(task.attempt, null, worker));
             Watch.begun(d, task);
         }
     }

@@ -378,7 +378,7 @@ final class Planning {
             List<String> titles) {
         d.move(group, TaskState.QUEUED, Tells.queued(group));
         d.move(group, TaskState.ASSIGNED, AgentTurns.assigned(group, null));
-        d.move(group, TaskState.RUNNING, new TaskPayload.Started(group.attempt, items.size()));
+        d.move(group, TaskState.RUNNING, new TaskPayload.Started(group.attempt, items.size(), null));
         for (int i = 0; i < items.size(); i++) {
             TaskSpec spec = titles.isEmpty() ? group.spec() : group.spec().titled(titles.get(i));
             TaskRow child = new TaskRow(d.ids.next(), group.key() + "[" + i + "]", group.sequence(), spec,

@@ -74,10 +74,15 @@ public sealed interface TaskPayload extends Payload {
 
     record Requeued() implements TaskPayload {}
 
-    record Started(int attemptNumber, @Nullable Integer items) implements TaskPayload {
+    record Started(int attemptNumber, @Nullable Integer items, @Nullable String worker) implements TaskPayload {
         @Override
         public void write(Members to) {
-            to.put("attempt_number", attemptNumber).put("items", items);
+            to.put("attempt_number", attemptNumber).put("items", items).put("worker", worker);
+        }
+
+        @Override
+        public @Nullable Actor actor() {
+            return worker == null ? null : Actor.agent(worker);
         }
     }
 
