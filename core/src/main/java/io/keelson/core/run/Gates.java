@@ -70,7 +70,7 @@ final class Gates {
 
     /** Whether its plan or anything of its present attempt was put before a human and approved. */
     private static boolean hasAsked(Decision d) {
-        return d.run.policy().approvePlan() && d.run.startedAt != null
+        return d.run.policy().approvePlan() && (d.run.state == RunState.READY || d.run.startedAt != null)
                 || d.run.policy().humans().accept() && d.run.state == RunState.COMPLETED
                 || d.view.steps.values().stream().anyMatch(step -> step.spec().kind() == StepKind.APPROVAL
                         && step.state == StepState.COMPLETED)

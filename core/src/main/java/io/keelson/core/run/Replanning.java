@@ -76,7 +76,7 @@ final class Replanning {
         d.run.replans++;
         d.run.gate = Gate.REPLANNING;
         d.note(new RunPayload.Replanning(d.run.replans, reason, requestedBy));
-        TaskRow task = Planning.addSystemTask(d, SystemTasks.planning(planner, d.run.replans));
+        TaskRow task = Planning.addSystemTask(d, SystemTasks.planning(planner, d.run.attempt, d.run.replans));
         Endings.queue(d, task);
     }
 

@@ -32,9 +32,13 @@ final class SystemTasks {
         return of(".after_run", "After the run", AFTER, step);
     }
 
-    /** @param number of the re-planning, from 1 */
-    static TaskSpec planning(StepSpec step, int number) {
-        return of(".plan-" + number, "Make a new plan", PLANNING, step);
+    /**
+     * Each re-planning has a key of its own, in later attempts of the run too: its effect keys must not repeat.
+     *
+     * @param number of the re-planning in this attempt, from 1
+     */
+    static TaskSpec planning(StepSpec step, int attempt, int number) {
+        return of(".plan-" + (attempt == 1 ? "" : attempt + ".") + number, "Make a new plan", PLANNING, step);
     }
 
     /** @param number of the try, from 1 */

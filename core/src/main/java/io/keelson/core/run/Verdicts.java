@@ -5,12 +5,15 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.DecideTask.Choice;
+import java.math.RoundingMode;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The judgement of a task's output: by verifying steps, then by a human where one is asked (lifecycle §3). */
 final class Verdicts {
+    /** As many as the column {@code verifier_score} has. */
+    private static final int SCORE_DECIMALS = 2;
 
     /** In {@code verified_by}: a person gave the last verdict (PRD-101 §4.3). */
     private static final String HUMAN = "human";
@@ -59,7 +62,9 @@ final class Verdicts {
     /** A verifying step has completed with its verdict. */
     static void given(Decision d, StepRow step, Verdict verdict, String holder) {
         TaskRow task = step.task();
-        task.verifierScore = verdict.score() == null ? task.verifierScore : verdict.score();
+        if (verdict.score() != null) {
+            task.verifierScore = verdict.score().setScale(SCORE_DECIMALS, RoundingMode.HALF_UP);
+        }
         task.verifiedBy = AUTO;
         d.changes.touch(task);
         switch (verdict.outcome()) {

@@ -36,7 +36,7 @@ class VerificationTest {
         world.verdict(world.claim("a"), outcome);
         assertThat(world.task("a").state().wire()).isEqualTo(state);
         assertThat(world.task("a").verifiedBy()).isEqualTo("auto");
-        assertThat(world.task("a").verifierScore()).isEqualTo(BigDecimal.ONE);
+        assertThat(world.task("a").verifierScore()).isEqualByComparingTo(BigDecimal.ONE);
     }
 
     @Test

@@ -105,7 +105,8 @@ final class DueWork {
                    (select min(deadline_at) from work_queue) < now - ? * interval '1 millisecond' as late,
                    (select min(due_at) from timers) <= now as timers,
                    (select true from orchestration_runs where policy #>> '{concurrency,key}' is not null
-                       and state_type <> 'terminal' and (state = 'pending') is true limit 1) as turns,
+                       and state_type <> 'terminal' and (state = 'pending') is true
+                     order by workspace_id, policy #>> '{concurrency,key}', id limit 1) as turns,
                    keelson_schedules_due(now) as schedules,
                    keelson_webhooks_wait(now) as webhooks,
                    keelson_commands_due(now) as commands,

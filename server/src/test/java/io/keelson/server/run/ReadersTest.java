@@ -116,7 +116,7 @@ class ReadersTest {
                 .isEqualTo(IntStream.rangeClosed(1, events.size()).boxed().toList());
         assertThat(events.get(1).get("payload"))
                 .hasToString("{\"to\":\"pending\",\"from\":\"created\",\"credits_reserved\":\"1.000000\"}");
-        assertThat(events.get(1).get("actor_id").asString()).isEqualTo("tester");
+        assertThat(events.getFirst().get("actor_id").asString()).isEqualTo("tester");
         assertThat(reader.events(c, world.workspace, run, 5, 2)).extracting(e -> e.get("seq").asInt())
                 .containsExactly(6, 7);
         ObjectNode artifact = reader.artifacts(c, world.workspace, run).getFirst();
@@ -190,7 +190,7 @@ class ReadersTest {
         assertThat(reader.waitingApprovals(c, other, 9)).isEmpty();
         assertThat(new StepWorkReader().ownersOf(c, other, List.of(first.id()))).isEmpty();
         assertThat(new StepWorkReader().ownersOf(c, world.workspace, List.of(first.id())))
-                .containsEntry(first.id(), new StepWorkReader.Owner(run, first.task().id(), null));
+                .containsEntry(first.id(), new StepWorkReader.Owner(run, first.task().id(), "{\"say\": \"${ .inputs.word }\"}"));
     }
 
     @Test
