@@ -15,6 +15,7 @@ import io.keelson.client.Step;
 import io.keelson.client.Task;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -29,18 +30,35 @@ final class RunDocuments {
     /** Among so many runs {@code latest} looks for the caller's. */
     private static final int NEWEST = 200;
 
+    /** The beginning of an id. */
+    private static final Pattern PREFIX = Pattern.compile("[0-9a-f-]{4,35}");
+
     private RunDocuments() {}
 
     /** The id that an argument means: {@code latest} is the newest run that the caller has submitted. */
     static String id(Keelson keelson, String argument) {
         if (!argument.equals("latest")) {
-            return argument;
+            return whole(keelson, argument);
         }
         String caller = keelson.whoAmI().key().principal();
         return keelson.runs().list(RunQuery.all().limit(NEWEST)).items().stream()
                 .filter(run -> run.parentRunId() == null && run.scheduleId() == null && caller.equals(run.createdBy()))
                 .map(Run::id).findFirst().orElseThrow(() -> CliException.failed("RUN_NOT_FOUND", "'" + caller
                         + "' has submitted none of the newest " + NEWEST + " runs; name a run by its id", null));
+    }
+
+    /** The whole id of the one run among the newest whose id begins with these characters. */
+    private static String whole(Keelson keelson, String argument) {
+        if (!PREFIX.matcher(argument).matches()) {
+            return argument;
+        }
+        List<String> found = keelson.runs().list(RunQuery.all().limit(NEWEST)).items().stream().map(Run::id)
+                .filter(id -> id.startsWith(argument)).toList();
+        if (found.size() > 1) {
+            throw CliException.failed("RUN_AMBIGUOUS", "the ids of several runs begin with '" + argument
+                    + "'; give more characters", null);
+        }
+        return found.isEmpty() ? argument : found.getFirst();
     }
 
     /** The task of that key, as it is now. */

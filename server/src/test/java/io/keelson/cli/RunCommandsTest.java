@@ -258,4 +258,17 @@ class RunCommandsTest {
         assertThat(result.err()).contains("KEELSON_HTTP_PROT is no setting", "did you mean KEELSON_HTTP_PORT?");
         assertThat(result.code()).isZero();
     }
+
+    @Test
+    void anIdMayBeCutWhereItIsUnique() throws Exception {
+        String mission = shell.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}");
+        String id = shell.run("run", mission, "--json").json().at("/run/id").asString();
+        shell.run("run", mission);
+
+        assertThat(shell.run("show", id.substring(0, 30)).out()).contains(id);
+        Cmd.Result ambiguous = shell.run("show", id.substring(0, 4));
+        assertThat(ambiguous.err()).contains("[RUN_AMBIGUOUS]", "give more");
+        assertThat(ambiguous.code()).isEqualTo(1);
+        assertThat(shell.run("show", "ffffffff").code()).isNotZero();
+    }
 }
