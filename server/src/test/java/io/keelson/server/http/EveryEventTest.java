@@ -187,7 +187,8 @@ class EveryEventTest {
     }
 
     private void reviewed() {
-        String run = mission(task("a", ", \"verify\": [{\"kind\": \"tool\", \"tool\": \"noop\", \"input\": {\"output\": " + NO + "}}]",
+        String run = mission(task("a",
+                ", \"verify\": [{\"kind\": \"tool\", \"tool\": \"noop\", \"input\": {\"output\": " + NO + "}}]",
                 step("noop", "{}")), "{}");
         ask("/tasks/" + waiting(run) + "/reject", "{\"reason\": \"again\", \"retry\": true}");
         ask("/tasks/" + waiting(run) + "/approve", "{}");

@@ -190,7 +190,8 @@ class ReadersTest {
         assertThat(reader.waitingApprovals(c, other, 9)).isEmpty();
         assertThat(new StepWorkReader().ownersOf(c, other, List.of(first.id()))).isEmpty();
         assertThat(new StepWorkReader().ownersOf(c, world.workspace, List.of(first.id())))
-                .containsEntry(first.id(), new StepWorkReader.Owner(run, first.task().id(), "{\"say\": \"${ .inputs.word }\"}"));
+                .containsEntry(first.id(),
+                        new StepWorkReader.Owner(run, first.task().id(), "{\"say\": \"${ .inputs.word }\"}"));
     }
 
     @Test
