@@ -40,7 +40,7 @@ public enum EventType {
     AGENT_RESUMED(ActorType.SYSTEM, "its run goes on"),
     AGENT_RETRYING(ActorType.SYSTEM, "it starts over"),
     AGENT_COMPLETED(ActorType.SYSTEM, "all its tasks have ended well"),
-    AGENT_FAILED(ActorType.SYSTEM, "one of its tasks has failed for good"),
+    AGENT_FAILED(ActorType.SYSTEM, "one of its tasks has failed for good, or its run fails while it is at work"),
     AGENT_SKIPPED(ActorType.SYSTEM, "all its tasks were skipped"),
     AGENT_CANCELLED(ActorType.SYSTEM, "it ends with its run, or its tasks were cancelled"),
     TASK_CREATED(ActorType.COORDINATOR, "a task is made from the plan"),

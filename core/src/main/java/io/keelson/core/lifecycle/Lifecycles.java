@@ -80,14 +80,14 @@ public final class Lifecycles {
                 .to(AgentState.CANCELLED, "the run ends", EventType.AGENT_CANCELLED)
                 .to(AgentState.SKIPPED, "all its tasks were skipped", EventType.AGENT_SKIPPED);
         t.from(AgentState.RUNNING).to(AgentState.COMPLETED, "all its tasks ended well", EventType.AGENT_COMPLETED)
-                .to(AgentState.FAILED, "a task failed for good", EventType.AGENT_FAILED)
+                .to(AgentState.FAILED, "a task failed for good, or its run fails", EventType.AGENT_FAILED)
                 .to(AgentState.SKIPPED, "all its tasks were skipped", EventType.AGENT_SKIPPED)
                 .to(AgentState.PAUSED, "the run is paused", EventType.AGENT_PAUSED)
                 .to(AgentState.CANCELLED, "the run ends", EventType.AGENT_CANCELLED)
                 .to(AgentState.PENDING, "the agent starts over", EventType.AGENT_RETRYING);
         t.from(AgentState.PAUSED).to(AgentState.PENDING, "the run resumes", EventType.AGENT_RESUMED)
                 .to(AgentState.CANCELLED, "the run ends", EventType.AGENT_CANCELLED)
-                .to(AgentState.FAILED, "resume impossible", EventType.AGENT_FAILED);
+                .to(AgentState.FAILED, "its run fails", EventType.AGENT_FAILED);
         return new Lifecycle<>("agent", AgentState.class, AgentState.PENDING, t.edges);
     }
 

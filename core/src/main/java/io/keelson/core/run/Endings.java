@@ -1,6 +1,7 @@
 package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
@@ -14,8 +15,10 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,7 +76,7 @@ final class Endings {
         Proposals.withdraw(d);
         String why = d.run.errorMessage;
         int remaining = d.view.tasksOpen;
-        abandon(d, RunState.CANCELLED, new TaskPayload.Cancelled(d.by(), why, false),
+        abandon(d, RunState.CANCELLED, new TaskPayload.Cancelled(d.by(), why, false), Set.of(),
                 credits -> new RunPayload.Cancelled(d.by(), remaining, why, credits));
     }
 
@@ -389,12 +392,28 @@ final class Endings {
             @Nullable String rejectedBy) {
         abandon(d, RunState.FAILED, new TaskPayload.Cancelled(
                 failedBy != null ? failedBy : rejectedBy != null ? rejectedBy : Actor.SYSTEM.name(), "the run failed",
-                false),
-                failed(d, reason, failing, failedBy, rejectedBy));
+                false), atFault(d, failing), failed(d, reason, failing, failedBy, rejectedBy));
     }
 
-    /** Ends the run and everything in it that is still open. */
-    private static void abandon(Decision d, RunState end, TaskPayload.Cancelled why,
+    /**
+     * The agents that a run fails with: that of the task at fault and those that fail already, otherwise every agent whose
+     * work is under way. None while no agent has begun.
+     */
+    private static Set<AgentRow> atFault(Decision d, @Nullable TaskRow failing) {
+        List<AgentRow> begun = d.view.agents.stream().filter(agent -> agent.begunAt != null
+                && Lifecycles.AGENT.allows(agent.state, AgentState.FAILED)).toList();
+        Set<AgentRow> guilty = begun.stream()
+                .filter(agent -> agent.failing || failing != null && failing.agent() == agent)
+                .collect(Collectors.toSet());
+        return guilty.isEmpty() ? Set.copyOf(begun) : guilty;
+    }
+
+    /**
+     * Ends the run and everything in it that is still open.
+     *
+     * @param atFault agents that end failed instead of cancelled
+     */
+    private static void abandon(Decision d, RunState end, TaskPayload.Cancelled why, Set<AgentRow> atFault,
             Function<PayloadPart.@Nullable Settled, RunPayload> payload) {
         for (TaskRow task : d.view.tasks.values()) {
             if (!task.terminal()) {
@@ -405,7 +424,9 @@ final class Endings {
             }
         }
         for (AgentRow agent : d.view.agents) {
-            if (!agent.state.terminal()) {
+            if (atFault.contains(agent)) {
+                d.move(agent, AgentState.FAILED, new AgentPayload.Failed(false));
+            } else if (!agent.state.terminal()) {
                 d.move(agent, AgentState.CANCELLED, new AgentPayload.Cancelled());
             }
         }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How failures go upwards, step → task → agent → run, under the three modes (failure §4). */
 class FailureModesTest {
@@ -377,9 +378,39 @@ class FailureModesTest {
         world.send(new Command.TimerDue(world.id(), TimerKind.WATCH, world.id(), Actor.RECONCILER));
         assertThat(world.state()).isEqualTo(RunState.FAILED);
         assertThat(world.view.tasks()).allMatch(task -> task.state() == TaskState.CANCELLED);
-        assertThat(world.view.agents()).allMatch(each -> each.state() == AgentState.CANCELLED);
+        assertThat(world.view.agents()).allMatch(each -> each.state() == AgentState.FAILED);
         assertThat(world.events.subList((int) before, world.events.size())).extracting(Event::at).containsOnly(
                 world.now);
         assertThat(world.last("run_failed").members()).containsEntry("reason", "run_timeout");
+    }
+
+    @ParameterizedTest(name = "paused: {0}")
+    @ValueSource(booleans = {false, true})
+    void aRunThatAHumanFailsTakesTheAgentsAtWorkWithIt(boolean paused) {
+        world = World.start(rules().policy(),
+                plan(task("a").agent("x"), task("b").agent("y").on("a"), task("c").agent("z").on("b")));
+        world.complete(world.claim("a"));
+        world.claim("b");
+        if (paused) {
+            world.done(new Command.Pause(world.id(), null, World.WHO));
+        }
+        world.done(new Command.FailRun(world.id(), "enough", World.WHO));
+        assertThat(world.agent("x").state()).isEqualTo(AgentState.COMPLETED);
+        assertThat(world.agent("y").state()).as("at work").isEqualTo(AgentState.FAILED);
+        assertThat(world.agent("z").state()).as("not begun").isEqualTo(AgentState.CANCELLED);
+        assertThat(world.last("agent_failed").members()).doesNotContainKey("passed_over");
+    }
+
+    @Test
+    void onlyTheAgentAtFaultFailsWithItsRun() {
+        world = World.start(rules().escalation(Rules.ASK).policy(),
+                plan(task("a").agent("x").retry(Plans.ONCE), task("b").agent("y")));
+        StepRow step = world.claim("a");
+        world.claim("b");
+        world.fail(step, ErrorClass.INFRASTRUCTURE);
+        world.resolve(world.ticket(), Command.Resolution.FAIL);
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+        assertThat(world.agent("x").state()).isEqualTo(AgentState.FAILED);
+        assertThat(world.agent("y").state()).isEqualTo(AgentState.CANCELLED);
     }
 }
