@@ -34,6 +34,7 @@ import tools.jackson.databind.JsonNode;
  * @param hardLimitUsd what all its attempts may cost together, as it is now; null for no limit
  * @param softLimitUsd from which on people are warned, as it is now; null for nowhere
  * @param createdBy the principal that submitted it
+ * @param cancelledAt {@code completedAt} of a cancelled run; null for others
  * @param activeMs how long it was at work in its present attempt, without the time that it was held up;
  *     null while it is at work
  * @param versionId rises with every change of the run
@@ -54,7 +55,7 @@ public record Run(String id, String workspaceId, String name, @Nullable String e
         @Nullable BigDecimal totalCost,
         @Nullable String resultSummary, JsonNode output, @Nullable String errorCode, @Nullable String errorMessage,
         @Nullable String createdBy, @Nullable Instant createdAt, @Nullable Instant startedAt,
-        @Nullable Instant completedAt,
+        @Nullable Instant completedAt, @Nullable Instant cancelledAt,
         @Nullable Long durationMs, @Nullable Long activeMs, @Nullable Instant lastHeartbeatAt, long versionId) {
 
     public Run {

@@ -24,6 +24,7 @@ import tools.jackson.databind.JsonNode;
  * @param ticketId the open ticket about it; null when there is none
  * @param verifierScore of the last verdict, 0 to 1; null when none was given
  * @param verifiedBy who gave the last verdict: {@code auto} or {@code human}; null for none
+ * @param cancelledAt {@code completedAt} of a cancelled task; null for others
  * @param output never Java null; a JSON null until there is one
  */
 public record Task(String id, String runId, String key, int sequenceNumber, String title, @Nullable String description,
@@ -36,7 +37,7 @@ public record Task(String id, String runId, String key, int sequenceNumber, Stri
         JsonNode output, @Nullable String errorCode, @Nullable String errorMessage,
         @Nullable String errorClass, long tokensUsed,
         @Nullable BigDecimal cost, @Nullable Instant createdAt, @Nullable Instant startedAt,
-        @Nullable Instant completedAt, @Nullable Long durationMs) {
+        @Nullable Instant completedAt, @Nullable Instant cancelledAt, @Nullable Long durationMs) {
 
     public Task {
         dependsOn = dependsOn == null ? List.of() : List.copyOf(dependsOn);

@@ -37,7 +37,8 @@ final class ReadSql {
                 trim_scale(coalesce(r.soft_limit_usd, (r.policy #>> '{budget,soft_limit}')::numeric)) as soft_limit_usd,
                 h.total_tokens,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.error_code, r.error_message,
-                r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at, r.duration_ms,
+                r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at,
+                r.cancelled_at, r.duration_ms,
                 case when r.active_since is null then r.active_ms end as active_ms,
                 greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end,
                     case r.state_type when 'terminal' then null
@@ -163,7 +164,8 @@ final class ReadSql {
                     select e.id from escalation_tickets e
                      where e.run_id = t.run_id and e.task_id = t.id and e.resolution is null limit 1) end as ticket_id,
                 %s as tokens_used, trim_scale(%s) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at,
-                t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(YIELD, TasksTable.TOKENS_USED,
+                t.cancelled_at, t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(YIELD,
+            TasksTable.TOKENS_USED,
             TasksTable.COST);
 
     static final String TASKS = """

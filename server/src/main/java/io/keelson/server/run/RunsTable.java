@@ -61,8 +61,8 @@ final class RunsTable {
                 tasks_failed, tasks_skipped, steps_total, total_tokens, total_cost, started_at,
                 completed_at, duration_ms, error_code, error_message, output, version_id, plan_version,
                 replans, gate, state_since, active_ms, active_since, quiet_since, credits_charged_before,
-                credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd, budget_warned, created_at,
-                updated_at)
+                credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd, budget_warned,
+                cancelled_at, created_at, updated_at)
             select id, workspace_id, title, description, goal, plan, config, policy, inputs, tags, output_template,
                 priority, trigger, agent_slug, external_id, created_by, max_attempts, forked_from, fork_task, start_at,
                 origin, input_declarations, state, state_type,
@@ -71,7 +71,7 @@ final class RunsTable {
                 keelson_duration_ms(started_at, completed_at), error_code, error_message, output, version_id,
                 plan_version, replans, gate, state_since, active_ms, active_since, quiet_since,
                 credits_charged_before, credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd,
-                budget_warned, {now}, {now}
+                budget_warned, case when state = 'cancelled' then completed_at end, {now}, {now}
               from {rows}""", Column.joined(List.of(
             uuid("id", a -> a.run.id()), uuid("workspace_id", a -> a.run.workspaceId()),
             text("title", 500, a -> a.run.name()), text("description", a -> a.run.description()),
@@ -119,6 +119,7 @@ final class RunsTable {
                    total_tokens = u.total_tokens, total_cost = u.total_cost,
                    started_at = u.started_at, completed_at = u.completed_at,
                    duration_ms = keelson_duration_ms(u.started_at, u.completed_at),
+                   cancelled_at = case when u.state = 'cancelled' then u.completed_at end,
                    error_code = u.error_code, error_message = u.error_message,
                    output = coalesce(u.output, r.output),
                    result_summary = case when u.output is null then r.result_summary

@@ -67,7 +67,7 @@ final class TasksTable {
                 error_message, carried_from, output, output_summary, agent_id, agent_type, model_override,
                 tools_requested, failures, forgiven, effect_generation,
                 passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
-                board_task_id, created_at, updated_at)
+                board_task_id, cancelled_at, created_at, updated_at)
             select id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number, title, description, task_type,
                 success_criteria, trigger_rule, when_expr, for_each, output_template, parallel_steps, step_specs, policy,
                 group_id, item_index, item, state, state_type, attempt_number, continuation_count, tokens_used, cost,
@@ -77,7 +77,7 @@ final class TasksTable {
                 tools_requested, failures, forgiven, effect_generation,
                 passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
                 (select b.id from board_tasks b where b.source_type = 'orchestration_task' and b.source_id = u.on_board),
-                {now}, {now}
+                case when state = 'cancelled' then completed_at end, {now}, {now}
               from {rows}""", Column.joined(List.of(
             uuid("id", n -> n.row().id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
@@ -126,7 +126,8 @@ final class TasksTable {
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
                    continuation_count = u.continuation_count, tokens_used = u.tokens_used, cost = u.cost,
                    queued_at = u.queued_at, started_at = u.started_at, completed_at = u.completed_at,
-                   duration_ms = keelson_duration_ms(u.started_at, u.completed_at), error_code = u.error_code,
+                   duration_ms = keelson_duration_ms(u.started_at, u.completed_at),
+                   cancelled_at = case when u.state = 'cancelled' then u.completed_at end, error_code = u.error_code,
                    error_message = u.error_message, output = coalesce(u.output, t.output),
                    output_summary = coalesce(u.output_summary, t.output_summary), failures = u.failures,
                    forgiven = u.forgiven, effect_generation = u.effect_generation, passed_over = u.passed_over,

@@ -126,6 +126,26 @@ class HandoffDocumentTest {
                 {"state": "cancelled", "state_type": "terminal"}"""));
         JsonNode agents = api.get("/api/v1/runs/" + run + "/agents").json().get("items");
         assertThat(agents).allMatch(agent -> agent.get("state").stringValue().equals("cancelled"));
+        assertCancelledAt(api.run(run));
+        assertThat(api.get("/api/v1/runs/" + run + "/tasks").json().get("items")).isNotEmpty()
+                .allSatisfy(HandoffDocumentTest::assertCancelledAt);
+    }
+
+    private static void assertCancelledAt(JsonNode ended) {
+        assertThat(ended.get("cancelled_at").stringValue()).isEqualTo(ended.get("completed_at").stringValue());
+    }
+
+    /** §2.1, invariant 3: a failed run has a failed agent, also where a person fails it. */
+    @Test
+    void aFailedRunHasAFailedAgent() {
+        String run = api.create(ApiServer.WAITS);
+        api.post("/api/v1/runs/" + run + "/start", "{}");
+        api.awaitStep(run, "waiting_approval");
+        Answer failed = api.post("/api/v1/runs/" + run + "/fail", "{}");
+        assertThat(failed.status()).as(failed.text()).isEqualTo(200);
+        assertThat(api.run(run).get("cancelled_at").isNull()).isTrue();
+        assertThat(api.get("/api/v1/runs/" + run + "/agents").json().get("items"))
+                .anyMatch(agent -> agent.get("state").stringValue().equals("failed"));
     }
 
     /** §3.1: {@code delay_ms = 100 * (2 ** attempt)}, three attempts, and the step is completed or failed. */
