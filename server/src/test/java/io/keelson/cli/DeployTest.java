@@ -76,6 +76,15 @@ class DeployTest {
         assertThat(dashboard.findValuesAsString("id")).doesNotHaveDuplicates();
     }
 
+    /** Profiles do not count: the launcher and the image build with {@code -Dfast}. */
+    @Test
+    void everyJarHasItsBillOfMaterialsAndNothingOfTheJdkThatMavenRunsOn() throws IOException {
+        String build = text("server/pom.xml").replaceAll("(?s)<profiles>.*</profiles>", "");
+
+        assertThat(build).contains("<artifactId>cyclonedx-maven-plugin</artifactId>",
+                "${project.build.outputDirectory}/META-INF/sbom", "<addDefaultEntries>false</addDefaultEntries>");
+    }
+
     @Test
     void everyAlertHasItsRunbook() throws IOException {
         Set<String> anchors = text("docs/runbooks.md").lines().filter(line -> line.startsWith("## "))
