@@ -5,6 +5,9 @@ import java.sql.SQLException;
 /** A statement failed: the database refused it, was too slow, or is gone. The transaction was rolled back. */
 public final class SqlFailure extends RuntimeException {
 
+    /** What PostgreSQL answers to a write in a read-only transaction. */
+    public static final String READ_ONLY = "25006";
+
     private final String sqlState;
 
     public SqlFailure(SQLException cause) {
@@ -21,5 +24,11 @@ public final class SqlFailure extends RuntimeException {
     public boolean transientFailure() {
         return sqlState.startsWith("08") || sqlState.startsWith("57P")
                 || sqlState.equals("40001") || sqlState.equals("40P01") || sqlState.equals("55P03");
+    }
+
+    /** Whether the database did not answer or took no changes, and may do so later. */
+    public boolean unavailable() {
+        return transientFailure() || sqlState.isEmpty() || sqlState.startsWith("53") || sqlState.startsWith("57")
+                || sqlState.equals(READ_ONLY);
     }
 }

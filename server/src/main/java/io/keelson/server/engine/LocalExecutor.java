@@ -10,6 +10,7 @@ import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
 import io.keelson.server.engine.Scopes.ToolInput;
 import io.keelson.server.log.About;
+import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolResult;
 import java.time.Duration;
@@ -160,6 +161,11 @@ final class LocalExecutor {
             } catch (ToolFailure e) {
                 return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter()))
                         : afterStop();
+            } catch (HandBackException e) {
+                try (About _ = about(execution)) {
+                    LOG.warn("tool {} handed step {} back: {}", execution.tool(), execution.stepId(), e.getMessage());
+                }
+                return leave() ? release() : afterStop();
             } catch (RuntimeException e) {
                 try (About _ = about(execution)) {
                     LOG.warn("tool {} broke on step {}", execution.tool(), execution.stepId(), e);
@@ -167,6 +173,10 @@ final class LocalExecutor {
                 return leave() ? fail(new StepError("TOOL_BROKE", ErrorClass.INFRASTRUCTURE, String.valueOf(e)))
                         : afterStop();
             }
+        }
+
+        private Command release() {
+            return new Command.Release(execution.runId(), execution.stepId(), execution.leaseEpoch(), actor);
         }
 
         private synchronized boolean enter() {
@@ -198,8 +208,7 @@ final class LocalExecutor {
             Stop why = reason == null ? Stop.SHUTDOWN : reason;
             return switch (why) {
                 case LEASE_GONE -> null;
-                case SHUTDOWN -> new Command.Release(execution.runId(), execution.stepId(), execution.leaseEpoch(),
-                        actor);
+                case SHUTDOWN -> release();
                 case TIMEOUT -> fail(new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
                         "the step took longer than its " + execution.timeout().toSeconds() + " s"));
             };

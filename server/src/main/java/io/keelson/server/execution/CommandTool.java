@@ -2,8 +2,10 @@ package io.keelson.server.execution;
 
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.auth.Origin;
+import io.keelson.server.db.SqlFailure;
 import io.keelson.server.execution.ExecutionCommand.Source;
 import io.keelson.server.execution.ExecutionCommand.State;
+import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
@@ -54,7 +56,7 @@ final class CommandTool implements Tool {
         UUID target = subject == null ? null
                 : UUID.fromString(payload.remove(subject.word() + "_id").asString());
         for (int i = 0; i < MOST_KEYS; i++) {
-            CommandResult result = runner.run(new CommandRequest(call.workspaceId(), spec.name(), Source.STEP,
+            CommandResult result = run(new CommandRequest(call.workspaceId(), spec.name(), Source.STEP,
                     call.effectKey() + (i == 0 ? "" : "#" + i), payload, target, new CommandRequest.Asker(
                             "run " + call.runId(), "run", call.runId(), call.stepId(), Origin.SERVER)));
             boolean failedBefore = result instanceof CommandResult.Replayed(ExecutionCommand command)
@@ -64,6 +66,18 @@ final class CommandTool implements Tool {
             }
         }
         throw ToolFailure.permanent("COMMAND_REFUSED", "it was refused " + MOST_KEYS + " times");
+    }
+
+    /** The command's row says what was done, so a step that is handed back does nothing twice. */
+    private CommandResult run(CommandRequest request) throws InterruptedException {
+        try {
+            return runner.run(request);
+        } catch (SqlFailure e) {
+            if (e.unavailable()) {
+                throw new HandBackException("the database is unavailable: " + e.getMessage(), e);
+            }
+            throw e;
+        }
     }
 
     private ToolResult answer(CommandResult result) throws ToolFailure {

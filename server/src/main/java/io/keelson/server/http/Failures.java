@@ -17,8 +17,6 @@ final class Failures {
     private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
     private static final String RETRY_AFTER = "Retry-After";
     private static final String SOON = "1";
-    /** What PostgreSQL answers to a write in a read-only transaction. */
-    private static final String READ_ONLY = "25006";
 
     private Failures() {}
 
@@ -31,7 +29,7 @@ final class Failures {
             case Commands.Overloaded e -> Refusal.of(ErrorCode.OVERLOADED,
                     "more is submitted than can be committed; nothing was changed").header(RETRY_AFTER, SOON);
             case SQLException e -> refusal(new SqlFailure(e), request);
-            case SqlFailure e when unavailable(e) -> refusedBy(e, request);
+            case SqlFailure e when e.unavailable() -> refusedBy(e, request);
             case TimeoutException e -> unavailable(e, request);
             case HttpException e -> ofStatus(e.getCode());
             case IOException e when e.getCause() instanceof TimeoutException -> Refusal.of(ErrorCode.REQUEST_TIMEOUT,
@@ -43,19 +41,12 @@ final class Failures {
         };
     }
 
-    /** Whether the database did not answer, and may do so later. */
-    static boolean unavailable(SqlFailure failure) {
-        String state = failure.sqlState();
-        return failure.transientFailure() || state.isEmpty() || state.startsWith("53") || state.startsWith("57")
-                || state.equals(READ_ONLY);
-    }
-
     /** In the words that tell an operator what to do. What answers with a state of these has changed nothing. */
     private static Refusal refusedBy(SqlFailure failure, String request) {
         return switch (failure.sqlState()) {
             case "53100" -> refusedBy(failure, request, ErrorCode.DATABASE_FULL,
                     "the database's disk is full; nothing was changed");
-            case READ_ONLY -> refusedBy(failure, request, ErrorCode.DATABASE_READ_ONLY,
+            case SqlFailure.READ_ONLY -> refusedBy(failure, request, ErrorCode.DATABASE_READ_ONLY,
                     "the database takes no changes: it is a standby or was made read-only; nothing was changed");
             case "53200" -> refusedBy(failure, request, ErrorCode.DATABASE_UNAVAILABLE,
                     "the database is out of memory; nothing was changed");

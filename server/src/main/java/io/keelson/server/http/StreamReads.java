@@ -44,7 +44,7 @@ final class StreamReads {
             try {
                 return once(question);
             } catch (SqlFailure failure) {
-                if (!Failures.unavailable(failure)) {
+                if (!failure.unavailable()) {
                     throw failure;
                 }
                 LOG.debug("a stream waits for the database", failure);

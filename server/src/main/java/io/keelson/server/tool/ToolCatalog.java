@@ -93,6 +93,7 @@ public final class ToolCatalog {
      *
      * @throws ToolFailure the tool's own, or {@code TOOL_UNKNOWN}, {@code TOOL_INPUT_INVALID},
      *     {@code OUTPUT_TOO_LARGE}, {@code TOOL_CRASHED}
+     * @throws HandBackException the tool's own
      */
     public ToolResult execute(String name, ToolCall call) throws ToolFailure, InterruptedException {
         Tool tool = find(name).orElseThrow(() -> ToolFailure.permanent("TOOL_UNKNOWN", "there is no tool " + name));
@@ -116,6 +117,8 @@ public final class ToolCatalog {
         } catch (ToolFailure e) {
             throw new ToolFailure(e.code(), e.errorClass(), SafeText.clean(String.valueOf(e.getMessage())),
                     e.retryAfter());
+        } catch (HandBackException e) {
+            throw e;
         } catch (RuntimeException e) {
             throw new ToolFailure("TOOL_CRASHED", ErrorClass.INFRASTRUCTURE,
                     tool.spec().name() + " failed unexpectedly: " + e);

@@ -47,6 +47,35 @@ class OutageTest {
     }
 
     @Test
+    void anUnavailableDatabaseCostsACommandStepNoAttempt(@TempDir Path folder) throws Exception {
+        try (ApiServer api = new ApiServer(folder)) {
+            api.sql("""
+                    create sequence refused;
+                    create function unavailable() returns trigger language plpgsql as $$
+                    begin
+                        perform nextval('refused');
+                        raise exception 'the database system is shutting down' using errcode = '57P03';
+                    end $$;
+                    create trigger unavailable before insert on execution_commands
+                        for each row execute function unavailable()""");
+            String run = api.create("""
+                    {"name": "order", "start": true, "plan": {"tasks": [{"id": "t", "steps": [{"name": "buy",
+                      "tool": "order.place", "retry": {"max_attempts": 1},
+                      "input": {"symbol": "BTC-USD", "side": "buy", "type": "market", "quantity": "1"}}]}]}}""");
+            Awaitility.await().until(() -> api.database().withConnection(c -> {
+                try (var s = c.createStatement(); var row = s.executeQuery("select last_value from refused")) {
+                    return row.next() && row.getLong(1) >= 3;
+                }
+            }));
+            api.sql("drop trigger unavailable on execution_commands");
+
+            api.awaitState(run, "completed");
+            assertThat(api.get("/api/v1/runs/" + run + "/steps").json().get("items").get(0).get("attempt").intValue())
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
     void withoutItsDatabaseTheServerSaysSo(@TempDir Path folder) throws Exception {
         try (EmbeddedPostgres postgres = EmbeddedPostgres.start(
                 EmbeddedPostgresOptions.throwaway(folder.resolve("postgres"), TestPostgres.BINARIES));
