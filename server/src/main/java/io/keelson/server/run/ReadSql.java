@@ -147,11 +147,24 @@ final class ReadSql {
                  where source.id = case when t.carried_from is null then t.id else t.carried_from end) end"""
             .formatted(lastOutput("source"));
 
+    /** Values longer than this are left out of lists; the reads of single tasks and steps have them. */
+    private static final int MOST_IN_LIST = 16_384;
+
+    /** In place of a value that is too long: null. */
+    private static String listed(String value, String label) {
+        return "case when octet_length(%1$s::text) <= %2$d then %1$s end as %3$s".formatted(value, MOST_IN_LIST, label);
+    }
+
+    /** The member's name where {@link #listed} left its value out, else null. */
+    private static String leftOut(String value, String label) {
+        return "case when octet_length(%1$s::text) > %2$d then '%3$s' end".formatted(value, MOST_IN_LIST, label);
+    }
+
     private static final String TASK_COLUMNS = """
             t.id, t.run_id, t.workspace_id, t.key, t.attempt, t.sequence_number, t.title, t.description, t.task_type,
                 t.state, t.state_type, t.trigger_rule, t.agent_id, t.agent_type, a.name as agent_name,
                 t.model_override, t.tools_requested, t.success_criteria, t.output_summary, t.output_ref,
-                %s as output,
+                %%s,
                 array(select up.key from orchestration_task_dependencies d
                     join orchestration_tasks up on up.id = d.depends_on_id
                    where d.task_id = t.id and (t.superseded or not up.superseded)
@@ -164,27 +177,29 @@ final class ReadSql {
                     select e.id from escalation_tickets e
                      where e.run_id = t.run_id and e.task_id = t.id and e.resolution is null limit 1) end as ticket_id,
                 %s as tokens_used, trim_scale(%s) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at,
-                t.cancelled_at, t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(YIELD,
-            TasksTable.TOKENS_USED,
-            TasksTable.COST);
+                t.cancelled_at, t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(
+            TasksTable.TOKENS_USED, TasksTable.COST);
 
     static final String TASKS = """
             select %s
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id
               left join run_agents a on a.id = t.run_agent_id
+             cross join lateral (select %s as yield offset 0) o
              where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
                and (? or not t.superseded)
                and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1), t.id) > (
                    select last.sequence_number, coalesce(last.item_index, -1), last.id from orchestration_tasks last
                     where last.run_id = r.id and last.id = ?))
              order by t.sequence_number, coalesce(t.item_index, -1), t.id
-             limit ?""".formatted(TASK_COLUMNS);
+             limit ?""".formatted(TASK_COLUMNS.formatted(listed("o.yield", "output") + ", array_remove(array["
+            + leftOut("o.yield", "output") + "], null)::text[] as omitted"), YIELD);
 
     static final String TASK = """
             select %s
               from orchestration_tasks t left join run_agents a on a.id = t.run_agent_id
-             where t.workspace_id = ? and t.id = ?""".formatted(TASK_COLUMNS) + NOT_DELETED.formatted("t");
+             where t.workspace_id = ? and t.id = ?""".formatted(TASK_COLUMNS.formatted(YIELD + " as output"))
+            + NOT_DELETED.formatted("t");
 
     private static final String STEP_COLUMNS = """
             s.id, s.run_id, s.task_id, t.key as task_key,
@@ -192,9 +207,18 @@ final class ReadSql {
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name, s.kind, s.tool, s.position,
                 s.turn, s.state, s.state_type, s.attempt, (s.retry ->> 'max_attempts')::int as max_attempts,
                 s.failures, s.passed_over, s.task_attempt, s.lease_epoch,
-                coalesce(s.resolved_input, s.input) as input, s.output, s.error_code,
+                %s, s.error_code,
                 s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
                 p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
+
+    private static final String STEP_VALUES = "coalesce(s.resolved_input, s.input) as input, s.output";
+
+    private static final String LISTED_STEP_VALUES = listed("v.input", "input") + ", " + listed("v.output", "output")
+            + ", array_remove(array[" + leftOut("v.input", "input") + ", " + leftOut("v.output", "output")
+            + "], null)::text[] as omitted";
+
+    /** Each value is read once, whatever asks for it. */
+    private static final String STEP_VALUE_TABLE = "cross join lateral (select " + STEP_VALUES + " offset 0) v";
 
     static final String STEPS = """
             select %s
@@ -202,6 +226,7 @@ final class ReadSql {
               join orchestration_tasks t on t.run_id = r.id
               join orchestration_steps s on s.task_id = t.id
               left join step_progress p on p.step_id = s.id
+              %s
              where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
                and (? or not t.superseded and s.task_attempt >= t.attempt_number)
                and (?::uuid is null or (
@@ -211,14 +236,15 @@ final class ReadSql {
                      from orchestration_steps last join orchestration_tasks task on task.id = last.task_id
                     where last.run_id = r.id and last.id = ?))
              order by t.sequence_number, coalesce(t.item_index, -1), t.id, s.task_attempt, s.position, s.turn
-             limit ?""".formatted(STEP_COLUMNS);
+             limit ?""".formatted(STEP_COLUMNS.formatted(LISTED_STEP_VALUES), STEP_VALUE_TABLE);
 
     static final String STEP = """
             select %s
               from orchestration_steps s
               join orchestration_tasks t on t.id = s.task_id
               left join step_progress p on p.step_id = s.id
-             where s.workspace_id = ? and s.id = ?""".formatted(STEP_COLUMNS) + NOT_DELETED.formatted("s");
+             where s.workspace_id = ? and s.id = ?""".formatted(STEP_COLUMNS.formatted(STEP_VALUES))
+            + NOT_DELETED.formatted("s");
 
     /** What waits for a signal in the run's present, or is yet to. */
     static final String SIGNAL_INPUTS = """
@@ -316,9 +342,10 @@ final class ReadSql {
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
               join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
               left join step_progress p on p.step_id = s.id
+              %s
              where r.workspace_id = ? and r.state_type <> 'terminal' and s.state = 'waiting_approval'
              order by s.started_at, s.id
-             limit ?""".formatted(STEP_COLUMNS);
+             limit ?""".formatted(STEP_COLUMNS.formatted(LISTED_STEP_VALUES), STEP_VALUE_TABLE);
 
     private static final String ESCALATIONS = """
             select e.id, e.run_id, r.title as run_name, e.attempt, e.kind, e.task_id, t.key as task_key, e.step_id,

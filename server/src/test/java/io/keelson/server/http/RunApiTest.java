@@ -60,6 +60,31 @@ class RunApiTest {
     }
 
     @Test
+    void longValuesAreLeftOutOfListsAndReadOneByOne() {
+        String run = api.create("""
+                {"name": "long", "start": true, "plan": {"tasks": [{"id": "t", "steps": [
+                  {"name": "short", "tool": "echo", "input": {"text": "x"}},
+                  {"name": "long", "tool": "echo", "input": {"text": "%s"}}]}]}}""".formatted("x".repeat(20_000)));
+        api.awaitState(run, "completed");
+
+        JsonNode steps = api.get("/api/v1/runs/" + run + "/steps").json().get("items");
+        assertThat(steps.get(0).get("output").isNull()).isFalse();
+        assertThat(steps.get(0).get("omitted").toString()).isEqualTo("[]");
+        assertThat(steps.get(1).get("input").isNull()).isTrue();
+        assertThat(steps.get(1).get("output").isNull()).isTrue();
+        assertThat(steps.get(1).get("omitted").toString()).isEqualTo("[\"input\",\"output\"]");
+        JsonNode step = api.get("/api/v1/steps/" + steps.get(1).get("id").stringValue()).json();
+        assertThat(step.get("input").toString()).hasSizeGreaterThan(20_000);
+        assertThat(step.get("output").toString()).hasSizeGreaterThan(20_000);
+
+        JsonNode task = api.get("/api/v1/runs/" + run + "/tasks").json().get("items").get(0);
+        assertThat(task.get("output").isNull()).isTrue();
+        assertThat(task.get("omitted").toString()).isEqualTo("[\"output\"]");
+        assertThat(api.get("/api/v1/tasks/" + task.get("id").stringValue()).json().get("output").toString())
+                .hasSizeGreaterThan(20_000);
+    }
+
+    @Test
     void aCallThatWaitsForTheEndIsHeldOpenUntilThen() {
         String run = waiting();
         assertThat(api.get(RUNS + "/" + run + "?wait_ms=1").json().get("state").stringValue()).isEqualTo("running");
