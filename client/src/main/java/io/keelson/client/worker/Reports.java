@@ -146,7 +146,7 @@ final class Reports {
                 takeNext(answer.path("next"));
                 slots.free(report.execution);
             }
-            case "stale_lease", "cancelled", "not_found" -> {
+            case "conflict", "stale_lease", "cancelled", "not_found" -> {
                 LOG.log(Level.INFO, "result of step {0} is not wanted any more ({1})", report.execution.stepId(),
                         status);
                 slots.free(report.execution);

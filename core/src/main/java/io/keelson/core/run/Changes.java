@@ -86,11 +86,12 @@ public final class Changes {
      * @param outcome {@code completed}, {@code continued} or {@code failed}
      * @param attempt of the step
      * @param input JSON text of the resolved input; null when it is the plan's own or unknown
+     * @param outputHash of the output as a worker reported it; null where no report can be repeated
      * @param model that used the tokens; null when none is named
      */
     public record StepResult(UUID stepId, int epoch, UUID runId, String outcome, int attempt,
-            @Nullable Instant startedAt, @Nullable String input, @Nullable StepError error,
-            @Nullable String model, long tokens, BigDecimal cost, @Nullable String holder) {
+            @Nullable Instant startedAt, @Nullable String input, @Nullable Long outputHash,
+            @Nullable StepError error, @Nullable String model, long tokens, BigDecimal cost, @Nullable String holder) {
 
         public @Nullable String errorCode() {
             return error == null ? null : error.code();

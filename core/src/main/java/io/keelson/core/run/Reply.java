@@ -20,8 +20,13 @@ public sealed interface Reply {
      * A result for an epoch whose result is already recorded.
      *
      * @param next the step that the caller has got to go on with, and holds; null when there is none
+     * @param output JSON text of the recorded output, where it was looked up; null elsewhere
      */
-    record Duplicate(@Nullable UUID next) implements Reply {}
+    record Duplicate(@Nullable UUID next, @Nullable String output) implements Reply {
+        Duplicate(@Nullable UUID next) {
+            this(next, null);
+        }
+    }
 
     /**
      * Refused.

@@ -15,10 +15,11 @@ import org.jspecify.annotations.Nullable;
  * @param verdict what the output says as a verdict, which counts of verifying steps only; null when it says none
  * @param turn what the output says as an agent's turn, which counts of turns only; null when it says nothing of the kind
  * @param input JSON text of the resolved input, redacted; null when it is the plan's own or unknown
+ * @param outputHash of the output as a worker reported it; null where no report can be repeated
  */
 public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
         List<NewArtifact> artifacts, List<NewProposal> proposals, @Nullable Verdict verdict,
-        @Nullable TurnAnswer turn, @Nullable String input) {
+        @Nullable TurnAnswer turn, @Nullable String input, @Nullable Long outputHash) {
 
     public Result {
         artifacts = List.copyOf(artifacts);
@@ -29,7 +30,7 @@ public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nul
     public Result(String output, long tokens, @Nullable BigDecimal cost, @Nullable String model,
             List<NewArtifact> artifacts, List<NewProposal> proposals, @Nullable Verdict verdict,
             @Nullable TurnAnswer turn) {
-        this(output, tokens, cost, model, artifacts, proposals, verdict, turn, null);
+        this(output, tokens, cost, model, artifacts, proposals, verdict, turn, null, null);
     }
 
     /** One that proposes nothing. */
@@ -46,12 +47,12 @@ public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nul
 
     /** The same with another output. */
     Result yielding(String json) {
-        return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn, input);
+        return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash);
     }
 
     /** The same with the input that the step was given. */
     public Result given(@Nullable String json) {
-        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json);
+        return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json, outputHash);
     }
 
     /** Of a step that does not verify, and names no model. */

@@ -309,7 +309,8 @@ final class Steps {
             d.run.cost = d.run.cost.add(cost.amount());
         }
         d.changes.add(new Changes.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, step.attempt,
-                step.startedAt, result.input(), error, result.model(), result.tokens(), cost.amount(), holder));
+                step.startedAt, result.input(), failed ? null : result.outputHash(), error, result.model(),
+                result.tokens(), cost.amount(), holder));
         if (d.funds.prices().unpriced(step.spec().tool(), result.model(), result.tokens(), result.cost())) {
             d.note(task, step, new StepPayload.Unpriced(result.model(), result.tokens()));
         }

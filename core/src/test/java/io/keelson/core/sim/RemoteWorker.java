@@ -99,7 +99,9 @@ final class RemoteWorker {
     /** The answer to a result may bear the next step of the task, and so may the answer to its repetition. */
     private void goOn(RunRows rows, Reply reply) {
         Held next = reply instanceof Reply.Claimed(Work work) ? Held.of(rows, work)
-                : reply instanceof Reply.Duplicate(UUID step) && step != null ? Held.read(rows, step, name) : null;
+                : reply instanceof Reply.Duplicate(UUID step, String output) && step != null
+                        ? Held.read(rows, step, name)
+                        : null;
         if (next != null && !next.equals(held.get(next.stepId()))) {
             work(next);
         }

@@ -51,7 +51,7 @@ final class Handover {
     static @Nullable UUID stepOf(Reply reply) {
         return switch (reply) {
             case Reply.Claimed(Work given) -> given.stepId();
-            case Reply.Duplicate(UUID next) -> next;
+            case Reply.Duplicate(UUID next, String output) -> next;
             case Reply.Done d -> null;
             case Reply.Rejected r -> null;
         };

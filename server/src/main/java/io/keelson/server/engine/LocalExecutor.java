@@ -221,7 +221,8 @@ final class LocalExecutor {
             return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
                     new Result(result.output().toString(), result.tokens(), result.cost(), null, artifacts,
                             ProposalTexts.of(result.proposals()),
-                            VerdictText.of(result.output()), TurnText.of(result.output(), runner::timeout), input),
+                            VerdictText.of(result.output()), TurnText.of(result.output(), runner::timeout), input,
+                            null),
                     actor);
         }
 

@@ -13,6 +13,7 @@ import io.keelson.server.artifact.ArtifactOwner;
 import io.keelson.server.artifact.ArtifactRefusedException;
 import io.keelson.server.artifact.StoredArtifact;
 import io.keelson.server.db.Database;
+import io.keelson.server.engine.RepeatedReports.About;
 import io.keelson.server.expr.ExpressionException;
 import io.keelson.server.json.SafeText;
 import io.keelson.server.run.Fleet;
@@ -49,12 +50,16 @@ final class RemoteDispatch implements RemoteWork {
     private static final Reply NOT_FOUND =
             new Reply.Rejected("STEP_NOT_FOUND", "there is no such step", null, List.of());
 
+    private static final About<Completion> COMPLETION = new About<>(Completion::stepId, Completion::leaseEpoch,
+            Completion::output);
+
     private final Database database;
     private final Fleet fleet;
     private final Heartbeats heartbeats;
     private final StepWorkReader work;
     private final HandedInputs handed = new HandedInputs();
     private final Handover handover;
+    private final RepeatedReports repeated;
     private final Scopes scopes;
     private final ArtifactIntake artifacts;
     private final ArtifactUploads uploads;
@@ -74,6 +79,7 @@ final class RemoteDispatch implements RemoteWork {
         this.heartbeats = store.heartbeats();
         this.work = store.work();
         this.handover = new Handover(database, store.work(), scopes, commands, tracing, handed);
+        this.repeated = new RepeatedReports(database, store.work());
         this.scopes = scopes;
         this.artifacts = artifacts;
         this.uploads = new ArtifactUploads(database, store, scopes, artifacts, UuidCreator::getTimeOrderedEpoch);
@@ -162,7 +168,7 @@ final class RemoteDispatch implements RemoteWork {
         Next next = goOn == null || database.withConnection(c -> fleet.draining(c, workspaceId, workerId)) ? null
                 : new Next(workerId, Set.copyOf(goOn.tools()), goOn.lease() == null ? lease : goOn.lease());
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
-        List<Reply> replies = send(workspaceId, items, Completion::stepId, Completion::leaseEpoch,
+        List<Reply> replies = send(workspaceId, items, COMPLETION,
                 (owner, struck, item) -> new Command.Complete(owner.runId(), item.stepId(), item.leaseEpoch(),
                         result(workspaceId, owner, struck, uploaded, item), next, Actor.agent(workerId)));
         Map<UUID, Item> given = handover.items(workspaceId, workerId, replies);
@@ -177,7 +183,7 @@ final class RemoteDispatch implements RemoteWork {
     @Override
     public List<Answer> another(UUID workspaceId, String workerId, List<Completion> items) {
         Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
-        return report(workspaceId, items, Completion::stepId, Completion::leaseEpoch,
+        return report(workspaceId, items, COMPLETION,
                 (owner, struck, item) -> new Command.Continue(owner.runId(), item.stepId(), item.leaseEpoch(),
                         result(workspaceId, owner, struck, uploaded, item), Actor.agent(workerId)));
     }
@@ -194,7 +200,7 @@ final class RemoteDispatch implements RemoteWork {
 
     @Override
     public List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items) {
-        return report(workspaceId, items, Failure::stepId, Failure::leaseEpoch,
+        return report(workspaceId, items, new About<>(Failure::stepId, Failure::leaseEpoch, item -> null),
                 (owner, struck, item) -> new Command.Fail(owner.runId(), item.stepId(), item.leaseEpoch(),
                         new StepError(struck.text(item.errorCode()), errorClass(item.errorClass()),
                                 cut(struck.text(item.message())), item.retryAfter()),
@@ -205,7 +211,7 @@ final class RemoteDispatch implements RemoteWork {
 
     @Override
     public List<Answer> release(UUID workspaceId, String workerId, List<Handback> items) {
-        return report(workspaceId, items, Handback::stepId, Handback::leaseEpoch,
+        return report(workspaceId, items, new About<>(Handback::stepId, Handback::leaseEpoch, item -> null),
                 (owner, struck, item) -> new Command.Release(owner.runId(), item.stepId(), item.leaseEpoch(),
                         Actor.agent(workerId)));
     }
@@ -231,46 +237,25 @@ final class RemoteDispatch implements RemoteWork {
         Command of(Owner owner, Redaction struck, T item);
     }
 
-    private <T> List<Answer> report(UUID workspaceId, List<T> items, Function<T, UUID> idOf,
-            Function<T, Integer> epochOf, Report<T> report) {
-        List<Reply> replies = send(workspaceId, items, idOf, epochOf, report);
+    private <T> List<Answer> report(UUID workspaceId, List<T> items, About<T> about, Report<T> report) {
+        List<Reply> replies = send(workspaceId, items, about, report);
         List<Answer> answers = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
-            answers.add(answer(idOf.apply(items.get(i)), replies.get(i), null));
+            answers.add(answer(about.step().apply(items.get(i)), replies.get(i), null));
         }
         return answers;
     }
 
-    private <T> List<Reply> send(UUID workspaceId, List<T> items, Function<T, UUID> idOf,
-            Function<T, Integer> epochOf, Report<T> report) {
+    private <T> List<Reply> send(UUID workspaceId, List<T> items, About<T> about, Report<T> report) {
         Map<UUID, Owner> owners = database
-                .withConnection(c -> work.ownersOf(c, workspaceId, items.stream().map(idOf).toList()));
+                .withConnection(c -> work.ownersOf(c, workspaceId, items.stream().map(about.step()).toList()));
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
         for (T item : items) {
-            Owner owner = owners.get(idOf.apply(item));
+            Owner owner = owners.get(about.step().apply(item));
             replies.add(owner == null ? CompletableFuture.completedFuture(NOT_FOUND)
                     : send(owner, struck(workspaceId, owner), item, report));
         }
-        return recorded(items.stream().map(idOf).toList(), items.stream().map(epochOf).toList(),
-                replies.stream().map(CompletableFuture::join).toList());
-    }
-
-    /** A report that is too late may be one whose first answer was lost: its result is recorded all the same. */
-    private List<Reply> recorded(List<UUID> steps, List<Integer> epochs, List<Reply> replies) {
-        if (replies.stream().noneMatch(RemoteDispatch::late)) {
-            return replies;
-        }
-        Map<UUID, Set<Integer>> results = database.withConnection(c -> work.resultsOf(c, steps));
-        List<Reply> answers = new ArrayList<>();
-        for (int i = 0; i < replies.size(); i++) {
-            boolean known = results.getOrDefault(steps.get(i), Set.of()).contains(epochs.get(i));
-            answers.add(late(replies.get(i)) && known ? new Reply.Duplicate(null) : replies.get(i));
-        }
-        return answers;
-    }
-
-    private static boolean late(Reply reply) {
-        return reply instanceof Reply.Rejected refused && refused.code().equals("STALE_LEASE");
+        return repeated.judged(items, about, replies.stream().map(CompletableFuture::join).toList());
     }
 
     private Redaction struck(UUID workspaceId, @Nullable Owner owner) {
@@ -302,7 +287,7 @@ final class RemoteDispatch implements RemoteWork {
         return switch (reply) {
             case Reply.Done d -> new Answer(step, "ok", null, null, null, null);
             case Reply.Claimed c -> new Answer(step, "ok", null, null, null, next);
-            case Reply.Duplicate d -> new Answer(step, "duplicate", null, null, null, next);
+            case Reply.Duplicate d -> new Answer(step, "duplicate", null, null, null, next, d.output());
             case Reply.Rejected(String code, String message, String current, List<String> allowed) ->
                 new Answer(step, status(code), null, code, message, null);
         };
@@ -313,6 +298,7 @@ final class RemoteDispatch implements RemoteWork {
             case "STALE_LEASE" -> "stale_lease";
             case "STEP_NOT_FOUND" -> "not_found";
             case "RETRY_SUCCEEDED" -> "duplicate";
+            case RepeatedReports.CONFLICT -> "conflict";
             default -> "rejected";
         };
     }
@@ -350,7 +336,7 @@ final class RemoteDispatch implements RemoteWork {
         return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
                 ProposalTexts.of(item.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList()),
                 VerdictText.of(output), TurnText.of(output, toolTimeout),
-                input(workspace, owner, item.stepId(), item.leaseEpoch()));
+                input(workspace, owner, item.stepId(), item.leaseEpoch()), RepeatedReports.hash(item.output()));
     }
 
     /** All of them, or none. */

@@ -111,14 +111,21 @@ public interface RemoteWork {
     record Handback(UUID stepId, int leaseEpoch) {}
 
     /**
-     * @param status {@code ok}, {@code duplicate}, {@code stale_lease}, {@code cancelled} (heartbeats: stop working),
+     * @param status {@code ok}, {@code duplicate}, {@code conflict}, {@code stale_lease}, {@code cancelled} (heartbeats: stop working),
      *            {@code not_found} or {@code rejected}
      * @param leaseExpiresAt set for heartbeats that were accepted
      * @param code stable code of a rejection; null otherwise
      * @param next the following step of the task, the worker's since the same commit; null when it got none
+     * @param result JSON text of the stored output, for a repeated report of it; null otherwise
      */
     record Answer(UUID stepId, String status, @Nullable Instant leaseExpiresAt, @Nullable String code,
-            @Nullable String message, @Nullable Item next) {}
+            @Nullable String message, @Nullable Item next, @Nullable String result) {
+
+        Answer(UUID stepId, String status, @Nullable Instant leaseExpiresAt, @Nullable String code,
+                @Nullable String message, @Nullable Item next) {
+            this(stepId, status, leaseExpiresAt, code, message, next, null);
+        }
+    }
 
     /** Returns as soon as there is something, empty when the wait is over. */
     List<Item> claim(Claim claim) throws InterruptedException;

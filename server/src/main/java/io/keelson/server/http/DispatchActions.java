@@ -4,6 +4,7 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.engine.RemoteWork;
+import io.keelson.server.json.ExactJson;
 import io.keelson.server.tool.Proposed;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -141,6 +142,9 @@ final class DispatchActions {
         }
         if (answer.next() != null) {
             document.set("next", document(answer.next()));
+        }
+        if (answer.result() != null) {
+            document.set("result", ExactJson.read(answer.result()));
         }
         return document;
     }

@@ -26,15 +26,16 @@ import java.util.UUID;
 
 /** {@code work_results}: at most one per lease; a second one is a bug that the primary key refuses. */
 final class ResultsTable {
-    static final SetStatement<StepResult> INSERT = new SetStatement<>("keelson_result_new_v3", """
-            insert into work_results (step_id, epoch, run_id, outcome, attempt, started_at, input, error_code,
-                error_class, error_message, model, tokens, cost, holder, recorded_at)
-            select step_id, epoch, run_id, outcome, attempt, started_at, input, error_code, error_class,
-                error_message, model, tokens, cost, holder, {now} from {rows}""",
+    static final SetStatement<StepResult> INSERT = new SetStatement<>("keelson_result_new_v4", """
+            insert into work_results (step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash,
+                error_code, error_class, error_message, model, tokens, cost, holder, recorded_at)
+            select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code,
+                error_class, error_message, model, tokens, cost, holder, {now} from {rows}""",
             uuid("step_id", StepResult::stepId), integer("epoch", StepResult::epoch),
             uuid("run_id", StepResult::runId), word("outcome", StepResult::outcome),
             integer("attempt", StepResult::attempt), time("started_at", StepResult::startedAt),
-            json("input", StepResult::input), text("error_code", 100, StepResult::errorCode),
+            json("input", StepResult::input), bigint("output_hash", StepResult::outputHash),
+            text("error_code", 100, StepResult::errorCode),
             word("error_class", result -> result.error() == null ? null : result.error().errorClass().wire()),
             text("error_message", result -> result.error() == null ? null : result.error().message()),
             text("model", StepResult::model), bigint("tokens", StepResult::tokens),

@@ -12,9 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +41,19 @@ public final class StepWorkReader {
      * @param input JSON text of its input, where it has expressions; null elsewhere
      */
     public record Owner(UUID runId, UUID taskId, @Nullable String input) {}
+
+    /**
+     * A recorded result.
+     *
+     * @param hash of the output as it was reported; null for failures and for results of the server itself
+     * @param output JSON text as it was stored; null for failures
+     */
+    public record Recorded(@Nullable Long hash, @Nullable String output) {}
+
+    private static final String RESULTS = """
+            select w.step_id, w.epoch, w.output_hash, case when w.outcome <> 'failed' then s.output end as output
+              from work_results w join orchestration_steps s on s.id = w.step_id
+             where w.step_id = any (?)""";
 
     private static final String OWNERS = """
             select id, run_id, task_id, case when input::text like '%${%' then input end as input
@@ -83,12 +94,13 @@ public final class StepWorkReader {
         }
     }
 
-    /** The epochs under which results of the steps are recorded. */
-    public Map<UUID, Set<Integer>> resultsOf(Connection c, Collection<UUID> stepIds) throws SQLException {
-        Map<UUID, Set<Integer>> epochs = new HashMap<>();
-        Loading.each(c, "select step_id, epoch from work_results where step_id = any (?)", stepIds, row -> epochs
-                .computeIfAbsent(Loading.uuid(row, "step_id"), id -> new HashSet<>()).add(row.getInt("epoch")));
-        return epochs;
+    /** The recorded results of the steps, by step and epoch. */
+    public Map<UUID, Map<Integer, Recorded>> resultsOf(Connection c, Collection<UUID> stepIds) throws SQLException {
+        Map<UUID, Map<Integer, Recorded>> results = new HashMap<>();
+        Loading.each(c, RESULTS, stepIds, row -> results
+                .computeIfAbsent(Loading.uuid(row, "step_id"), id -> new HashMap<>())
+                .put(row.getInt("epoch"), new Recorded((Long) row.getObject("output_hash"), row.getString("output"))));
+        return results;
     }
 
     /** Those of the steps that exist, by id. */

@@ -215,7 +215,8 @@ class EngineTest {
                 List.of(new RemoteWork.Beat(lost.stepId(), 1, null, null, null, List.of()))).getFirst().status())
                 .isEqualTo("stale_lease");
         assertThat(complete(remote, "healthy", again, "\"good\"").status()).isEqualTo("ok");
-        assertThat(complete(remote, "healthy", again, "\"twice\"").status()).isEqualTo("duplicate");
+        assertThat(complete(remote, "healthy", again, "\"good\"").status()).isEqualTo("duplicate");
+        assertThat(complete(remote, "healthy", again, "\"twice\"").status()).isEqualTo("conflict");
         nodes.awaitState(run, "completed");
         assertThat(nodes.text("SELECT output FROM orchestration_steps")).isEqualTo("\"good\"");
     }

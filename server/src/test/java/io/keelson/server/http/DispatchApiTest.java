@@ -264,6 +264,24 @@ class DispatchApiTest {
     }
 
     @Test
+    void aRepeatedResultIsAnsweredWithTheStoredOneAndAnotherIsAConflict() throws Exception {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode item = claimOne("w");
+        String first = ", \"output\": {\"text\": \"a\\u0000b\"}";
+        assertThat(report("complete", item, first).has("result")).isFalse();
+        for (int i = 0; i < 2; i++) {
+            JsonNode again = report("complete", item, first);
+            assertThat(again.get("status").stringValue()).isEqualTo("duplicate");
+            assertThat(again.get("result")).isEqualTo(
+                    api.get("/api/v1/steps/" + item.get("step_id").stringValue()).json().get("output"));
+            JsonNode other = report("complete", item, ", \"output\": {\"text\": \"b\"}");
+            assertThat(other.get("status").stringValue()).isEqualTo("conflict");
+            assertThat(other.get("code").stringValue()).isEqualTo("RESULT_CONFLICT");
+            api.awaitState(run, "completed");
+        }
+    }
+
+    @Test
     void aFailureReportedAfterTheSuccessIsAnsweredWithTheTerminalDecision() throws Exception {
         String run = api.create(ApiServer.REMOTE);
         JsonNode item = claimOne("w");
