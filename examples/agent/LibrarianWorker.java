@@ -17,6 +17,7 @@ public class LibrarianWorker {
     private static final int MOST = 3;
 
     public static void main(String[] args) throws InterruptedException {
+        System.setProperty("java.util.logging.SimpleFormatter.format", "%1$tFT%1$tT%1$tz %4$s %5$s%6$s%n");
         Worker.builder(Keelson.connect()).agent(LibrarianWorker::take).build().serve();
     }
 

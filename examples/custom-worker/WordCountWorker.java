@@ -40,6 +40,7 @@ public class WordCountWorker {
     }
 
     public static void main(String[] args) throws InterruptedException {
+        System.setProperty("java.util.logging.SimpleFormatter.format", "%1$tFT%1$tT%1$tz %4$s %5$s%6$s%n");
         Worker.builder(Keelson.connect())
                 .tool("text.wordcount", WordCountWorker::count)
                 .slots(2)

@@ -14,6 +14,7 @@ import java.util.Map;
 public class TrainWorker {
 
     public static void main(String[] args) throws InterruptedException {
+        System.setProperty("java.util.logging.SimpleFormatter.format", "%1$tFT%1$tT%1$tz %4$s %5$s%6$s%n");
         serving(Keelson.connect()).build().serve();
     }
 

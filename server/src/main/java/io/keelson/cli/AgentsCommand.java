@@ -57,7 +57,7 @@ final class AgentsCommand extends CliCommand {
                     String.join(" ", agent.capabilities()), Cells.clean(String.join(" ", agent.tools())),
                     Cells.clean(agent.name()));
         }
-        return table.lines(0, style);
+        return table.lines(style);
     }
 
     private static void show(CliCommand command, Agent agent) {

@@ -86,7 +86,7 @@ final class ArtifactsCommand extends CliCommand {
         Table table = new Table("ARTIFACT", "SIZE", "TYPE", "KEPT");
         artifacts.forEach(each -> table.row(Cells.clean(each.name()), Amounts.size(each.sizeBytes()),
                 Cells.clean(each.contentType()), kept(each, now)));
-        return table.lines(0, style());
+        return table.lines(style());
     }
 
     private static String kept(Artifact artifact, Instant now) {

@@ -65,7 +65,7 @@ final class AuditCommand extends CliCommand {
             table.row(when(entry), Cells.clean(entry.actorId()), text(entry.fromAddress()), entry.action(),
                     Cells.clean(names.getOrDefault(id, id)), subject(entry), detail(entry));
         }
-        return table.lines(0, style());
+        return table.lines(style());
     }
 
     private List<String> ofOne(List<AuditEntry> entries) {
@@ -74,7 +74,7 @@ final class AuditCommand extends CliCommand {
             table.row(when(entry), Cells.clean(entry.actorId()), text(entry.fromAddress()), entry.action(),
                     subject(entry), detail(entry));
         }
-        return table.lines(0, style());
+        return table.lines(style());
     }
 
     private static String when(AuditEntry entry) {

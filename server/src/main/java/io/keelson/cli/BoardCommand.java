@@ -64,7 +64,7 @@ final class BoardCommand extends CliCommand {
         List<String> lines = new ArrayList<>(List.of(String.join(", ", counts)));
         if (columns.stream().anyMatch(column -> !column.items().isEmpty())) {
             lines.add("");
-            lines.addAll(table.lines(0, style()));
+            lines.addAll(table.lines(style()));
         }
         return lines;
     }

@@ -57,7 +57,8 @@ final class Cli {
 
     private static int wrongUsage(ParameterException e, String[] arguments) {
         PrintWriter err = e.getCommandLine().getErr();
-        err.println("error: " + String.valueOf(e.getMessage()).replaceFirst("^Error: ", "") + " [USAGE]");
+        String message = String.valueOf(e.getMessage()).replaceFirst("^Error: ", "").replace("option option", "option");
+        err.println("error: " + message + " [USAGE]");
         CommandLine.UnmatchedArgumentException.printSuggestions(e, err);
         err.println("  see " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
         err.flush();

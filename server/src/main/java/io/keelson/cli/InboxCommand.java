@@ -85,7 +85,7 @@ final class InboxCommand extends CliCommand {
                     due(item.dueAt(), now), Cells.clean(Objects.requireNonNullElse(item.assignee(), "")),
                     Cells.clean(item.runName()), Cells.clean(item.question()));
         }
-        return table.lines(0, style);
+        return table.lines(style);
     }
 
     private static String due(@Nullable Instant due, Instant now) {

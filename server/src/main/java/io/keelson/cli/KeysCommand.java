@@ -46,7 +46,7 @@ final class KeysCommand extends CliCommand {
                         ends(key, now),
                         String.join(" ", key.scopes()), Cells.clean(key.name()));
             }
-            print(table.lines(0, style()));
+            print(table.lines(style()));
             return ExitCode.OK;
         }
     }

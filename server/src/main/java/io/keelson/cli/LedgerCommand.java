@@ -95,7 +95,7 @@ final class LedgerCommand extends CliCommand {
                     Cells.clean(Objects.requireNonNullElse(entry.actorId(), entry.actorType())),
                     entry.priceVersion() == null ? "" : entry.priceVersion().toString(), Cells.clean(whatFor(entry)));
         }
-        return table.lines(0, style);
+        return table.lines(style);
     }
 
     /** What was paid for, or why somebody booked it. */

@@ -46,7 +46,7 @@ abstract class ListCommand<T> extends CliCommand {
                 return ExitCode.OK;
             }
             Page<T> page = page(link.keelson());
-            print(page.items().isEmpty() ? List.of(nothing) : table(page.items()).lines(0, style()));
+            print(page.items().isEmpty() ? List.of(nothing) : table(page.items()).lines(style()));
             advise(page.items());
             if (page.nextCursor() != null) {
                 note("there are more: --limit");

@@ -32,7 +32,8 @@ final class LiveDisplay implements Display {
     private final PrintWriter out;
     private final Style style;
     private Size size = new Size(DEFAULT_COLUMNS, DEFAULT_ROWS);
-    private List<String> shown = List.of();
+    /** Lines on the screen. */
+    private int shown;
     /** What the server said last. */
     private List<String> known = List.of();
     private int tick;
@@ -62,11 +63,11 @@ final class LiveDisplay implements Display {
         if (ended) {
             return;
         }
+        Size before = size;
         size = measure();
-        int rows = size.getRows() > 0 ? size.getRows() : DEFAULT_ROWS;
         // the last column stays free, for some terminals wrap as soon as it is written
-        known = TreeView.render(model, columns() - 1, rows - 1, now, tick++, style);
-        draw(known);
+        known = TreeView.render(model, columns() - 1, rows() - 1, now, tick++, style);
+        draw(known, before);
     }
 
     @Override
@@ -74,16 +75,24 @@ final class LiveDisplay implements Display {
         if (ended) {
             return;
         }
-        List<String> lines = new ArrayList<>(known);
+        Size before = size;
+        size = measure();
+        List<String> lines = new ArrayList<>(known.stream().limit(Math.max(0, rows() - 2L))
+                .map(line -> Cells.fit(line, columns() - 1, style)).toList());
         lines.add(style.yellow(Cells.fit("the server is not reachable, retrying (" + since.toSeconds() + "s)",
                 columns() - 1, style)));
-        draw(lines);
+        draw(lines, before);
     }
 
-    private void draw(List<String> lines) {
-        out.write(HIDE_CURSOR + Frame.redraw(shown, lines, columns()));
+    private void draw(List<String> lines, Size before) {
+        boolean resized = shown > 0 && !size.equals(before);
+        out.write(HIDE_CURSOR + (resized ? Frame.fromTop(lines) : Frame.redraw(shown, lines)));
         out.flush();
-        shown = lines;
+        shown = lines.size();
+    }
+
+    private int rows() {
+        return size.getRows() > 0 ? size.getRows() : DEFAULT_ROWS;
     }
 
     private int columns() {
@@ -102,7 +111,7 @@ final class LiveDisplay implements Display {
     public synchronized void close() {
         out.write(SHOW_CURSOR);
         out.flush();
-        shown = List.of();
+        shown = 0;
     }
 
     @Override

@@ -46,7 +46,7 @@ final class PricesCommand extends CliCommand {
             table.row(price.kind(), Cells.clean(price.name()), usd(price), call ? "a call" : "1,000,000 tokens",
                     Integer.toString(price.version()));
         }
-        return table.lines(0, style);
+        return table.lines(style);
     }
 
     private static String usd(Price price) {

@@ -46,7 +46,7 @@ final class RecipesCommand extends CliCommand {
         Table table = new Table("NAME", "VERSION", "INPUTS", "CHANGED");
         recipes.forEach(recipe -> table.row(recipe.name(), String.valueOf(recipe.version()), inputs(recipe),
                 Amounts.duration(Duration.between(recipe.updatedAt(), now)) + " ago"));
-        return table.lines(0, style());
+        return table.lines(style());
     }
 
     private static String inputs(Recipe recipe) {

@@ -15,6 +15,7 @@ import io.keelson.client.Step;
 import io.keelson.client.Task;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -30,8 +31,8 @@ final class RunDocuments {
     /** Among so many runs {@code latest} looks for the caller's. */
     private static final int NEWEST = 200;
 
-    /** The beginning of an id. */
-    private static final Pattern PREFIX = Pattern.compile("[0-9a-f-]{4,35}");
+    /** The first characters of an id, as a user types them or a narrow table shows them. */
+    private static final Pattern PREFIX = Pattern.compile("([0-9a-f-]{4,35})(…|\\.{3})?");
 
     private RunDocuments() {}
 
@@ -49,13 +50,15 @@ final class RunDocuments {
 
     /** The whole id of the one run among the newest whose id begins with these characters. */
     private static String whole(Keelson keelson, String argument) {
-        if (!PREFIX.matcher(argument).matches()) {
+        Matcher prefix = PREFIX.matcher(argument);
+        if (!prefix.matches()) {
             return argument;
         }
+        String start = prefix.group(1);
         List<String> found = keelson.runs().list(RunQuery.all().limit(NEWEST)).items().stream().map(Run::id)
-                .filter(id -> id.startsWith(argument)).toList();
+                .filter(id -> id.startsWith(start)).toList();
         if (found.size() > 1) {
-            throw CliException.failed("RUN_AMBIGUOUS", "the ids of several runs begin with '" + argument
+            throw CliException.failed("RUN_AMBIGUOUS", "the ids of several runs begin with '" + start
                     + "'; give more characters", null);
         }
         return found.isEmpty() ? argument : found.getFirst();

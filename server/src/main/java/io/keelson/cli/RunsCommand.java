@@ -56,11 +56,10 @@ final class RunsCommand extends ListCommand<Run> {
         Style style = style();
         Table table = new Table("RUN", "STATE", "TASKS", "AGE", "TOOK", "COST", "NAME");
         for (Run run : runs) {
-            Long millis = run.ended() ? run.activeMs() : null;
             Instant created = run.createdAt();
             table.row(run.id(), state(run, style), run.tasksCompleted() + "/" + run.taskCount(),
                     created == null ? "" : Amounts.age(Duration.between(created, now)),
-                    millis == null ? "" : Amounts.duration(Duration.ofMillis(millis)), cost(run),
+                    Amounts.took(run), cost(run),
                     Cells.clean(run.name()));
         }
         return table;

@@ -44,7 +44,7 @@ final class SchedulesCommand extends CliCommand {
         Table table = new Table("NAME", "CRON", "ZONE", "NEXT", "RUNS");
         schedules.forEach(each -> table.row(each.name(), each.cron(), each.timeZone(), next(each),
                 String.valueOf(each.runsMade())));
-        return table.lines(0, style());
+        return table.lines(style());
     }
 
     private static String next(Schedule schedule) {
@@ -124,7 +124,7 @@ final class SchedulesCommand extends CliCommand {
             List<ScheduledTime> times = keelson.schedules().runs(id, 50);
             times.forEach(time -> table.row(time.scheduledFor().toString(), time.kind(), time.state(),
                     time.state().equals("made") ? time.runId() : time.errorCode() == null ? "" : time.errorCode()));
-            return times.isEmpty() ? List.of("none yet") : table.lines(0, style());
+            return times.isEmpty() ? List.of("none yet") : table.lines(style());
         }
 
         @Override

@@ -45,7 +45,7 @@ final class SecretsCommand extends CliCommand {
         Table table = new Table("NAME", "VERSION", "SET");
         secrets.forEach(secret -> table.row(secret.name(), String.valueOf(secret.version()),
                 Amounts.duration(Duration.between(secret.updatedAt(), now)) + " ago"));
-        return table.lines(0, style());
+        return table.lines(style());
     }
 
     @Command(name = "set",

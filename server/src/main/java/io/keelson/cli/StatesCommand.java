@@ -36,7 +36,7 @@ final class StatesCommand extends CliCommand {
         Table table = new Table("IN WORDS OF", "RUN", "TASKS", "STEPS");
         row(table, "canonical", states.canonical());
         states.contracts().forEach((contract, words) -> row(table, contract, words));
-        return table.lines(0, style);
+        return table.lines(style);
     }
 
     private static void row(Table table, String vocabulary, RunStates.Words words) {

@@ -44,7 +44,7 @@ final class ToolsCommand extends CliCommand {
         } else {
             Table table = new Table("TOOL", "WHAT IT DOES");
             tools.forEach(tool -> table.row(tool.name(), description(tool)));
-            print(table.lines(0, style()));
+            print(table.lines(style()));
         }
         return ExitCode.OK;
     }

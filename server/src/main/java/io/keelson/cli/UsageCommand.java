@@ -55,7 +55,7 @@ final class UsageCommand extends CliCommand {
         String nobody = by == Usage.By.AGENT ? "(default agent)" : "(none)";
         usage.items().forEach(line -> row(table, Cells.clean(Objects.requireNonNullElse(line.name(), nobody)), line));
         row(table, "total", usage.total());
-        return table.lines(0, style());
+        return table.lines(style());
     }
 
     private static void row(Table table, String name, Usage.Line line) {

@@ -45,7 +45,7 @@ final class WebhooksCommand extends CliCommand {
         Table table = new Table("ID", "URL", "STATE", "WAITING", "EVENTS");
         webhooks.forEach(each -> table.row(each.id(), each.url(), state(each), String.valueOf(each.pending()),
                 String.join(",", each.events())));
-        return table.lines(0, style());
+        return table.lines(style());
     }
 
     private static String state(Webhook webhook) {
@@ -195,7 +195,7 @@ final class WebhooksCommand extends CliCommand {
             found.forEach(each -> table.row(each.id(), each.type(), each.state(), String.valueOf(each.attempts()),
                     each.lastError() != null ? each.lastError()
                             : each.lastStatus() == null ? "" : String.valueOf(each.lastStatus())));
-            return found.isEmpty() ? List.of("none") : table.lines(0, style());
+            return found.isEmpty() ? List.of("none") : table.lines(style());
         }
 
         @Override

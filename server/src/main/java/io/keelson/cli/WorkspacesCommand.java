@@ -35,7 +35,7 @@ final class WorkspacesCommand extends CliCommand {
                 table.row(each.id(), each.state(), each.createdAt() == null ? ""
                         : Amounts.age(Duration.between(each.createdAt(), clock().instant())), Cells.clean(each.name()));
             }
-            print(table.lines(0, style()));
+            print(table.lines(style()));
             return ExitCode.OK;
         }
     }

@@ -154,6 +154,7 @@ class RunCommandsTest {
     void wrongUseIsExitCodeTwo() throws Exception {
         assertThat(shell.run("run").code()).isEqualTo(2);
         assertThat(shell.run("fly").err()).contains("[USAGE]");
+        assertThat(shell.run("run", "m.yaml", "--input", "x").err()).startsWith("error: Value for option '--input'");
         assertThat(shell.run("budget", "latest").err()).startsWith("error: Missing required argument");
         Result invalid =
                 shell.run("validate", shell.mission("plan:\n  tasks:\n    - id: a\n      steps: [{tool: nope}]\n"

@@ -71,6 +71,17 @@ class TerminalTest {
     }
 
     @Test
+    void tablesFitTheTerminal() throws Exception {
+        shell.run("run", shell.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}"));
+        String line = String.join(" ", Cmd.command("runs").stream().map(word -> "'" + word + "'").toList());
+        Result runs = Cmd.start(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8", "NO_COLOR", "1"),
+                List.of("script", "-qefc", "stty cols 60 rows 20; " + line, "/dev/null")).end();
+        assertThat(runs.out().lines().toList()).anySatisfy(row -> assertThat(row).contains("completed", "…"))
+                .filteredOn(row -> row.contains("completed") || row.contains("STATE"))
+                .allSatisfy(row -> assertThat(row.strip().length()).isLessThanOrEqualTo(60));
+    }
+
+    @Test
     void theInboxIsWorkedOffByAnswersLineByLine() throws Exception {
         String run = shell.run("run", shell.mission(Cmd.ASKS), "--json").json().at("/run/id").asString();
         List<String> reviewed = new ArrayList<>(List.of("sh", "-c", "printf 's\\n' | \"$@\"", "sh"));

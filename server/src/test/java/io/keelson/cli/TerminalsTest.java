@@ -16,6 +16,6 @@ class TerminalsTest {
     void whatATerminalCanShow(boolean refused, boolean interactive, String noColor, String lang, boolean color,
             boolean unicode) {
         assertThat(Terminals.style(refused, interactive, Map.of("NO_COLOR", noColor, "LANG", lang)))
-                .isEqualTo(new Style(color, unicode));
+                .isEqualTo(new Style(color, unicode, 0));
     }
 }

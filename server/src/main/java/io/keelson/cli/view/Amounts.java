@@ -1,5 +1,6 @@
 package io.keelson.cli.view;
 
+import io.keelson.client.Run;
 import java.time.Duration;
 import java.util.Locale;
 
@@ -10,6 +11,12 @@ public final class Amounts {
     private static final int SECONDS_PER_MINUTE = 60;
 
     private Amounts() {}
+
+    /** How long a run that has ended was at work in its last attempt, without waits; empty while it is open. */
+    public static String took(Run run) {
+        Long millis = run.ended() ? run.activeMs() : null;
+        return millis == null ? "" : duration(Duration.ofMillis(millis));
+    }
 
     /** {@code 0.4s}, {@code 12.3s}, {@code 3m 05s}, {@code 2h 04m}, {@code 3d 04h}; nothing below zero. */
     public static String duration(Duration time) {

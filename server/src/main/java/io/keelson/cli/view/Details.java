@@ -35,7 +35,8 @@ public final class Details {
         boolean later = run.startAt() != null && run.state().equals("created");
         lines.add("created " + run.createdAt() + (later ? ", starts at " + run.startAt() : "")
                 + (run.startedAt() == null ? "" : ", started " + run.startedAt())
-                + (run.completedAt() == null ? "" : ", ended " + run.completedAt()) + ", attempt "
+                + (run.completedAt() == null ? "" : ", ended " + run.completedAt())
+                + (Amounts.took(run).isEmpty() ? "" : ", took " + Amounts.took(run)) + ", attempt "
                 + run.attemptNumber() + " of " + run.maxAttempts()
                 + plans(run)
                 + (run.forkedFrom() == null ? "" : ", forked from " + run.forkedFrom()));
@@ -58,31 +59,31 @@ public final class Details {
                 table.row("", Cells.clean(step.name()), Cells.clean(String.valueOf(step.tool())),
                         style.state(step.state()), step.attempt() + "/" + step.maxAttempts(),
                         took(step.startedAt(), step.completedAt(), now), remark(step, style));
-                started(table, family.of(step.id()), "  ", now, style);
+                started(table, family.of(step.id()), "  ", style);
             }
         }
         Family before = family.without(steps.stream().map(Step::id).toList());
         if (before.size() > 0) {
             table.row(style.dim("(before)"), "", "", "", "", "", "");
-            started(table, before, "  ", now, style);
+            started(table, before, "  ", style);
         }
         lines.addAll(tasks.isEmpty() && before.size() == 0 ? List.of(style.dim("no tasks yet"))
-                : table.lines(0, style));
+                : table.lines(style));
         return lines;
     }
 
     /** Runs stand below the step that has started them, and their own below them. */
-    private static void started(Table table, Family family, String indent, Instant now, Style style) {
+    private static void started(Table table, Family family, String indent, Style style) {
         for (Family.Member member : family.members()) {
             Run run = member.run();
             int unseen = run.childCount() - member.started().members().size();
             table.row("", indent + Cells.clean(run.name()), "", style.state(run),
                     run.attemptNumber() > 1 ? "" + run.attemptNumber() : "",
-                    took(run.startedAt(), run.completedAt(), now),
+                    Amounts.took(run),
                     run.id() + style.dim("  cost " + amount(run.totalCost())
                             + (unseen > 0 ? ", more child runs: " + unseen : ""))
                             + (run.errorCode() == null ? "" : "  " + style.red(Cells.clean(run.errorCode()))));
-            started(table, member.started(), indent + "  ", now, style);
+            started(table, member.started(), indent + "  ", style);
         }
     }
 

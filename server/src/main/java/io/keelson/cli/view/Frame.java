@@ -9,26 +9,24 @@ public final class Frame {
 
     private Frame() {}
 
+    /** What to send so that new lines replace the old ones, with the cursor on the line below. */
+    public static String redraw(int old, List<String> lines) {
+        return (old == 0 ? "" : "\r" + ESC + old + "A") + text(lines);
+    }
+
     /**
-     * What to send so that new lines stand where old ones stood, the cursor on the line below. A terminal that became
-     * narrower has wrapped the old lines, so they take more rows than they are.
-     *
-     * @param columns the terminal's width now
+     * The same from the top of the screen. After a resize nobody knows where the old lines are: some terminals wrap what
+     * no longer fits, some cut it, and some bring back lines that had left the screen.
      */
-    public static String redraw(List<String> old, List<String> lines, int columns) {
+    public static String fromTop(List<String> lines) {
+        return ESC + "H" + text(lines);
+    }
+
+    private static String text(List<String> lines) {
         StringBuilder text = new StringBuilder();
-        int rows = old.stream().mapToInt(line -> rows(line, columns)).sum();
-        if (rows > 0) {
-            text.append('\r').append(ESC).append(rows).append('A');
-        }
         for (String line : lines) {
             text.append(line).append(ESC).append("K\r\n");
         }
         return text.append(ESC).append('J').toString();
-    }
-
-    private static int rows(String line, int columns) {
-        int width = Cells.width(line);
-        return width == 0 || columns <= 0 ? 1 : (width + columns - 1) / columns;
     }
 }

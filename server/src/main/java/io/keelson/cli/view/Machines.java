@@ -70,7 +70,7 @@ public final class Machines {
 
     private static List<String> section(String title, Table table, Style style) {
         List<String> lines = new ArrayList<>(List.of(style.bold(title)));
-        lines.addAll(table.lines(0, style));
+        lines.addAll(table.lines(style));
         lines.add("");
         return lines;
     }

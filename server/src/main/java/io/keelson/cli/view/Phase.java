@@ -2,7 +2,7 @@ package io.keelson.cli.view;
 
 /** What a state means to somebody who watches. Ordered by how much it deserves a line when lines are few. */
 enum Phase {
-    FAILED, HUMAN, ACTIVE, RETRY, WAITING, DROPPED, DONE;
+    FAILED, HUMAN, RETRY, ACTIVE, WAITING, DROPPED, DONE;
 
     /** Of any state of a run, a task or a step; states that are not known yet count as active. */
     static Phase of(String state) {

@@ -7,11 +7,12 @@ import io.keelson.client.Run;
  *
  * @param color whether ANSI colours are used
  * @param unicode whether symbols beyond ASCII are used
+ * @param columns width of the terminal, which no table exceeds; 0 for no bound
  */
-public record Style(boolean color, boolean unicode) {
+public record Style(boolean color, boolean unicode, int columns) {
 
     /** For pipes and files. */
-    public static final Style PLAIN = new Style(false, true);
+    public static final Style PLAIN = new Style(false, true, 0);
 
     private static final String[] SPINNER = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
     private static final String[] ASCII_SPINNER = {"|", "/", "-", "\\"};

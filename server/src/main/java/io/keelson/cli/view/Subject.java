@@ -48,7 +48,7 @@ public final class Subject {
                     list(texts(task.path("depends_on"))), list(tools(task)), Cells.text(task, "title"));
         }
         if (!tasks.isEmpty()) {
-            lines.addAll(table.lines(0, style));
+            lines.addAll(table.lines(style));
         }
         if (count > tasks.size()) {
             lines.add(style.dim("  and " + Amounts.count((long) count - tasks.size(), "more task")));

@@ -90,7 +90,7 @@ public final class Summary {
                     artifact.deletedAt() != null ? style.dim("no longer kept")
                             : copy == null ? Cells.clean(artifact.contentType()) : copy.toString());
         }
-        return table.lines(0, style);
+        return table.lines(style);
     }
 
     /** What a run waits for, and the commands that move it. */

@@ -1,10 +1,18 @@
 package io.keelson.cli.view;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
-/** Lines of columns under a heading. The last column is not padded and takes what is left. */
+/** Lines of columns under a heading, which fit the terminal: the widest columns are shortened first. */
 public final class Table {
+
+    /** Names in the first column are copied into commands, so that no id there is cut. */
+    private static final int LONGEST_ID = 41;
+    /** The time and 12 random bits of a run's id; commands accept the first characters of one. */
+    private static final int RUN_ID_START = 18;
+    private static final int NARROWEST = 4;
+    private static final String GAP = "  ";
 
     private final List<List<String>> rows = new ArrayList<>();
     private final int columns;
@@ -22,25 +30,52 @@ public final class Table {
         return this;
     }
 
-    /** @param width no line is longer; 0 for no bound */
-    public List<String> lines(int width, Style style) {
+    public List<String> lines(Style style) {
+        int[] widths = widths(style);
+        List<String> lines = new ArrayList<>();
+        for (List<String> row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < columns; i++) {
+                line.append(i == 0 ? "" : GAP)
+                        .append(Cells.pad(Cells.fit(row.get(i), widths[i], style), widths[i]));
+            }
+            String text = line.toString().stripTrailing();
+            String fitted = style.columns() == 0 ? text : Cells.fit(text, style.columns(), style);
+            lines.add(lines.isEmpty() ? style.dim(fitted) : fitted);
+        }
+        return lines;
+    }
+
+    private int[] widths(Style style) {
         int[] widths = new int[columns];
         for (List<String> row : rows) {
             for (int i = 0; i < columns; i++) {
                 widths[i] = Math.max(widths[i], Cells.width(row.get(i)));
             }
         }
-        List<String> lines = new ArrayList<>();
-        for (List<String> row : rows) {
-            StringBuilder line = new StringBuilder();
-            for (int i = 0; i < columns - 1; i++) {
-                line.append(Cells.pad(row.get(i), widths[i])).append("  ");
-            }
-            line.append(row.getLast());
-            String text = line.toString().stripTrailing();
-            String fitted = width > 0 ? Cells.fit(text, width, style) : text;
-            lines.add(lines.isEmpty() ? style.dim(fitted) : fitted);
+        int surplus = style.columns() == 0 ? 0
+                : Arrays.stream(widths).sum() + (columns - 1) * GAP.length() - style.columns();
+        for (int widest = widest(widths, style); surplus > 0 && widest >= 0; widest = widest(widths, style)) {
+            widths[widest]--;
+            surplus--;
         }
-        return lines;
+        return widths;
+    }
+
+    /** The widest column that can be shortened; -1 when none can. */
+    private int widest(int[] widths, Style style) {
+        int widest = -1;
+        for (int i = 0; i < columns; i++) {
+            if (widths[i] > narrowest(i, style) && (widest < 0 || widths[i] >= widths[widest])) {
+                widest = i;
+            }
+        }
+        return widest;
+    }
+
+    private int narrowest(int column, Style style) {
+        String heading = rows.getFirst().get(column);
+        return heading.equals("RUN") ? RUN_ID_START + Cells.width(style.ellipsis())
+                : column == 0 ? LONGEST_ID : Math.max(NARROWEST, Cells.width(heading));
     }
 }

@@ -42,6 +42,11 @@ final class TaskLine {
         return key.endsWith("]") && bracket > 0 ? key.substring(0, bracket) : null;
     }
 
+    /** True when something of it has failed, even where it is at work again. */
+    boolean troubled() {
+        return attempt > 1 || goneOnWithout != null || openSteps.values().stream().anyMatch(step -> step.error != null);
+    }
+
     /** What it looks like, which an open ticket or an open approval step decides before its own state. */
     Phase phase() {
         Phase own = Phase.of(state);

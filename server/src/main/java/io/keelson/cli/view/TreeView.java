@@ -102,7 +102,10 @@ public final class TreeView {
         if (listed.size() <= budget) {
             return Set.copyOf(listed);
         }
-        return new HashSet<>(listed.stream().sorted(Comparator.comparing(TaskLine::phase)).limit(budget - 1L).toList());
+        return new HashSet<>(listed.stream()
+                .sorted(Comparator.comparing(TaskLine::phase).thenComparing(TaskLine::troubled,
+                        Comparator.reverseOrder()))
+                .limit(budget - 1L).toList());
     }
 
     private String rest(List<TaskLine> listed, Set<TaskLine> kept) {

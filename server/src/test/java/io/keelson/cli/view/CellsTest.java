@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class CellsTest {
 
-    private static final Style COLORS = new Style(true, true);
+    private static final Style COLORS = new Style(true, true, 0);
 
     @ParameterizedTest
     @CsvSource({"abc, 3", "'', 0", "日本, 4", "é, 1", "👍, 2"})

@@ -9,16 +9,16 @@ class FrameTest {
 
     @Test
     void theFirstFrameMovesNothing() {
-        assertThat(Frame.redraw(List.of(), List.of("one"), 80)).isEqualTo("one\u001b[K\r\n\u001b[J");
+        assertThat(Frame.redraw(0, List.of("one"))).isEqualTo("one\u001b[K\r\n\u001b[J");
     }
 
     @Test
     void theNextFrameStandsWhereTheLastStood() {
-        assertThat(Frame.redraw(List.of("one", ""), List.of("1"), 80)).startsWith("\r\u001b[2A1\u001b[K");
+        assertThat(Frame.redraw(2, List.of("1"))).startsWith("\r\u001b[2A1\u001b[K");
     }
 
     @Test
-    void linesThatANarrowerTerminalHasWrappedAreClearedToo() {
-        assertThat(Frame.redraw(List.of("x".repeat(100), "y"), List.of("z"), 40)).startsWith("\r\u001b[4A");
+    void aResizedScreenIsDrawnFromItsTop() {
+        assertThat(Frame.fromTop(List.of("z"))).isEqualTo("\u001b[Hz\u001b[K\r\n\u001b[J");
     }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TreeViewTest {
 
     private static final Instant NOW = Documents.BEGIN.plusSeconds(60);
-    private static final Style ASCII = new Style(false, false);
+    private static final Style ASCII = new Style(false, false, 0);
 
     private final Documents documents = new Documents();
 
@@ -93,12 +93,23 @@ class TreeViewTest {
                 .contains("and 9,991 more: 9,000 completed, 991 pending").contains("9,001/10,000 tasks");
     }
 
+    @Test
+    void amongEqualRowsThoseWithTroubleAreKept() {
+        RunModel model = new RunModel(Documents.running());
+        model.name(IntStream.range(0, 40).mapToObj(i -> Documents.task("t" + i)).toList(), List.of());
+        IntStream.range(0, 40).forEach(i -> model.apply(documents.task("t" + i, "running")));
+        model.apply(documents.retried("t38", "r", "NO_LUCK"));
+        model.apply(documents.task("t39", "running", Map.of("attempt_number", 2)));
+        assertThat(TreeView.render(model, 80, 12, NOW, 0, ASCII).toString()).contains("t38", "NO_LUCK", "t39",
+                "attempt 2");
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {10, 20, 40, 79, 200})
     void noLineIsWiderThanTheTerminal(int columns) {
         RunModel model = fanOut(3);
         model.apply(documents.failed("g[0]", "TOOL_FAILED", "日本語".repeat(50)));
-        for (Style style : List.of(ASCII, new Style(true, true))) {
+        for (Style style : List.of(ASCII, new Style(true, true, 0))) {
             assertThat(TreeView.render(model, columns, 10, NOW, 0, style))
                     .allSatisfy(line -> assertThat(Cells.width(line)).isLessThanOrEqualTo(columns));
         }
