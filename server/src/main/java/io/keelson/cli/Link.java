@@ -124,6 +124,7 @@ final class Link implements AutoCloseable {
     /** Two that start at once: one gets the data folder, the other waits for it and then talks to it. */
     private Keelson start() throws StartupException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
+        news.accept("starting a server for this command…");
         while (true) {
             try {
                 return startOwn();
@@ -143,7 +144,6 @@ final class Link implements AutoCloseable {
     private Keelson startOwn() throws StartupException {
         Settings mine = withWorkingFolder(settings.withHttp("127.0.0.1", 0));
         logToFile(mine);
-        news.accept("starting a server for this command…");
         Server server = Server.start(work == Work.NONE ? mine.withExecutors(0) : mine);
         own = server;
         return Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
