@@ -39,7 +39,7 @@ final class Sections {
     /** Of this command only: what its subcommands have below them stays one list. */
     static CommandLine in(CommandLine keelson) {
         UsageMessageSpec usage = keelson.getCommandSpec().usageMessage();
-        keelson.getSubcommands().get("help").getCommandSpec().usageMessage()
+        Objects.requireNonNull(keelson.getSubcommands().get("help")).getCommandSpec().usageMessage()
                 .description("Shows how a command is used.");
         usage.sectionMap().remove(UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING);
         usage.sectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, Sections::render);
