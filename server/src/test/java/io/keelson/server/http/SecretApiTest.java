@@ -78,7 +78,7 @@ class SecretApiTest {
 
     @Test
     void theRecordedInputShowsNoSecret() throws Exception {
-        String run = run("{\"tool\": \"echo\", \"input\": {\"header\": \"Bearer ${ $secrets.token }\"}}");
+        String run = run("{\"tool\": \"echo\", \"input\": {\"header\": \"Bearer ${ secret(\\\"token\\\") }\"}}");
         api.awaitState(run, "completed");
         JsonNode attempts = api.get(API + "/steps/" + step(run).get("id").stringValue() + "/attempts").json();
         assertThat(attempts.get("items").get(0).get("input").toString())

@@ -125,7 +125,11 @@ class TenantFenceTest {
                     {"name": "parent", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"name": "s", "tool": "run.start",
                      "input": {"plan": {"tasks": [{"id": "a", "steps": [{"name": "s", "tool": "wait",
                        "input": {"seconds": 600}}]}]}}}]}]}}""", headers);
-            call("POST", "/runs/" + made + "/signals/kept", "{}", headers);
+            String mayAwait = call("POST", "/runs", """
+                    {"name": "may await", "start": true, "config": {"planner": {"tool": "noop", "input": {}}},
+                     "plan": {"tasks": [{"id": "a", "steps": [{"tool": "wait", "input": {"seconds": 600}}]}]}}""",
+                    headers).get("id").stringValue();
+            call("POST", "/runs/" + mayAwait + "/signals/kept", "{}", headers);
             String replanned = call("POST", "/runs", """
                     {"name": "replanned", "start": true, "config": {"planner": {"tool": "noop", "input": {"output": {
                        "tasks": [{"id": "n", "steps": [{"tool": "noop"}]}]}}}},

@@ -117,6 +117,7 @@ class TenantsApiTest {
     void aWorkspaceIsMadeLimitedAndClosed() {
         Workspace acme =
                 operator.workspaces().create("acme", Map.of("open_runs", 2L, "tool:echo", 3L, "model:large", 4L));
+        operator.workspaces().grant(acme.id(), BigDecimal.TEN, null, "credits");
         Keelson tenant = client(key(acme.id(), "first", null, null, ALL));
         tenant.runs().create(noop());
         String open = tenant.runs().create(noop()).id();
@@ -149,7 +150,8 @@ class TenantsApiTest {
         assertThat(code(() -> operator.workspaces().close(Bootstrap.DEFAULT_WORKSPACE.toString())))
                 .isEqualTo("WORKSPACE_NOT_OPEN");
         assertThat(operator.audit(acme.id(), null, 50).items()).extracting(AuditEntry::action)
-                .containsExactly("workspace_closed", "workspace_changed", "key_created", "workspace_created");
+                .containsExactly("workspace_closed", "workspace_changed", "key_created", "credits_granted",
+                        "workspace_created");
         assertThat(operator.audit(acme.id(), null, 50).items()).allSatisfy(entry -> {
             assertThat(entry.actorId()).isEqualTo("local");
             assertThat(entry.fromAddress()).isEqualTo("127.0.0.1");
@@ -215,6 +217,7 @@ class TenantsApiTest {
     @Test
     void runsComeInNoFasterThanTheyMay() {
         Workspace slow = operator.workspaces().create("slow", Map.of("runs_per_minute", 3L));
+        operator.workspaces().grant(slow.id(), BigDecimal.TEN, null, "credits");
         Keelson tenant = client(key(slow.id(), "k", null, null, ALL));
         IntStream.range(0, 3)
                 .forEach(i -> tenant.runs().create(noop()));

@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.money.Budget;
+import io.keelson.core.plan.Autonomy;
 import io.keelson.core.plan.Concurrency;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.FailureRules;
@@ -77,7 +78,8 @@ class MissionReaderTest {
         FailureRules rules = RunPolicy.DEFAULT.failures();
         assertThat(mission.policy()).as("full_auto asks no human").isEqualTo(RunPolicy.DEFAULT.with(new FailureRules(
                 rules.run(), rules.agent(), rules.task(), rules.level(), Escalation.OFF, null, 2, false, false))
-                .with(Budget.upTo(BigDecimal.ONE)));
+                .with(Budget.upTo(BigDecimal.ONE))
+                .with(new HumanRules(false, Duration.ofHours(24), HumanRules.OnTimeout.REMIND, Autonomy.FULL_AUTO)));
         assertThat(mission.output()).isEqualTo("\"${ .tasks.report.output }\"");
         assertThat(mission.input()).hasToString("{\"path\":\".\"}");
         assertThat(mission.config())
@@ -287,7 +289,7 @@ class MissionReaderTest {
                                 Duration.ofSeconds(4), Duration.ofSeconds(5), Duration.ofSeconds(6),
                                 Duration.ofSeconds(7), Duration.ofSeconds(8), Duration.ofSeconds(9),
                                 Duration.ofSeconds(10), Duration.ofSeconds(11)),
-                        new HumanRules(true, Duration.ofSeconds(12), HumanRules.OnTimeout.APPROVE),
+                        new HumanRules(true, Duration.ofSeconds(12), HumanRules.OnTimeout.APPROVE, Autonomy.APPROVE),
                         new Hooks(new StepSpec("before_run", StepKind.TOOL, "noop", "{}", RetryPolicy.STEP,
                                 Duration.ofSeconds(3)),
                                 new StepSpec("after_run", StepKind.TURN, "agent.turn", "{}", RetryPolicy.STEP,

@@ -79,11 +79,11 @@ class OutagesTest {
         arrive("morning");
         world.forget(run);
         world.send(new Command.TimerDue(run, TimerKind.WATCH, run, Actor.RECONCILER));
-        assertThat(world.view(run).run().state()).isEqualTo(RunState.RUNNING);
+        assertThat(world.view(run).run().state()).isEqualTo(RunState.PENDING);
 
         world.tick(Duration.ofHours(25));
         world.send(new Command.TimerDue(run, TimerKind.WATCH, run, Actor.RECONCILER));
-        assertThat(world.view(run).run().errorCode()).isEqualTo("RUN_TIMEOUT");
+        assertThat(world.view(run).run().errorCode()).isEqualTo("RUN_NOT_STARTED");
     }
 
     private void arrive(String node) {
