@@ -6,6 +6,7 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 
 /** JSON whose numbers keep every digit: as doubles, 0.1000000000000000055 were 0.1. */
 public final class ExactJson {
@@ -47,13 +48,15 @@ public final class ExactJson {
     }
 
     /**
-     * A document by another mapper. Jackson reports an exponent that no decimal has as a NumberFormatException.
+     * A document by another mapper, a missing node when the source has none: Jackson returns null for that when it reads from
+     * a parser. It reports an exponent that no decimal has as a NumberFormatException.
      *
      * @throws NumberException for such a number
      */
     public static JsonNode read(ObjectMapper mapper, JsonParser parser) {
         try {
-            return mapper.readTree(parser);
+            JsonNode document = mapper.readTree(parser);
+            return document == null ? MissingNode.getInstance() : document;
         } catch (NumberFormatException e) {
             throw new NumberException(parser);
         }

@@ -130,6 +130,7 @@ class BadInputTest {
                 post(RUNS + "/" + NOBODY + "/cancel", "{}", 404, "RUN_NOT_FOUND", null),
                 post(RUNS + "/{run}/start", "{", 400, "MALFORMED_JSON", null),
                 post(RUNS + "/{run}/start", "{} {}", 400, "MALFORMED_JSON", null),
+                post(RUNS + "/{run}/start", " ", 422, "WRONG_TYPE", ""),
                 post(RUNS + "/{run}/start", "[]", 422, "WRONG_TYPE", ""),
                 post(RUNS + "/{run}/start", "null", 422, "WRONG_TYPE", ""),
                 post(RUNS + "/{run}/start", "{\"now\": true}", 422, "UNKNOWN_KEY", "/now"),

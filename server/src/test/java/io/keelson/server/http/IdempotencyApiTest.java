@@ -183,8 +183,11 @@ class IdempotencyApiTest {
         String run = id(api.post(RUNS, ApiServer.WAITS, KEY, key));
         String stranger = api.stranger();
 
-        assertThat(api.post(RUNS + "/" + run + "/start", "", KEY, key).json().get("state").stringValue())
-                .isEqualTo("running");
+        Answer started = api.post(RUNS + "/" + run + "/start", "", KEY, key);
+        assertThat(started.status()).as(started.text()).isEqualTo(200);
+        assertThat(started.header("Idempotent-Replayed")).isEmpty();
+        assertThat(id(started)).isEqualTo(run);
+        assertThat(state(run)).isNotEqualTo("created");
         Answer theirs = api.post(RUNS, ApiServer.WAITS, KEY, key, "Authorization", stranger);
         assertThat(theirs.status()).as(theirs.text()).isEqualTo(201);
         assertThat(id(theirs)).isNotEqualTo(run);
