@@ -162,7 +162,7 @@ class BoardAcceptanceTest {
         create(false);
         assertThat(columns()).containsExactly("inbox a run");
         world.send(new Command.Start(RUN, TESTER));
-        assertThat(columns()).containsExactly("in_progress a run", "inbox Task a", "inbox Task b");
+        assertThat(columns()).containsExactly("inbox a run", "inbox Task a", "inbox Task b");
         StepRow step = claim();
         assertThat(columns()).containsExactly("in_progress a run", "in_progress Task a", "inbox Task b");
         world.send(new Command.Pause(RUN, null, TESTER));
@@ -178,6 +178,7 @@ class BoardAcceptanceTest {
     @Test
     void ac23ARunHasItsTaskOnTheBoard() throws SQLException {
         create(true);
+        claim();
         assertThat(world.query("""
                 select concat_ws('|', title, description, priority, review_mode, created_by_type, created_by_id, tags::text,
                     parent_task_id is null, run_id = source_id::uuid)
