@@ -13,12 +13,12 @@ interface Display extends AutoCloseable {
     Display NONE = new Display() {
         @Override
         public void happened(List<Event> events, RunModel model) {
-            // nobody watches
+            // no client watches
         }
 
         @Override
         public void show(RunModel model, Instant now) {
-            // nobody watches
+            // no client watches
         }
 
         @Override
@@ -35,7 +35,7 @@ interface Display extends AutoCloseable {
 
     /** Says that the server has not answered for so long; called about once a second. What is shown next takes it back. */
     default void unanswered(Duration since) {
-        // nobody watches
+        // no client watches
     }
 
     /** Leaves what is shown where it stands, so that other text can follow; may be shown on afterwards. */

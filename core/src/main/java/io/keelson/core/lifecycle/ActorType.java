@@ -16,7 +16,7 @@ public enum ActorType {
     HUMAN,
     /** A program that uses the API by itself. */
     SERVICE,
-    /** Upkeep that finds what nobody reported. */
+    /** Upkeep that finds what was not reported. */
     RECONCILER;
 
     private final String wire = name().toLowerCase(Locale.ROOT);

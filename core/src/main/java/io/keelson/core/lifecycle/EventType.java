@@ -106,7 +106,7 @@ public enum EventType {
         this.when = when;
     }
 
-    /** Who decides it; {@code HUMAN} for whoever has asked for it, which may be a service. */
+    /** Who decides it; {@code HUMAN} for the caller of a request, which may be a service. */
     public ActorType by() {
         return by;
     }

@@ -14,7 +14,7 @@ public record HumanRules(boolean accept, Duration patience, OnTimeout onTimeout,
 
     public static final HumanRules DEFAULT = new HumanRules(false, Duration.ofHours(24), OnTimeout.REMIND);
 
-    /** Of a run whose plan nobody is asked about. */
+    /** Of a run whose plan needs no approval. */
     public HumanRules(boolean accept, Duration patience, OnTimeout onTimeout) {
         this(accept, patience, onTimeout, Autonomy.AUTONOMOUS);
     }

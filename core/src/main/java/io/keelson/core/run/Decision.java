@@ -148,7 +148,7 @@ final class Decision {
         note(task, null, payload);
     }
 
-    /** An event of whatever is given that tells of no transition. */
+    /** An event of a task, a step or the run without a transition. */
     void note(@Nullable TaskRow task, @Nullable StepRow step, Payload payload) {
         event(task == null ? null : task.agent(), task, step, null, null, payload);
     }
@@ -186,7 +186,7 @@ final class Decision {
         };
     }
 
-    /** Who has asked for the command, as payloads name them; {@code system} where nobody has. */
+    /** The caller of the command, as payloads name them; {@code system} for commands of the engine. */
     String by() {
         return asked() ? actor.name() : Actor.SYSTEM.name();
     }

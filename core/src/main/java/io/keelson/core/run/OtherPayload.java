@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** What is told of things beside the four lifecycles: tickets, signals, proposals, runs that it started, upkeep. */
 public sealed interface OtherPayload extends Payload {
 
-    /** The resolution of a ticket that nobody has answered and whose question is void. */
+    /** The resolution of an unanswered ticket whose question is void. */
     String VOID = "void";
 
     @Override

@@ -9,7 +9,7 @@ public sealed interface Payload extends PayloadPart
 
     EventType type();
 
-    /** True where somebody asked for just this, though events of its type are usually decided otherwise. */
+    /** True where a request asked for this very change, though events of its type are usually decided otherwise. */
     default boolean asked() {
         return false;
     }

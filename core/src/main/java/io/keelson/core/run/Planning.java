@@ -107,7 +107,7 @@ final class Planning {
         }
     }
 
-    /** Nobody is asked; later attempts have the approval of the first. */
+    /** No approval is asked for; later attempts have the approval of the first. */
     private static void approved(Decision d) {
         if (d.run.attempt == 1) {
             d.note(new RunPayload.Approved(RunPayload.AUTO, List.of(), null));

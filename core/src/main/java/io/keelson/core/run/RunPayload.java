@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** What is told of a run. */
 public sealed interface RunPayload extends Payload {
 
-    /** Who approves where nobody is asked. */
+    /** Who approves without a gate. */
     String AUTO = "auto";
 
     @Override

@@ -17,7 +17,7 @@ final class Verdicts {
 
     /** In {@code verified_by}: a person gave the last verdict (PRD-101 §4.3). */
     private static final String HUMAN = "human";
-    /** Likewise: a verifying tool, or the time in which nobody answered. */
+    /** Likewise: a verifying tool, or a decision that did not come in time. */
     private static final String AUTO = "auto";
 
     private Verdicts() {}

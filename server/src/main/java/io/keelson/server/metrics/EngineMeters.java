@@ -118,7 +118,7 @@ final class EngineMeters implements Observer {
         }
     }
 
-    /** A plan that needs nobody's approval is ready and approved in one commit: no person is asked. */
+    /** A plan without a gate is ready and approved in one commit. */
     private static boolean approvedAtOnce(Changes changes, Event event) {
         return event.type() == EventType.RUN_PLAN_READY && changes.runs().stream()
                 .noneMatch(run -> run.id().equals(event.runId()) && run.state() == RunState.AWAITING_APPROVAL);

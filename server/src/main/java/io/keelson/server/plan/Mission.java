@@ -77,7 +77,7 @@ public record Mission(String name, String goal, @Nullable String description, Pl
                         from.isEmpty() ? null : from.toString(), trace));
     }
 
-    /** Nobody attends a run that a schedule starts: a burst of errors holds it only where its configuration says so. */
+    /** A run that a schedule starts is unattended: a burst of errors holds it only where its configuration says so. */
     private RunPolicy attended() {
         boolean alone = trigger != null && SCHEDULED.contains(trigger) && !config.has("escalation");
         return alone ? policy.with(policy.failures().with(Escalation.OFF)) : policy;

@@ -53,7 +53,7 @@ final class OpenFolder implements Closeable {
         }
     }
 
-    /** Looks at what is open, whatever path led there: a link put in its place since does not help. */
+    /** Checks the opened folder itself: a link swapped in after the path was checked leads nowhere. */
     private void check(Path path, BasicFileAttributes attributes) throws RefusedException {
         if (refused.is(attributes)) {
             throw new RefusedException(path);
