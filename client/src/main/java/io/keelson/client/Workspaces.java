@@ -49,6 +49,21 @@ public final class Workspaces {
         return Json.document(api.send(Call.patch(Route.of("/workspaces/", id), body)).body(), Workspace.class);
     }
 
+    /**
+     * Gives the workspace folders of its own in place of those of the server's settings.
+     *
+     * @param paths absolute on the server, empty for no folder at all; null for those of the server's settings again
+     */
+    public Workspace folders(String id, @Nullable List<String> paths) {
+        ObjectNode body = Json.object();
+        if (paths == null) {
+            body.putNull("allowed_folders");
+        } else {
+            paths.forEach(body.putArray("allowed_folders")::add);
+        }
+        return Json.document(api.send(Call.patch(Route.of("/workspaces/", id), body)).body(), Workspace.class);
+    }
+
     public Workspace rename(String id, String name) {
         Call call = Call.patch(Route.of("/workspaces/", id), Json.object().put("name", name));
         return Json.document(api.send(call).body(), Workspace.class);

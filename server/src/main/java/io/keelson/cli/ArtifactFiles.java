@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import io.keelson.client.Artifact;
 import io.keelson.client.Runs;
+import io.keelson.server.FileProblems;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Cells;
+import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
 import io.keelson.client.BoardColumn;
 import io.keelson.client.BoardQuery;
@@ -51,20 +52,22 @@ final class BoardCommand extends CliCommand {
     }
 
     private List<String> lines(List<BoardColumn> columns) {
-        Table table = new Table("STATUS", "TASK", "PRIORITY", "AGE", "ASSIGNEE", "TITLE");
+        Style style = style();
+        Table table = new Table("STATUS", "TASK", "PRIORITY", "AGE", "ASSIGNEE", "TITLE", "FAILURE");
         List<String> counts = new ArrayList<>();
         for (BoardColumn column : columns) {
             counts.add(column.status() + " " + column.count() + (column.more() ? "+" : ""));
             for (BoardTask task : column.items()) {
                 table.row(task.status(), Long.toString(task.id()), task.priority(),
                         Amounts.age(Duration.between(task.createdAt(), clock().instant())),
-                        Cells.clean(Objects.requireNonNullElse(task.assignee(), "")), Cells.clean(task.title()));
+                        Cells.clean(Objects.requireNonNullElse(task.assignee(), "")), Cells.clean(task.title()),
+                        style.red(Cells.clean(Objects.requireNonNullElse(task.errorMessage(), ""))));
             }
         }
         List<String> lines = new ArrayList<>(List.of(String.join(", ", counts)));
         if (columns.stream().anyMatch(column -> !column.items().isEmpty())) {
             lines.add("");
-            lines.addAll(table.lines(style()));
+            lines.addAll(table.lines(style));
         }
         return lines;
     }

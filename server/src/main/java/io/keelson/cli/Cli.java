@@ -24,7 +24,8 @@ final class Cli {
     }
 
     static CommandLine commandLine(Clock clock, Map<String, String> environment) {
-        return Sections.in(new CommandLine(new KeelsonCommand(clock, environment))).setCommandName(command())
+        return Sections.in(new CommandLine(new KeelsonCommand(clock, environment)))
+                .setCommandName(ProgramName.current())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(BigDecimal.class, Cli::amount)
                 .registerConverter(LocalDate.class, Cli::day)
@@ -50,16 +51,11 @@ final class Cli {
         }
     }
 
-    /** How this program was called, so that the commands it suggests can be copied. */
-    static String command() {
-        return System.getProperty("keelson.command", "keelson");
-    }
-
     private static int wrongUsage(ParameterException e, String[] arguments) {
         PrintWriter err = e.getCommandLine().getErr();
         String message = String.valueOf(e.getMessage()).replaceFirst("^Error: ", "").replace("option option", "option");
         err.println("error: " + message + " [USAGE]");
-        CommandLine.UnmatchedArgumentException.printSuggestions(e, err);
+        Suggestions.of(e).ifPresent(suggestion -> err.println("  " + suggestion));
         err.println("  see " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
         err.flush();
         return ExitCode.USAGE;

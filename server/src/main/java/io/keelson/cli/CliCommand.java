@@ -54,15 +54,15 @@ abstract class CliCommand implements Callable<Integer> {
     }
 
     final Clock clock() {
-        return program().clock;
+        return program().clock();
     }
 
     final Map<String, String> environment() {
-        return program().environment;
+        return program().variables();
     }
 
-    private KeelsonCommand program() {
-        return (KeelsonCommand) spec.root().userObject();
+    private CliEnvironment program() {
+        return (CliEnvironment) spec.root().userObject();
     }
 
     final Style style() {

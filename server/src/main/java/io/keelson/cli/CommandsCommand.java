@@ -43,7 +43,7 @@ final class CommandsCommand extends ListCommand<Command> {
     @Override
     void advise(List<Command> commands) {
         if (commands.stream().anyMatch(each -> each.advice() != null)) {
-            note("what to do about unknown ones: " + Cli.command() + " commands show COMMAND");
+            note("what to do about unknown ones: " + ProgramName.current() + " commands show COMMAND");
         }
     }
 

@@ -3,6 +3,7 @@ package io.keelson.cli;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 @Command(name = "completion", description = "Prints a script that completes commands and options in bash and zsh.",
@@ -11,6 +12,9 @@ final class CompletionCommand implements Runnable {
 
     @Spec
     CommandSpec spec;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
+    boolean help;
 
     @Override
     public void run() {

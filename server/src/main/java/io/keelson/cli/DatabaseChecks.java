@@ -34,7 +34,9 @@ final class DatabaseChecks {
             return url == null ? embedded(settings.dataDir()) : external(url);
         } catch (DatabaseException e) {
             return List.of(Finding.fail("database", e.code() + ": " + e.getMessage(),
-                    "correct KEELSON_DATABASE_URL or the database, then look again"));
+                    settings.databaseUrl() == null
+                            ? "mend what it names, or set KEELSON_DATABASE_URL to a PostgreSQL of your own"
+                            : "correct KEELSON_DATABASE_URL or the database, then look again"));
         } catch (IOException e) {
             return List.of(Finding.fail("database", "no temporary folder: " + e, "make room in the temporary folder"));
         }

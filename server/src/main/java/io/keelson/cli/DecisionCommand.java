@@ -5,11 +5,16 @@ import io.keelson.cli.view.Summary;
 import io.keelson.cli.view.Waits;
 import io.keelson.client.Inbox;
 import io.keelson.client.InboxDecision;
+import io.keelson.client.InboxItem;
+import io.keelson.client.InboxQuery;
+import io.keelson.client.Page;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
 import io.keelson.client.Step;
 import io.keelson.client.Steps;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -17,8 +22,13 @@ import picocli.CommandLine.Option;
 /** A human's decision on what a run waits for, or on something in the inbox. */
 abstract class DecisionCommand extends ActionCommand {
 
-    /** How ids of the inbox begin. */
-    private static final Pattern INBOX = Pattern.compile("(plan|result|step|task|esc|budget|prop)_");
+    /** Kinds of items by how their ids begin. */
+    private static final Map<String, String> KINDS = Map.of("plan", "plan_approval", "result", "result_acceptance",
+            "step", "approval_step", "task", "task_review", "esc", "escalation", "budget", "budget", "prop",
+            "proposal");
+    private static final int ITEMS = 200;
+    private static final int MOST_PAGES = 20;
+    private static final Pattern INBOX = Pattern.compile("(" + String.join("|", KINDS.keySet()) + ")_.*");
 
     @Option(names = "--step", paramLabel = "STEP",
             description = "Which approval, by its step's id or name; needed when "
@@ -39,7 +49,7 @@ abstract class DecisionCommand extends ActionCommand {
     @Override
     Run act(Link link, Runs runs, String id) {
         showSubject(link, runs, id);
-        if (step == null && INBOX.matcher(id).lookingAt()) {
+        if (step == null && INBOX.matcher(id).matches()) {
             InboxDecision decided = decide(link.keelson().inbox(), id, reason);
             said(decided.id() + " is " + decided.decision());
             return runs.get(decided.runId());
@@ -54,9 +64,13 @@ abstract class DecisionCommand extends ActionCommand {
         return runs.get(id);
     }
 
-    /** What is decided on by the name of its run, so that it stands above the answer; an item of the inbox has its data there. */
+    /** What is decided on by the name of its run, so that it stands above the answer. */
     private void showSubject(Link link, Runs runs, String id) {
-        if (json || INBOX.matcher(id).lookingAt()) {
+        if (json) {
+            return;
+        }
+        if (INBOX.matcher(id).matches()) {
+            item(link.keelson().inbox(), id).ifPresent(item -> print(InboxReview.details(item, style())));
             return;
         }
         Waits waits = RunDocuments.waits(link.keelson(), runs.get(id));
@@ -70,6 +84,20 @@ abstract class DecisionCommand extends ActionCommand {
                         print(Subject.data(each, style()));
                     });
         }
+    }
+
+    /** The item while it is open; empty also where it is behind the first thousands. */
+    private static Optional<InboxItem> item(Inbox inbox, String id) {
+        InboxQuery query = InboxQuery.all().kind(KINDS.get(id.substring(0, id.indexOf('_')))).limit(ITEMS);
+        Page<InboxItem> page = inbox.list(query);
+        for (int pages = 1; pages < MOST_PAGES && page.nextCursor() != null && !holds(page, id); pages++) {
+            page = inbox.list(query.from(page.nextCursor()));
+        }
+        return page.items().stream().filter(item -> item.id().equals(id)).findFirst();
+    }
+
+    private static boolean holds(Page<InboxItem> page, String id) {
+        return page.items().stream().anyMatch(item -> item.id().equals(id));
     }
 
     private static String stepId(List<Step> steps, String wanted) {

@@ -6,7 +6,9 @@ import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -17,34 +19,47 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * @param code stable, UPPER_SNAKE
  * @param advice what to do; null where the message says it
+ * @param lines of the problems in the file that is wrong, by their pointers; told to people only
  */
 record ErrorReport(int exitCode, String code, String message, List<Problem> problems, List<String> allowed,
-        @Nullable String advice) {
+        @Nullable String advice, Map<String, Integer> lines) {
 
     private static final String RUNS = "`keelson runs` lists the runs";
 
     static ErrorReport of(Throwable failure) {
         return switch (failure) {
             case CliException e -> new ErrorReport(e.exitCode(), e.code(), String.valueOf(e.getMessage()), e.problems(),
-                    List.of(), null);
+                    List.of(), null, lines(e));
             case KeelsonException e -> refused(e);
             case StartupException e -> new ErrorReport(ExitCode.FAILED, e.code(), String.valueOf(e.getMessage()),
-                    List.of(), List.of(), null);
+                    List.of(), List.of(), null, Map.of());
             case InvalidSettingsException e -> new ErrorReport(ExitCode.USAGE, e.problems().getFirst().code(),
-                    "the settings cannot be used", e.problems(), List.of(), "docs/configuration.md lists them all");
+                    "the settings cannot be used", e.problems(), List.of(), "docs/configuration.md lists them all",
+                    Map.of());
             default -> new ErrorReport(ExitCode.FAILED, "UNEXPECTED_ERROR", String.valueOf(failure), List.of(),
-                    List.of(), "this is a bug of Keelson; --debug shows where");
+                    List.of(), "this is a bug of Keelson; --debug shows where", Map.of());
         };
     }
 
+    private static Map<String, Integer> lines(CliException failure) {
+        Map<String, Integer> lines = new HashMap<>();
+        failure.problems().forEach(problem -> failure.line(problem.pointer())
+                .ifPresent(line -> lines.put(problem.pointer(), line)));
+        return lines;
+    }
+
     private static ErrorReport refused(KeelsonException e) {
-        List<Problem> problems = e.problems().stream().map(each -> new Problem(text(each.code()), text(each.pointer()),
-                text(each.message()))).toList();
         String message = String.valueOf(e.getMessage());
         String prefix = e.code() + ": ";
         int exitCode = e.status() == 400 || e.status() == 422 ? ExitCode.USAGE : ExitCode.FAILED;
         return new ErrorReport(exitCode, e.code(), message.startsWith(prefix) ? message.substring(prefix.length())
-                : message, problems, e.allowed(), advice(e.code(), message));
+                : message, problems(e), e.allowed(), advice(e.code(), message), Map.of());
+    }
+
+    /** All that a server has found wrong with a request. */
+    static List<Problem> problems(KeelsonException e) {
+        return e.problems().stream()
+                .map(each -> new Problem(text(each.code()), text(each.pointer()), text(each.message()))).toList();
     }
 
     private static @Nullable String advice(String code, String message) {
@@ -83,9 +98,10 @@ record ErrorReport(int exitCode, String code, String message, List<Problem> prob
         err.flush();
     }
 
-    private static String line(Problem problem) {
+    private String line(Problem problem) {
         String place = problem.pointer().isEmpty() ? "" : problem.pointer() + ": ";
-        return place + problem.message() + " [" + problem.code() + "]";
+        Integer line = lines.get(problem.pointer());
+        return place + problem.message() + (line == null ? "" : " (line " + line + ")") + " [" + problem.code() + "]";
     }
 
     ObjectNode toJson() {

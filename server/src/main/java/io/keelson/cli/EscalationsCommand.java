@@ -46,7 +46,7 @@ final class EscalationsCommand extends ListCommand<Escalation> {
     @Override
     void advise(List<Escalation> tickets) {
         if (tickets.stream().anyMatch(Escalation::open)) {
-            note("answer with: " + Cli.command() + " resolve TICKET resume|skip|fail|cancel");
+            note("answer with: " + ProgramName.current() + " resolve TICKET resume|skip|fail|cancel");
         }
     }
 

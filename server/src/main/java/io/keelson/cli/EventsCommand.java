@@ -5,8 +5,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.keelson.cli.view.Cells;
 import io.keelson.client.EventStream;
 import io.keelson.client.Keelson;
+import io.keelson.core.lifecycle.StreamTypes;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
+import io.keelson.server.plan.Nearest;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -53,6 +55,12 @@ final class EventsCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        for (String type : types) {
+            if (!StreamTypes.all().contains(type)) {
+                throw CliException.usage("EVENT_TYPE_UNKNOWN", "there is no type of event '" + Cells.clean(type) + "'"
+                        + Nearest.hint(type, StreamTypes.all()) + "; docs/events.md lists them");
+            }
+        }
         if (archived) {
             return archived();
         }
@@ -106,6 +114,19 @@ final class EventsCommand extends CliCommand {
         return amount.signum() == 0 ? Optional.empty() : Optional.of(name + "=" + CreditsCommand.shown(amount));
     }
 
+    /** Of a run that has come to its end, how many of its parts failed; empty for none. */
+    private static String failures(JsonNode payload) {
+        int failures = payload.path("failures").asInt(0);
+        return payload.path("to").asString("").equals("failed") || failures == 0 ? ""
+                : "with failures: " + failures;
+    }
+
+    private static String error(JsonNode payload) {
+        String code = payload.path("error_code").asString("");
+        String message = payload.path("error_message").asString("");
+        return code + (code.isEmpty() || message.isEmpty() ? "" : ": ") + message;
+    }
+
     /** The signal that came or was taken; empty for none. */
     private static String signal(JsonNode payload) {
         return payload.path("signal").isString() ? "signal=" + payload.get("signal").stringValue() : "";
@@ -122,7 +143,8 @@ final class EventsCommand extends CliCommand {
                 : "";
         return Cells.clean(String.join("  ", String.valueOf(event.id()), data.path("created_at").asString(""),
                 run == null ? data.path("run_id").asString("") : "", data.path("event_type").asString(""), subject,
-                change, payload.path("reason").asString(""), signal(payload), money(payload)).replaceAll(" {3,}", "  ")
+                change, failures(payload), error(payload), payload.path("reason").asString(""), signal(payload),
+                money(payload)).replaceAll(" {3,}", "  ")
                 .strip());
     }
 }

@@ -60,9 +60,9 @@ final class ExplainCommand extends CliCommand {
         List<String> commands = new ArrayList<>();
         explanation.reasons().stream().filter(reason -> reason.code().equals("SIGNAL"))
                 .flatMap(reason -> reason.on().stream()).distinct()
-                .map(name -> Summary.send(name, explanation.runId(), Cli.command())).forEach(commands::add);
+                .map(name -> Summary.send(name, explanation.runId(), ProgramName.current())).forEach(commands::add);
         if (explanation.reasons().stream().anyMatch(reason -> HUMAN.contains(reason.code()))) {
-            commands.add("how to answer says: " + Cli.command() + " show " + explanation.runId());
+            commands.add("how to answer says: " + ProgramName.current() + " show " + explanation.runId());
         }
         return commands;
     }

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -47,6 +48,9 @@ final class InboxCommand extends CliCommand {
             description = "At most so many; ${DEFAULT-VALUE} when not given.")
     int limit = 50;
 
+    @Option(names = "--details", description = "With what each question is about and what either answer does.")
+    boolean details;
+
     @Option(names = "--review", description = "Ask about one after the other, and answer as you say.")
     boolean review;
 
@@ -65,11 +69,11 @@ final class InboxCommand extends CliCommand {
                 return ExitCode.OK;
             }
             print(page.items().isEmpty() ? List.of("nothing waits for you")
-                    : table(page.items(), clock().instant(),
-                            style()));
+                    : details ? details(page.items()) : table(page.items(), clock().instant(), style()));
             if (!page.items().isEmpty()) {
-                note("answer with: " + Cli.command() + " approve|reject ITEM, or one by one: " + Cli.command()
-                        + " inbox --review");
+                note("answer with: " + ProgramName.current() + " approve|reject ITEM, or one by one: "
+                        + ProgramName.current()
+                        + " inbox --review; --details says what each is about");
             }
             if (page.nextCursor() != null) {
                 note("there are more: --limit");
@@ -78,8 +82,13 @@ final class InboxCommand extends CliCommand {
         }
     }
 
+    private List<String> details(List<InboxItem> items) {
+        return items.stream().flatMap(item -> Stream.concat(Stream.of(InboxReview.title(item)),
+                InboxReview.details(item, style()).stream())).toList();
+    }
+
     private static List<String> table(List<InboxItem> items, Instant now, Style style) {
-        Table table = new Table("ITEM", "KIND", "AGE", "DUE", "WHO", "RUN", "QUESTION");
+        Table table = new Table("ITEM", "KIND", "AGE", "DUE", "WHO", "OF", "QUESTION");
         for (InboxItem item : items) {
             table.row(item.id(), item.kind(), Amounts.age(Duration.between(item.createdAt(), now)),
                     due(item.dueAt(), now), Cells.clean(Objects.requireNonNullElse(item.assignee(), "")),

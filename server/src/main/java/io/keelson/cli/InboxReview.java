@@ -1,6 +1,7 @@
 package io.keelson.cli;
 
 import io.keelson.cli.view.Cells;
+import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Subject;
 import io.keelson.client.Inbox;
 import io.keelson.client.InboxItem;
@@ -12,9 +13,15 @@ import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Goes through the inbox with somebody who answers line by line: a, r, s or q, and then perhaps a remark. */
 final class InboxReview {
+
+    private static final Set<String> WORDS =
+            Set.of("a", "accept", "r", "reject", "s", "skip", "q", "quit");
 
     private final CliCommand command;
     private final Inbox inbox;
@@ -30,38 +37,61 @@ final class InboxReview {
     void through(List<InboxItem> items) throws IOException {
         for (int i = 0; i < items.size(); i++) {
             show(items.get(i), i + 1, items.size());
-            String answer = answers.readLine();
-            if (answer == null || answer.strip().toLowerCase(Locale.ROOT).startsWith("q")) {
+            String answer = answer();
+            if (answer == null || word(answer).startsWith("q")) {
                 return;
             }
-            decide(items.get(i), answer.strip());
+            decide(items.get(i), answer);
         }
     }
 
+    /** The next line that begins with one of the words; null at the end of what is said. */
+    private @Nullable String answer() throws IOException {
+        String answer = answers.readLine();
+        while (answer != null && !WORDS.contains(word(answer.strip()))) {
+            command.print(List.of("please answer a, r, s or q; for a remark, put it behind a or r"));
+            answer = answers.readLine();
+        }
+        return answer == null ? null : answer.strip();
+    }
+
+    private static String word(String answer) {
+        return answer.split("\\s+", 2)[0].toLowerCase(Locale.ROOT);
+    }
+
     private void show(InboxItem item, int number, int of) {
-        List<String> lines = new ArrayList<>(List.of("",
-                number + "/" + of + "  " + item.kind() + " of " + Cells.clean(item.runName()) + "  " + item.id(),
-                "  " + Cells.clean(item.question())));
+        List<String> lines = new ArrayList<>(List.of("", number + "/" + of + "  " + title(item)));
+        lines.addAll(details(item, command.style()));
+        lines.add("[a]ccept, [r]eject, each with a remark behind it; [s]kip, [q]uit");
+        command.print(lines);
+    }
+
+    /** What kind of question it is, of which run and task, and its id. */
+    static String title(InboxItem item) {
+        String key = Cells.clean(Objects.requireNonNullElse(item.taskKey(), ""));
+        String title = Cells.clean(Objects.requireNonNullElse(item.taskTitle(), key));
+        return item.kind() + " of " + Cells.clean(item.runName()) + (key.isEmpty() ? "" : ", task " + key)
+                + (title.equals(key) ? "" : " (" + title + ")") + "  " + item.id();
+    }
+
+    /** The question, what it is about, and what either answer does. */
+    static List<String> details(InboxItem item, Style style) {
+        List<String> lines = new ArrayList<>(List.of("  " + Cells.clean(item.question())));
         if (item.body() != null) {
             lines.add("  " + Cells.clean(item.body()));
         }
-        if (item.data() != null) {
-            lines.addAll(item.kind().equals("plan_approval")
-                    ? Subject.plan(item.data().path("plan"), item.data().path("task_count").asInt(0), command.style())
-                    : Subject.data(item.data(), command.style()));
-        }
+        lines.addAll(Subject.item(item, style));
         if (item.feedback() != null) {
             lines.add("  " + Cells.clean(item.feedback()));
         }
         lines.add("  accept: " + item.onAccept());
         lines.add("  reject: " + item.onReject());
-        lines.add("[a]ccept, [r]eject, each with a remark behind it; [s]kip, [q]uit");
-        command.print(lines);
+        return lines;
     }
 
     /** One that somebody else has decided meanwhile is told of, and the next one is asked about. */
     private void decide(InboxItem item, String answer) {
-        String word = answer.split("\\s+", 2)[0].toLowerCase(Locale.ROOT);
+        String word = word(answer);
         String remark = answer.contains(" ") ? answer.substring(answer.indexOf(' ')).strip() : null;
         try {
             switch (word) {

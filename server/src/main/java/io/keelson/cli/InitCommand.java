@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.server.FileProblems;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -50,7 +51,7 @@ final class InitCommand extends CliCommand {
             throw CliException.usage("FILE_NOT_WRITABLE", "cannot write " + file + ": " + FileProblems.reason(e));
         }
         print(List.of("wrote " + file));
-        note("run it with: " + Cli.command() + " run " + file);
+        note("run it with: " + ProgramName.current() + " run " + file);
         return ExitCode.OK;
     }
 }

@@ -30,13 +30,10 @@ import picocli.CommandLine.Spec;
                 "  4 the run waits for a human", "  5 the run completed with failures",
                 "  124 --timeout is over, 130 interrupted", "",
                 "Examples:", "  keelson run examples/repository-report.yaml --input path=.", "  keelson run --help"})
-final class KeelsonCommand implements Runnable {
+final class KeelsonCommand implements Runnable, CliEnvironment {
 
-    /** For all commands; shown times only, never a lease. */
-    final Clock clock;
-
-    /** The variables that this program was called with. */
-    final Map<String, String> environment;
+    private final Clock clock;
+    private final Map<String, String> variables;
 
     @Spec
     CommandSpec spec;
@@ -47,9 +44,19 @@ final class KeelsonCommand implements Runnable {
     @Option(names = {"-V", "--version"}, versionHelp = true, description = "Show the version.")
     boolean version;
 
-    KeelsonCommand(Clock clock, Map<String, String> environment) {
+    KeelsonCommand(Clock clock, Map<String, String> variables) {
         this.clock = clock;
-        this.environment = Map.copyOf(environment);
+        this.variables = Map.copyOf(variables);
+    }
+
+    @Override
+    public Clock clock() {
+        return clock;
+    }
+
+    @Override
+    public Map<String, String> variables() {
+        return variables;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import io.keelson.client.Keelson;
 import io.keelson.server.DataFolder;
+import io.keelson.server.FileProblems;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import io.keelson.server.StartupException;
@@ -41,8 +42,7 @@ final class Link implements AutoCloseable {
     private final Consumer<String> news;
     private final Thread hook = new Thread(this::interrupt, "keelson-interrupt");
     private volatile boolean interrupted;
-    private volatile Runnable whenInterrupted = () -> {
-    };
+    private volatile Runnable whenInterrupted;
     private volatile @Nullable Server own;
     private volatile Keelson keelson;
 
@@ -50,8 +50,11 @@ final class Link implements AutoCloseable {
         this.settings = settings;
         this.work = work;
         this.news = news;
+        this.whenInterrupted = () -> news.accept("interrupted before a server answered; no run was made");
         Runtime.getRuntime().addShutdownHook(hook);
         this.keelson = connect(Duration.ZERO);
+        this.whenInterrupted = () -> {
+        };
     }
 
     /** @param news is told, in words for people, what takes a while */
@@ -165,7 +168,7 @@ final class Link implements AutoCloseable {
             Logging.toFile(settings, settings.dataDir().resolve("keelson-run.log"));
         } catch (IOException e) {
             throw new StartupException("DATA_DIR_NOT_WRITABLE", "cannot write to the data folder "
-                    + settings.dataDir() + ": " + e.getMessage(), e);
+                    + settings.dataDir() + ": " + FileProblems.reason(e), e);
         }
     }
 
@@ -192,13 +195,17 @@ final class Link implements AutoCloseable {
         } catch (NoSuchFileException e) {
             return null;
         } catch (IOException e) {
-            throw CliException.failed("DATA_DIR_UNREADABLE", "cannot read " + file + ": " + e.getMessage(), e);
+            throw CliException.failed("DATA_DIR_UNREADABLE", "cannot read " + file + ": " + FileProblems.reason(e), e);
         }
     }
 
     private void interrupt() {
         interrupted = true;
         whenInterrupted.run();
+        if (own == null) {
+            // a server that is still starting has no other way to end what it has started
+            ProcessHandle.current().descendants().forEach(ProcessHandle::destroy);
+        }
         closeServer();
     }
 

@@ -54,7 +54,10 @@ public final class Logging extends ContextAwareBase implements Configurator {
         appender.start();
         var root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
         root.setLevel(level);
-        root.addAppender(appender);
+        OutageAppender calm = new OutageAppender(appender);
+        calm.setContext(context);
+        calm.start();
+        root.addAppender(calm);
         // libraries tell of their own start and stop, which is no news to whoever runs Keelson
         for (String library : new String[] {"org.eclipse.jetty", "io.javalin", "com.zaxxer.hikari", "org.flywaydb",
                 "com.networknt"}) {

@@ -31,7 +31,7 @@ final class ManyRuns {
         if (matches == 0 || yes) {
             return matches > 0;
         }
-        Boolean answer = Terminals.interactive() ? Prompt.ask(done + " " + runs(matches) + "?") : null;
+        Boolean answer = Terminals.interactive() ? Prompt.ask(command.out(), done + " " + runs(matches) + "?") : null;
         if (answer == null) {
             throw CliException.usage("CONFIRMATION_NEEDED",
                     "this would " + done + " " + runs(matches) + "; say --yes, as there is no terminal to ask at");

@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import io.keelson.cli.view.Amounts;
 import io.keelson.core.plan.Problem;
+import io.keelson.server.FileProblems;
 import io.keelson.server.json.ExactJson;
 import io.keelson.server.plan.Documents;
 import io.keelson.server.plan.Format;
@@ -16,8 +17,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -132,18 +133,12 @@ final class MissionFile {
         return invalid(name, bytes, problems);
     }
 
-    /** With the lines where the problems are. */
+    /** What is wrong with a mission file, told to people with the lines where it is. */
     static CliException invalid(String file, byte[] bytes, List<Problem> problems) {
         SourceLines lines = new SourceLines(new String(bytes, StandardCharsets.UTF_8));
-        List<Problem> placed = problems.stream()
-                .map(each -> each.pointer().isEmpty() ? each
-                        : new Problem(each.code(), each.pointer(),
-                                each.message()
-                                        + lines.of(each.pointer()).map(line -> " (line " + line + ")").orElse("")))
-                .collect(Collectors.toList());
         return CliException.invalid("INVALID_MISSION",
                 (file.equals("-") ? "what came on standard input" : file) + " is not a mission that can run: "
                         + Amounts.count(problems.size(), "problem"),
-                placed);
+                problems, pointer -> pointer.isEmpty() ? Optional.empty() : lines.of(pointer));
     }
 }

@@ -28,7 +28,7 @@ final class PricesRemoveCommand extends CliCommand {
             if (prices.current().items().stream()
                     .noneMatch(price -> price.kind().equals(wire) && price.name().equals(name))) {
                 throw CliException.failed("PRICE_NOT_FOUND", "the " + wire + " '" + name
-                        + "' has no price; `" + Cli.command() + " prices` lists them", null);
+                        + "' has no price; `" + ProgramName.current() + " prices` lists them", null);
             }
             PricesCommand.show(this,
                     kind == PricesSetCommand.Kind.TOOL ? prices.removeTool(name) : prices.removeModel(name));

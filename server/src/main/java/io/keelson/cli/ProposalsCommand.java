@@ -39,7 +39,7 @@ final class ProposalsCommand extends ListCommand<Proposal> {
     @Override
     void advise(List<Proposal> proposals) {
         if (proposals.stream().anyMatch(Proposal::pending)) {
-            note("answer with: " + Cli.command() + " approve|reject PROPOSAL");
+            note("answer with: " + ProgramName.current() + " approve|reject PROPOSAL");
         }
     }
 

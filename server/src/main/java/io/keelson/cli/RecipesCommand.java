@@ -170,7 +170,7 @@ final class RecipesCommand extends CliCommand {
             } else {
                 print(List.of(run.id()));
                 note(run.state().equals("created") ? "it starts at " + run.startAt()
-                        : "started; follow it with: " + Cli.command() + " watch " + run.id());
+                        : "started; follow it with: " + ProgramName.current() + " watch " + run.id());
             }
             return ExitCode.OK;
         }

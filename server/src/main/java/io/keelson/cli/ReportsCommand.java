@@ -53,10 +53,15 @@ final class ReportsCommand extends ListCommand<Report> {
     Table table(List<Report> reports) {
         Table table = new Table("REPORT", "TYPE", "STATE", "AGE", "AGENT", "TITLE");
         for (Report report : reports) {
-            table.row(report.id(), report.type(), Objects.requireNonNullElse(report.state(), ""),
+            table.row(report.id(), report.type(), state(report),
                     Amounts.age(Duration.between(report.createdAt(), clock().instant())),
                     Cells.clean(Objects.requireNonNullElse(report.agent(), "")), Cells.clean(report.title()));
         }
         return table;
+    }
+
+    private String state(Report report) {
+        return report.state() == null ? ""
+                : report.completedWithFailures() ? style().withFailures() : style().state(report.state());
     }
 }

@@ -49,8 +49,9 @@ final class ResumeCommand extends ActionCommand {
         return CliException.failed("BUDGET_EXCEEDED", "the run is held up as before: it was charged "
                 + CreditsCommand.inWords(charged == null ? BigDecimal.ZERO : charged)
                 + (limit == null
-                        ? " and its workspace has too few; grant some with: " + Cli.command() + " credits grant AMOUNT"
-                        : " of at most " + CreditsCommand.shown(limit) + "; raise that with: " + Cli.command()
+                        ? " and its workspace has too few; grant some with: " + ProgramName.current()
+                                + " credits grant AMOUNT"
+                        : " of at most " + CreditsCommand.shown(limit) + "; raise that with: " + ProgramName.current()
                                 + " budget "
                                 + run.id() + " --hard-limit USD"),
                 cause);

@@ -33,8 +33,8 @@ abstract class RunChange extends CliCommand {
             } else {
                 print(List.of("run " + after.id() + " is " + style().state(after)));
                 if (link.own() && !after.ended() && !after.stateType().equals("paused")) {
-                    note("no server runs: `" + Cli.command() + " watch " + after.id()
-                            + "` carries the run on, and so does `" + Cli.command() + " server`");
+                    note("no server runs: `" + ProgramName.current() + " watch " + after.id()
+                            + "` carries the run on, and so does `" + ProgramName.current() + " server`");
                 }
             }
             return ExitCode.OK;

@@ -1,15 +1,13 @@
 package io.keelson.cli;
 
 import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
 import io.keelson.client.RunRequest;
 import io.keelson.core.plan.Problem;
 import io.keelson.server.InvalidSettingsException;
-import io.keelson.server.LocalTools;
 import io.keelson.server.Settings;
 import io.keelson.server.StartupException;
-import io.keelson.server.plan.Mission;
-import io.keelson.server.plan.Reading;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -72,38 +70,38 @@ final class RunCommand extends CliCommand {
             mission.rename(name);
         }
         mission.externalId(externalId, externalIdPolicy);
-        check(mission);
+        check(mission, settings);
         watching.prepare();
         RunRequest request = at == null ? RunRequest.of(mission.document()).start()
                 : RunRequest.of(mission.document()).startAt(Times.of(at));
         if (detach || at != null) {
             Keelson keelson = Link.existing(settings);
-            return detached(keelson, keelson.runs().create(request));
+            return detached(keelson, create(keelson, request, mission));
         }
         try (Link link = Link.open(settings.withFoldersOfUser(mission.folders()), Link.Work.ALL, this::news)) {
             link.whenInterrupted(
                     () -> note(System.lineSeparator() + "interrupted; whether the run was already made says: "
-                            + Cli.command() + " runs"));
-            return watching.watch(this, link, link.keelson().runs().create(request));
+                            + ProgramName.current() + " runs"));
+            return watching.watch(this, link, create(link.keelson(), request, mission));
         }
     }
 
-    /** Says what is wrong before anything is started. Which tools and planners there are only the server knows. */
-    private void check(MissionFile mission) {
-        if (mission.document().has("recipe")) {
-            return;
-        }
-        if (new LocalTools(clock()).reader(Set.of())
-                .read(mission.document()) instanceof Reading.Refused<Mission> refused) {
-            List<Problem> problems = refused.problems();
-            boolean goal = (mission.document().has("goal") || mission.document().has("task"))
-                    && problems.stream().anyMatch(problem -> problem.code().equals("PLAN_REQUIRED"));
-            // The inputs of a goal may be those of the template that the server has for it.
-            List<Problem> certain = problems.stream().filter(problem -> !problem.code().equals("UNKNOWN_TOOL")
-                    && !(goal && List.of("PLAN_REQUIRED", "INPUT_UNKNOWN").contains(problem.code()))).toList();
-            if (!certain.isEmpty()) {
-                throw mission.invalid(certain);
+    /** Says what is wrong before a server is started for it; one that is there says it itself, and knows more. */
+    private void check(MissionFile mission, Settings settings) {
+        if (Link.find(settings) == null) {
+            List<Problem> problems = MissionCheck.problems(mission.document(), clock(), Set.of());
+            if (MissionCheck.certain(problems)) {
+                throw mission.invalid(problems);
             }
+        }
+    }
+
+    /** The run; what a server finds wrong with the mission is told with the lines of the file. */
+    private static Run create(Keelson keelson, RunRequest request, MissionFile mission) {
+        try {
+            return keelson.runs().create(request);
+        } catch (KeelsonException e) {
+            throw e.problems().isEmpty() ? e : mission.invalid(ErrorReport.problems(e));
         }
     }
 
@@ -112,8 +110,10 @@ final class RunCommand extends CliCommand {
             print(RunDocuments.run(keelson, run.id()));
         } else {
             print(List.of(run.id()));
-            note(run.state().equals("created") ? "it starts at " + run.startAt() + "; follow it with: " + Cli.command()
-                    + " watch " + run.id() : "started; follow it with: " + Cli.command() + " watch " + run.id());
+            note(run.state().equals("created")
+                    ? "it starts at " + run.startAt() + "; follow it with: " + ProgramName.current()
+                            + " watch " + run.id()
+                    : "started; follow it with: " + ProgramName.current() + " watch " + run.id());
         }
         return ExitCode.OK;
     }

@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Failures;
 import io.keelson.cli.view.Family;
 import io.keelson.cli.view.Waits;
 import io.keelson.client.Escalation;
@@ -28,6 +29,8 @@ final class RunDocuments {
 
     /** So many levels of child runs are shown. */
     private static final int LEVELS = 3;
+    /** More steps than these are not read to name those that failed. */
+    private static final int MOST_STEPS = 2_000;
     /** Among so many runs {@code latest} looks for the caller's. */
     private static final int NEWEST = 200;
 
@@ -101,6 +104,15 @@ final class RunDocuments {
         return run.attemptNumber() > 1 ? runs.attempts(run.id()) : List.of();
     }
 
+    /** What of the run has failed; steps are left out where there are too many to read them all. */
+    static Failures failures(Runs runs, Run run) {
+        if (run.failures() == 0 && run.tasksFailed() == 0) {
+            return new Failures(run, List.of(), List.of());
+        }
+        List<Step> steps = run.stepsTotal() > MOST_STEPS ? List.of() : runs.steps(run.id());
+        return new Failures(run, runs.tasks(run.id()), steps);
+    }
+
     /** What the run's steps have started. */
     static Family family(Runs runs, Run run) {
         return family(runs, run, LEVELS);
@@ -118,10 +130,18 @@ final class RunDocuments {
         return keelson.api().get("/runs/" + id);
     }
 
-    /** The run with its tasks and artifacts, and its attempts and steps where asked for. */
+    /** The run's state, or {@code completed_with_failures} where it has come to its end although parts of it failed. */
+    private static String outcome(Run run) {
+        return run.completedWithFailures() ? "completed_with_failures" : run.state();
+    }
+
+    /** The run with what became of it, its failures, tasks and artifacts, and its attempts and steps where asked for. */
     static ObjectNode whole(Keelson keelson, String id, boolean steps) {
         ObjectNode document = Json.object();
         document.set("run", run(keelson, id));
+        Run read = keelson.runs().get(id);
+        document.put("outcome", outcome(read));
+        document.set("failures", failures(keelson.runs(), read).document());
         document.set("tasks", all(keelson, "/runs/" + id + "/tasks"));
         if (steps) {
             document.set("attempts", all(keelson, "/runs/" + id + "/attempts"));

@@ -175,7 +175,7 @@ final class SchedulesCommand extends CliCommand {
         @Override
         List<String> act(Keelson keelson, String id) {
             return List.of(Amounts.count(keelson.schedules().backfill(id, Times.of(from), Times.of(to)), "time")
-                    + "; what becomes of each says: " + Cli.command() + " schedules runs " + name);
+                    + "; what becomes of each says: " + ProgramName.current() + " schedules runs " + name);
         }
 
         @Override

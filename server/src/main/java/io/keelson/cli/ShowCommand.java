@@ -45,6 +45,9 @@ final class ShowCommand extends CliCommand {
 
     @Override
     public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        if (out != null) {
+            ArtifactFiles.prepare(out);
+        }
         try (Link link = link()) {
             String id = RunDocuments.id(link.keelson(), run);
             if (task != null) {
@@ -62,11 +65,13 @@ final class ShowCommand extends CliCommand {
             List<String> lines = new ArrayList<>(
                     Details.lines(shown, RunDocuments.attempts(runs, shown), runs.tasks(id), steps,
                             RunDocuments.family(runs, shown), clock().instant(), style()));
-            lines.addAll(Summary.lines(shown, artifacts, copies, Cli.command(), style()));
-            lines.addAll(Summary.signals(shown, steps, Cli.command()));
+            lines.addAll(
+                    Summary.lines(shown, RunDocuments.failures(runs, shown), artifacts, copies, ProgramName.current(),
+                            style()));
+            lines.addAll(Summary.signals(shown, steps, ProgramName.current()));
             Waits waits = RunDocuments.waits(link.keelson(), shown);
             if (waits.any()) {
-                lines.addAll(Summary.waiting(waits, Cli.command(), style()));
+                lines.addAll(Summary.waiting(waits, ProgramName.current(), style()));
             }
             print(lines);
             return ExitCode.OK;

@@ -5,6 +5,7 @@ import io.keelson.client.Json;
 import io.keelson.client.ToolInfo;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.LocalTools;
+import io.keelson.server.plan.Nearest;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -32,9 +33,11 @@ final class ToolsCommand extends CliCommand {
     @Override
     public Integer call() throws InvalidSettingsException {
         List<ToolInfo> tools = server ? Link.existing(settings()).tools() : builtIn();
-        if (name != null) {
-            ToolInfo tool = tools.stream().filter(each -> each.name().equals(name)).findFirst()
-                    .orElseThrow(() -> CliException.usage("TOOL_UNKNOWN", "there is no tool " + name + "; known are "
+        String wanted = name;
+        if (wanted != null) {
+            ToolInfo tool = tools.stream().filter(each -> each.name().equals(wanted)).findFirst()
+                    .orElseThrow(() -> CliException.usage("TOOL_UNKNOWN", "there is no tool " + wanted
+                            + Nearest.hint(wanted, tools.stream().map(ToolInfo::name).toList()) + "; known are "
                             + String.join(", ", tools.stream().map(ToolInfo::name).toList())));
             show(tool);
         } else if (json) {

@@ -1,6 +1,5 @@
 package io.keelson.cli;
 
-import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Details;
 import io.keelson.cli.view.Family;
 import io.keelson.cli.view.Subject;
@@ -8,11 +7,9 @@ import io.keelson.cli.view.Summary;
 import io.keelson.cli.view.Waits;
 import io.keelson.client.Api;
 import io.keelson.client.Artifact;
-import io.keelson.client.Keelson;
+import io.keelson.client.InboxQuery;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
-import io.keelson.client.Step;
-import io.keelson.client.Task;
 import io.keelson.server.StartupException;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -21,7 +18,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -106,7 +102,8 @@ final class Watching {
         if (command.json) {
             command.print(RunDocuments.whole(link.keelson(), run.id(), false));
         } else {
-            command.print(Summary.lines(run, artifacts, copies, Cli.command(), command.style()));
+            command.print(Summary.lines(run, RunDocuments.failures(link.keelson().runs(), run), artifacts, copies,
+                    ProgramName.current(), command.style()));
         }
         return ExitCode.of(run);
     }
@@ -114,46 +111,9 @@ final class Watching {
     /** Asks about everything that can be answered with yes or no; false when there is nothing, or no answer. */
     private static boolean decided(CliCommand command, Link link, Follow follow) {
         Waits waits = follow.waits();
-        Keelson keelson = link.keelson();
-        String run = waits.run().id();
-        if (waits.result()) {
-            command.print(Summary.result(waits, Cli.command(), command.style()));
-        }
-        if (waits.plan()) {
-            command.print(Subject.plan(waits.run(), command.style()));
-        }
-        if (waits.plan() || waits.result()) {
-            return asked(waits.plan() ? "Approve the plan of " + Amounts.count(waits.run().taskCount(), "task") + "?"
-                    : "Accept the result?", yes -> {
-                        var _ = yes ? keelson.runs().approve(run, null) : keelson.runs().reject(run, null);
-                    });
-        }
-        for (Task task : waits.outputs()) {
-            command.print(Summary.toJudge(task, Cli.command(), command.style()));
-            if (!asked("Approve the output of " + task.key() + "?", yes -> {
-                var _ = yes ? keelson.tasks().approve(task.id(), task.gate(), null)
-                        : keelson.tasks().reject(task.id(), task.gate(), null);
-            })) {
-                return false;
-            }
-        }
-        for (Step step : waits.approvals()) {
-            command.print(Subject.data(step, command.style()));
-            if (!asked(Summary.question(step), yes -> {
-                var _ = yes ? keelson.steps().approve(step.id(), null) : keelson.steps().reject(step.id(), null);
-            })) {
-                return false;
-            }
-        }
-        return !waits.outputs().isEmpty() || !waits.approvals().isEmpty();
-    }
-
-    private static boolean asked(String question, Consumer<Boolean> decide) {
-        Boolean answer = Prompt.ask(question);
-        if (answer != null) {
-            decide.accept(answer);
-        }
-        return answer != null;
+        List<Question> questions = Question.of(waits, link.keelson(), command);
+        return !questions.isEmpty()
+                && questions.stream().allMatch(each -> each.asked(command, link.keelson(), waits.run().id()));
     }
 
     private static int waits(CliCommand command, Link link, Follow follow) {
@@ -168,7 +128,12 @@ final class Watching {
                     .flatMap(each -> each).toList());
             command.print(document);
         } else {
-            command.print(Summary.waiting(waits, Cli.command(), command.style()));
+            if (!waits.tickets().isEmpty()) {
+                InboxQuery tickets = InboxQuery.all().kind("escalation").run(waits.run().id());
+                link.keelson().inbox().list(tickets).items()
+                        .forEach(item -> command.print(Subject.item(item, command.style())));
+            }
+            command.print(Summary.waiting(waits, ProgramName.current(), command.style()));
         }
         return ExitCode.WAITS_FOR_HUMAN;
     }
@@ -187,8 +152,9 @@ final class Watching {
 
     private static String goesOn(Link link, String id) {
         return link.own()
-                ? "the run is kept as it is: `" + Cli.command() + " watch " + id + "` carries it on, and so does `"
-                        + Cli.command() + " server`"
-                : "the run goes on; follow it with: " + Cli.command() + " watch " + id;
+                ? "the run is kept as it is: `" + ProgramName.current() + " watch " + id
+                        + "` carries it on, and so does `"
+                        + ProgramName.current() + " server`"
+                : "the run goes on; follow it with: " + ProgramName.current() + " watch " + id;
     }
 }

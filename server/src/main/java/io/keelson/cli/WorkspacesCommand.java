@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 
 @Command(name = "workspaces", description = "Lists the workspaces of the installation, newest first. For operators.",
         subcommands = {WorkspacesCreateCommand.class, WorkspacesShowCommand.class, WorkspacesLimitsCommand.class,
-                WorkspacesCloseCommand.class, WorkspacesDeleteCommand.class},
+                WorkspacesFoldersCommand.class, WorkspacesCloseCommand.class, WorkspacesDeleteCommand.class},
         footerHeading = "%nExamples:%n", footer = {"  keelson workspaces",
                 "  keelson workspaces create acme --limit steps=20",
                 "  keelson keys create deployer --workspace acme --scope runs:write"})
@@ -69,6 +69,13 @@ final class WorkspacesCommand extends CliCommand {
         List<String> lines = new ArrayList<>(List.of(command.style().bold(Cells.clean(workspace.name())),
                 workspace.id() + "  " + workspace.state()));
         lines.addAll(LimitOptions.lines(workspace.limits(), workspace.use()));
+        lines.add(String.format("%-20s %s", "folders", folders(workspace)));
         command.print(lines);
+    }
+
+    private static String folders(Workspace workspace) {
+        List<String> folders = workspace.allowedFolders();
+        return folders == null ? "as the server's settings say"
+                : folders.isEmpty() ? "none" : Cells.clean(String.join("  ", folders));
     }
 }

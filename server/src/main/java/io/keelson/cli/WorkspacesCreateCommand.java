@@ -30,7 +30,7 @@ final class WorkspacesCreateCommand extends CliCommand {
         });
         try (Link link = link()) {
             WorkspacesCommand.show(this, link.keelson().workspaces().create(name, most));
-            note("it has no credits yet: " + Cli.command() + " credits grant N --workspace \"" + name + "\"");
+            note("it has no credits yet: " + ProgramName.current() + " credits grant N --workspace \"" + name + "\"");
             return ExitCode.OK;
         }
     }

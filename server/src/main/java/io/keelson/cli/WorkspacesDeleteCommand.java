@@ -25,7 +25,7 @@ final class WorkspacesDeleteCommand extends CliCommand {
             String id = WorkspacesCommand.id(keelson, workspace);
             Boolean sure = yes ? Boolean.TRUE
                     : Terminals.interactive()
-                            ? Prompt.ask("delete all that workspace " + id + " has, for good?")
+                            ? Prompt.ask(out(), "delete all that workspace " + id + " has, for good?")
                             : null;
             if (sure == null) {
                 throw CliException.usage("CONFIRMATION_NEEDED", "this removes all that workspace " + id

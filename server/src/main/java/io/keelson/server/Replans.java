@@ -4,6 +4,7 @@ import io.keelson.core.plan.Problem;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.StepError;
+import io.keelson.server.compute.Computation;
 import io.keelson.server.engine.Replanner;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.NewPlans.Checked;
@@ -11,31 +12,53 @@ import io.keelson.server.plan.Reading;
 import io.keelson.server.run.ScopeReader;
 import java.util.List;
 import java.util.stream.Collectors;
+import tools.jackson.databind.JsonNode;
 
 /** Judges planners' answers as missions' plans are judged. */
 public final class Replans implements Replanner {
     private static final String CODE = "REPLAN_INVALID";
     private static final String FIRST_CODE = "PLAN_INVALID";
+    /** No planner can set a price: a person is asked at once. */
+    private static final String NO_PRICE = "NO_PRICE";
 
     private final NewPlans plans;
+    private final Computation computation;
 
+    /** The thread that asks judges. */
     public Replans(NewPlans plans) {
+        this(plans, Computation.direct());
+    }
+
+    /** @param computation where answers are judged */
+    Replans(NewPlans plans, Computation computation) {
         this.plans = plans;
+        this.computation = computation;
     }
 
     @Override
     public Evaluation judge(ScopeReader.Replan replan) {
-        if (replan.answer() == null) {
+        JsonNode answer = replan.answer();
+        if (answer == null) {
             return broken(replan, "the planner gave no plan");
         }
-        return switch (plans.read(replan.workspace(), replan.answer(), replan.plan(), replan.finished(),
-                replan.inputs())) {
+        return Turns.of(computation, replan.workspace(), () -> judged(replan, answer));
+    }
+
+    private Evaluation judged(ScopeReader.Replan replan, JsonNode answer) {
+        return switch (plans.read(replan.workspace(), answer, replan.plan(), replan.finished(), replan.inputs())) {
             case Reading.Done<Checked>(Checked made) -> new Evaluation.Planned(made.plan(), made.json(),
                     NewPlans.terms(replan.config(), made));
-            case Reading.Refused<Checked>(List<Problem> problems) -> broken(replan, problems.stream()
-                    .map(each -> each.pointer() + ": " + each.message() + " (" + each.code() + ")")
-                    .collect(Collectors.joining("; ")));
+            case Reading.Refused<Checked>(List<Problem> problems) when problems.stream()
+                    .allMatch(each -> each.code().equals(NO_PRICE)) ->
+                new Evaluation.Broken(new StepError(NO_PRICE, ErrorClass.PERMANENT, "the plan is good but for prices: "
+                        + text(problems) + "; then " + (replan.first() ? "retry the run" : "resume this ticket")));
+            case Reading.Refused<Checked>(List<Problem> problems) -> broken(replan, text(problems));
         };
+    }
+
+    private static String text(List<Problem> problems) {
+        return problems.stream().map(each -> each.pointer() + ": " + each.message() + " (" + each.code() + ")")
+                .collect(Collectors.joining("; "));
     }
 
     private static Evaluation broken(ScopeReader.Replan replan, String message) {

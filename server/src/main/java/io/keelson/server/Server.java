@@ -6,6 +6,7 @@ import io.keelson.server.auth.Access;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.DataFiles;
 import io.keelson.server.auth.KeyUses;
+import io.keelson.server.auth.Workspaces;
 import io.keelson.server.bulk.BulkDriver;
 import io.keelson.server.bulk.BulkJobs;
 import io.keelson.server.bulk.BulkRoom;
@@ -124,7 +125,7 @@ public final class Server implements AutoCloseable {
             throw new StartupException(e.code().name(), String.valueOf(e.getMessage()), e);
         } catch (IOException e) {
             throw new StartupException("DATA_DIR_NOT_WRITABLE",
-                    "cannot use the data directory " + settings.dataDir() + ": " + e.getMessage(), e);
+                    "cannot use the data directory " + settings.dataDir() + ": " + FileProblems.reason(e), e);
         }
     }
 
@@ -144,13 +145,16 @@ public final class Server implements AutoCloseable {
                     () -> Tenancy.everywhere(() -> database.withConnection(c -> new Figures(
                             Backlog.read(c, DbClock.DATABASE), Deliveries.waiting(c)))),
                     System::nanoTime, KeelsonVersion.current().toString());
-            Computation computation = closing(new Computation(
+            Computation computation = closing(new Computation("compute",
                     Math.max(2, Runtime.getRuntime().availableProcessors()), settings.runComputation()));
+            Computation searching = closing(new Computation("files",
+                    Math.max(2, Runtime.getRuntime().availableProcessors()), Computation.UNLIMITED));
             Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));
             CommandHandler commands = OutsideWorld.handler(settings.commands(), database, outbound);
             ToolCatalog tools =
-                    OutsideWorld.catalog(BuiltinTools.all(ToolFolders.policy(settings), expressions, outbound,
+                    OutsideWorld.catalog(BuiltinTools.all(ToolFolders.policy(settings, new Workspaces(database)),
+                            expressions, searching, outbound,
                             clock), commands, settings.commands());
             ServedTools served = new ServedTools(database, new Fleet(DbClock.DATABASE));
             CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
@@ -171,12 +175,13 @@ public final class Server implements AutoCloseable {
             MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
             Function<UUID, MissionReader> missionsOf = workspace -> missions
                     .knowing(new CatalogToolKnowledge(tools, expressions, () -> served.in(workspace)))
-                    .staffed(() -> agents.of(workspace));
+                    .staffed(() -> agents.of(workspace))
+                    .in(work -> Turns.of(computation, workspace, work::get));
             Recipes recipes = new Recipes();
             Seen seen = seen(settings, metrics);
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read,
                     settings.artifacts().retention()), tools, expressions, secrets,
-                    new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of)),
+                    new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of), computation),
                     new StartedRuns(database, recipes, missionsOf, seen.places()), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
                             settings.artifacts().retention(), settings.artifacts().maxBytesOfRun(),

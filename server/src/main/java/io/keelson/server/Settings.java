@@ -5,16 +5,15 @@ import io.keelson.server.auth.KeyText;
 import io.keelson.server.engine.EventSweeper;
 import io.keelson.server.execution.EndpointAdapter;
 import io.keelson.server.http.Observed;
+import io.keelson.server.plan.Nearest;
 import io.keelson.server.secret.SealingKey;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -133,24 +132,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
         List<String> known = Stream.concat(Arrays.stream(Setting.values()).map(Enum::name),
                 Stream.of("KEELSON_JAVA_HOME", "KEELSON_JAVA_OPTS")).toList();
         return environment.keySet().stream().filter(name -> name.startsWith("KEELSON_") && !known.contains(name))
-                .sorted().map(name -> "warning: " + name + " is no setting and is ignored; did you mean "
-                        + known.stream().min(Comparator.comparingInt(each -> distance(name, each))).orElseThrow() + "?")
+                .sorted().map(name -> "warning: " + name + " is no setting and is ignored" + Nearest.hint(name, known))
                 .toList();
-    }
-
-    /** How many characters must be inserted, removed or replaced to make one of the other. */
-    private static int distance(String one, String other) {
-        int[] row = IntStream.rangeClosed(0, other.length()).toArray();
-        for (int i = 1; i <= one.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j <= other.length(); j++) {
-                int replaced = diagonal + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(replaced, Math.min(row[j], row[j - 1]) + 1);
-            }
-        }
-        return row[other.length()];
     }
 
     /** What {@code HOME} says, as for every other program; else what the password file says. */

@@ -8,6 +8,7 @@ import io.keelson.server.execution.CommandTypes;
 import io.keelson.server.execution.EndpointAdapter;
 import io.keelson.server.http.Observed;
 import io.keelson.server.money.Amounts;
+import io.keelson.server.plan.Nearest;
 import io.keelson.server.secret.SealingKey;
 import java.io.File;
 import java.io.IOException;
@@ -50,6 +51,8 @@ final class SettingsReader {
     private static final int MAX_CALL_SECONDS = 300;
     private static final int MAX_RETENTION_DAYS = 36_500;
 
+    /** What the JVM says of a user whom the password file does not name. */
+    private static final String NO_HOME = "?";
     private static final Pattern WEB = Pattern.compile("https?://[^\\s?#@]+");
     /** Not the name of a built-in tool: those have one point at most and areas of their own. */
     private static final Pattern COMMAND_TYPE =
@@ -115,14 +118,16 @@ final class SettingsReader {
             properties.load(reader);
         } catch (IOException | IllegalArgumentException e) {
             problems.add(new Problem("CONFIG_FILE_UNREADABLE", Setting.KEELSON_CONFIG.name(),
-                    "cannot read the settings file " + path + " that KEELSON_CONFIG names: " + e));
+                    "cannot read the settings file " + path + " that KEELSON_CONFIG names: "
+                            + (e instanceof IOException failed ? FileProblems.reason(failed) : e.getMessage())));
         }
         for (String name : new TreeSet<>(properties.stringPropertyNames())) {
             if (Setting.named(name).filter(setting -> setting != Setting.KEELSON_CONFIG).isPresent()) {
                 file.put(name, properties.getProperty(name));
             } else {
                 problems.add(new Problem("SETTING_UNKNOWN", name, "the settings file " + path + " sets " + name
-                        + ", which does not exist there; known are " + knownInFile()));
+                        + ", which does not exist there" + Nearest.hint(name, knownInFile()) + "; known are "
+                        + String.join(", ", knownInFile())));
             }
         }
     }
@@ -147,7 +152,7 @@ final class SettingsReader {
         try {
             return Files.readString(file).strip();
         } catch (IOException e) {
-            refuse(setting, file.toString(), "a file that can be read: " + e);
+            refuse(setting, file.toString(), "a file that can be read: " + FileProblems.reason(e));
             return null;
         }
     }
@@ -169,9 +174,9 @@ final class SettingsReader {
                 .map(each -> path(Setting.KEELSON_ALLOWED_FOLDERS, each)).toList(), List.of(), keyFiles);
     }
 
-    private static String knownInFile() {
+    private static List<String> knownInFile() {
         return Arrays.stream(Setting.values()).filter(setting -> setting != Setting.KEELSON_CONFIG).map(Setting::name)
-                .collect(Collectors.joining(", "));
+                .toList();
     }
 
     /** None when it is not set. What is wrong is not shown: it may be a key with a slip. */
@@ -221,7 +226,13 @@ final class SettingsReader {
 
     private Path path(Setting setting, String text) {
         try {
-            if (text.equals("~") || text.startsWith("~/")) {
+            boolean ofHome = text.equals("~") || text.startsWith("~/");
+            if (ofHome && home.endsWith(NO_HOME)) {
+                problems.add(new Problem("SETTING_INVALID", setting.name(), "this user has no home folder: set "
+                        + setting + " to a folder, or HOME"));
+                return workingFolder;
+            }
+            if (ofHome) {
                 return home.resolve(text.substring(Math.min(2, text.length()))).normalize();
             }
             return workingFolder.resolve(text).normalize();

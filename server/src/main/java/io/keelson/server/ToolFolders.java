@@ -1,11 +1,15 @@
 package io.keelson.server;
 
 import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.Workspaces;
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.RefusedPlaces;
 import io.keelson.server.tool.ToolPolicy;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 
 /** Which folders the tools of a server may read for a workspace, and what they never read. */
@@ -16,16 +20,29 @@ final class ToolFolders {
 
     private ToolFolders() {}
 
-    static ToolPolicy policy(Settings settings) {
+    static ToolPolicy policy(Settings settings, Workspaces workspaces) {
         List<Path> refused = new ArrayList<>(settings.folders().keyFiles());
         refused.add(settings.dataDir());
         KEYS.forEach(key -> refused.add(settings.dataDir().resolve(key)));
-        return new ToolPolicy(workspace -> of(settings.folders(), workspace), new RefusedPlaces(refused),
+        return new ToolPolicy(workspace -> of(settings.folders(), own(workspaces, workspace), workspace),
+                new RefusedPlaces(refused),
                 settings.allowedCommands(), settings.allowPrivateAddresses());
     }
 
-    private static List<Path> of(Settings.Folders folders, UUID workspace) {
-        List<Path> all = new ArrayList<>(folders.allowed());
+    private static Optional<List<Path>> own(Workspaces workspaces, UUID workspace) {
+        try {
+            return workspaces.folders(workspace).map(own -> own.stream().map(Path::of).toList());
+        } catch (SqlFailure e) {
+            if (e.unavailable()) {
+                throw new HandBackException("the database is unavailable: " + e.getMessage(), e);
+            }
+            throw e;
+        }
+    }
+
+    /** @param own those that an operator gave the workspace, in place of the settings' */
+    private static List<Path> of(Settings.Folders folders, Optional<List<Path>> own, UUID workspace) {
+        List<Path> all = new ArrayList<>(own.orElse(folders.allowed()));
         if (workspace.equals(Bootstrap.DEFAULT_WORKSPACE)) {
             all.addAll(folders.ofUser());
         }

@@ -52,13 +52,19 @@ public record Cmd(Process process, StringWriter said, CompletableFuture<String> 
     }
 
     static Cmd start(Path dataDir, Map<String, String> environment, List<String> command) throws IOException {
+        Cmd started = open(dataDir, environment, command);
+        started.process().getOutputStream().close();
+        return started;
+    }
+
+    /** With a standard input that stays open. */
+    static Cmd open(Path dataDir, Map<String, String> environment, List<String> command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command);
         Map<String, String> variables = new HashMap<>(Map.of("KEELSON_DATA_DIR", dataDir.toString()));
         variables.putAll(environment);
         builder.environment().keySet().removeIf(name -> name.startsWith("KEELSON_"));
         builder.environment().putAll(variables);
         Process process = builder.start();
-        process.getOutputStream().close();
         StringWriter said = new StringWriter();
         return new Cmd(process, said, read(process.getInputStream(), said),
                 read(process.getErrorStream(), new StringWriter()));

@@ -42,7 +42,7 @@ class DecisionCommandsTest {
                 .isEqualTo("WAITING_APPROVAL");
         assertThat(shell.run("states", "latest").out().lines().map(line -> line.replaceAll(" +", " "))).contains(
                 "IN WORDS OF RUN TASKS STEPS", "canonical running 1 running 1 pending, 1 waiting_approval",
-                "handoff RUNNING", "gate4 awaiting_user_confirmation 1 executing");
+                "handoff RUNNING", "gate4 awaiting_user_confirmation 1 awaiting_user_confirmation");
         Result plain = shell.run("watch", id);
         assertThat(plain.code()).isEqualTo(4);
         assertThat(plain.out()).contains("Publish it?", "keelson approve " + id + " --watch");
@@ -154,7 +154,7 @@ class DecisionCommandsTest {
         assertThat(shown.out()).contains("escalated", "ticket " + ticket, "no luck",
                 "keelson resolve " + ticket + " resume|skip|fail|cancel");
         Result listed = shell.run("escalations");
-        assertThat(listed.out()).contains(ticket, "error", "attempt_budget_exhausted", "no luck");
+        assertThat(listed.out()).contains(ticket, "high", "attempt_budget_exhausted", "no luck");
         assertThat(listed.err()).contains("keelson resolve TICKET");
         assertThat(shell.run("resolve", ticket, "forget").code()).isEqualTo(2);
         Result resolved = shell.run("resolve", "latest", "skip", "--reason", "known", "--watch", "--json");
@@ -184,6 +184,7 @@ class DecisionCommandsTest {
         assertThat(listed.out()).contains(item, "Publish it?", "in 4h");
         assertThat(listed.err()).contains("keelson inbox --review");
         Result approved = shell.run("approve", item, "--reason", "yes", "--watch");
+        assertThat(approved.out()).startsWith("  Publish it?");
         assertThat(approved.code()).as(approved.err()).isZero();
         assertThat(shell.run("inbox", "--run", first).out()).contains("nothing waits for you");
     }
@@ -263,5 +264,28 @@ class DecisionCommandsTest {
         assertThat(example.code()).as(example.err()).isEqualTo(4);
         assertThat(shell.run("show", "latest").out()).contains(", external id b-1");
         assertThat(shell.run("budget", "latest", "--hard-limit", "5", "--watch").code()).isZero();
+    }
+
+    @Test
+    void aNewPlanIsShownBeforeItIsAnswered() throws Exception {
+        Result run = shell.run("run", shell.mission("""
+                config:
+                  replan: {approve: true}
+                  planner:
+                    tool: echo
+                    input:
+                      reasoning: by sea
+                      tasks: [{id: sail, estimated_cost: 1.5, suggested_agent: {agent_name: crew}, steps: [{tool: noop}]}]
+                plan:
+                  tasks: [{id: drive, steps: [{tool: fail, input: {class: permanent, message: no road}}]}]
+                """));
+        assertThat(run.code()).as(run.err()).isEqualTo(4);
+        String[] shown = {"failed: drive: no road", "by sea", "estimated cost: 1.5 USD", "crew", "added: sail",
+                "dropped: drive"};
+        assertThat(run.out()).contains(shown).contains("  sail  ");
+        assertThat(shell.run("inbox", "--kind", "escalation", "--details").out()).contains(shown)
+                .contains("accept: the new plan is carried out");
+        String item = shell.run("inbox", "--kind", "escalation", "--json").json().at("/items/0/id").asString();
+        assertThat(shell.run("approve", item, "--watch").code()).isZero();
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.client.EventStream;
 import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
@@ -19,6 +21,10 @@ import tools.jackson.databind.json.JsonMapper;
 class EventsCommandTest {
     private static final String MISSION = """
             {"name": "short", "start": true, "plan": {"tasks": [{"id": "a", "steps": [{"tool": "noop"}]}]}}""";
+
+    private static String keelsonRefuses(Keelson keelson, String path) {
+        return Assertions.catchThrowableOfType(KeelsonException.class, () -> keelson.api().get(path)).getMessage();
+    }
 
     @Test
     void whatHappensIsPrintedAndFollowed(@TempDir Path folder) throws Exception {
@@ -38,6 +44,13 @@ class EventsCommandTest {
                     assertThat(one.next()).isNull();
                 }
             }
+            assertThat(keelsonRefuses(keelson, "/events/stream?types=task_complete")).contains("INVALID_PARAMETER",
+                    "did you mean 'task_completed'?");
+            Cmd.Result misspelt = shell.run("events", "latest", "--types", "task_failed,run_complete");
+            assertThat(misspelt.code()).isEqualTo(ExitCode.USAGE);
+            assertThat(misspelt.err()).contains(
+                    "there is no type of event 'run_complete'; did you mean 'run_completed'?",
+                    "[EVENT_TYPE_UNKNOWN]");
             List<String> lines = shell.lines("events", "latest");
             assertThat(lines.getFirst()).startsWith("1  ").contains("  run_created");
             assertThat(lines.getLast()).contains("run_completed").endsWith("running → completed  credits_refunded=1");

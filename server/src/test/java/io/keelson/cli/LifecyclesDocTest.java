@@ -5,12 +5,14 @@ import io.keelson.cli.view.Machines;
 import io.keelson.core.lifecycle.Circumstance;
 import io.keelson.core.lifecycle.Contract;
 import io.keelson.core.lifecycle.Contracts;
+import io.keelson.core.lifecycle.LifecycleError;
 import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.Machine;
 import io.keelson.core.lifecycle.Projection;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.State;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -21,7 +23,9 @@ import org.junit.jupiter.api.Test;
 class LifecyclesDocTest {
 
     private static final Map<Circumstance, String> WHEN = Map.of(Circumstance.USUAL, "", Circumstance.LATER_ATTEMPT,
-            "in later attempts of the task");
+            "in later attempts of the task", Circumstance.WAITS_FOR_TIMER,
+            "while all its open steps wait for their retries", Circumstance.WAITS_FOR_HUMAN,
+            "while all its open steps wait for a human");
 
     @Test
     void theCanonicalMachines() {
@@ -48,6 +52,16 @@ class LifecyclesDocTest {
     void theContracts() {
         GeneratedDocs.check("docs/lifecycles.md", "contracts", Contracts.all().stream().map(LifecyclesDocTest::contract)
                 .collect(Collectors.joining("\n")));
+    }
+
+    @Test
+    void theErrorsOfTheRunLifecycle() {
+        GeneratedDocs.check("docs/lifecycles.md", "errors",
+                table(List.of("error", "HTTP", "when a run fails because", "codes"),
+                        Arrays.stream(LifecycleError.values()).map(each -> List.of(code(each.name()),
+                                String.valueOf(each.httpStatus()), each.when(),
+                                each.codes().stream().map(LifecyclesDocTest::code).collect(Collectors.joining(", "))))
+                                .toList()));
     }
 
     private static String contract(Contract contract) {

@@ -120,6 +120,14 @@ class MoneyCommandsTest {
         assertThat(shell.lines("keys", "revoke", key, "--workspace", "acme"))
                 .containsExactly("key " + key + " is revoked");
         shell.lines("workspaces", "limits", "acme", "--limit", "steps=none");
+        assertThat(shell.lines("workspaces", "folders", "acme"))
+                .contains("folders              as the server's settings say");
+        assertThat(shell.lines("workspaces", "folders", "acme", "/srv/acme", "/srv/shared"))
+                .contains("folders              /srv/acme  /srv/shared");
+        assertThat(shell.lines("workspaces", "folders", "acme", "--none")).contains("folders              none");
+        assertThat(shell.run("workspaces", "folders", "acme", "/srv", "--none").code()).isEqualTo(2);
+        assertThat(shell.lines("workspaces", "folders", "acme", "--of-server"))
+                .contains("folders              as the server's settings say");
         shell.lines("workspaces", "close", made.json().get("id").stringValue());
 
         assertThat(shell.lines("keys", "--workspace", "acme").getLast()).contains(" revoked ", " ago ")

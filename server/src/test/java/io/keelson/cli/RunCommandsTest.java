@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.cli.Cmd.Result;
 import io.keelson.client.Api;
 import io.keelson.client.Json;
+import io.keelson.client.KeelsonException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +15,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
 
 /** How runs are made, followed and ended beside one server, and what wrong use is told. */
 class RunCommandsTest {
@@ -88,13 +94,27 @@ class RunCommandsTest {
         Result run = shell.run("run", mission);
         assertThat(run.code()).as(run.err()).isEqualTo(5);
         assertThat(run.out()).contains("bad failed: NO_LUCK: none today", "NO_WAY: shut",
-                "run completed with failures", " completed with failures in ", "2 of 3 tasks completed, 1 failed");
+                "run completed with failures", " completed with failures in ", "2 of 3 tasks completed, 1 failed",
+                "\nbad failed: NO_LUCK: none today\n", "\nhalf completed without its step first: NO_WAY: shut\n",
+                " bad\n", " --from bad --watch\n");
         assertThat(shell.run("runs", "--limit", "1").out()).contains("completed with failures");
         assertThat(shell.run("show", "latest").out()).contains("NO_LUCK: none today", "NO_WAY: shut");
-        assertThat(shell.run("explain", "latest").out()).contains("ENDED  the run is completed",
+        assertThat(shell.run("explain", "latest").out()).contains("ENDED  the run completed with failures: 2",
                 "PASSED_OVER  task 'bad' failed and the run went on without it: NO_LUCK: none today",
                 "PASSED_OVER  step 'first' of task 'half' failed");
+        assertThat(shell.run("reports", "latest").out()).contains("summary   completed with failures",
+                "incident  failed");
+        assertThat(shell.run("board", "--limit", "100").out()).contains("completed with failures: 2");
+        assertThat(shell.run("board", "--run", "latest").out()).contains("bad    none today");
+        assertThat(shell.run("events", "latest").out()).contains("NO_LUCK: none today",
+                "running → completed  with failures: 2");
         Result json = shell.run("show", "latest", "--json");
+        assertThat(json.json().get("outcome").asString()).isEqualTo("completed_with_failures");
+        assertThat(json.json().get("failures").toString()).isEqualTo("""
+                [{"task":"bad","step":null,"error_code":"NO_LUCK","error_message":"none today"},\
+                {"task":"half","step":"first","error_code":"NO_WAY","error_message":"shut"}]""");
+        assertThat(shell.client().api().get("/runs/" + json.json().at("/run/id").asString() + "/status")
+                .get("error").asString()).isEqualTo("COMPLETED_WITH_FAILURES: 2");
         assertThat(json.json().at("/run/failures").asInt()).isEqualTo(2);
         assertThat(json.json().at("/run/state").asString()).isEqualTo("completed");
     }
@@ -107,6 +127,44 @@ class RunCommandsTest {
                 """), "--json");
         assertThat(run.code()).isEqualTo(5);
         assertThat(run.json().at("/run/state").asString()).isEqualTo("skipped");
+    }
+
+    @Test
+    void aTaskAllOfWhoseStepsWerePassedOverShowsItsError() throws Exception {
+        Result run = shell.run("run", shell.mission("""
+                plan:
+                  tasks:
+                    - id: bad
+                      failure_mode: continue
+                      steps: [{tool: fail, input: {code: NO_LUCK, class: permanent, message: none today}}]
+                    - {id: good, steps: [{tool: echo}]}
+                """));
+        assertThat(run.code()).isEqualTo(5);
+        assertThat(run.out()).contains("bad skipped: NO_LUCK: none today");
+        assertThat(shell.run("show", "latest").out()).contains("NO_LUCK: none today (passed over)");
+    }
+
+    @Test
+    void whatCannotEndInTimeIsRefusedAndWhatMayNotIsExplained() throws Exception {
+        String never = """
+                plan: {tasks: [{id: a, timeout_seconds: 60, steps: [{tool: noop,
+                  retry: {base_delay_seconds: 60, max_delay_seconds: 60, jitter: 0}}]}]}
+                """;
+        Result refused = shell.run("validate", shell.mission(never));
+        assertThat(refused.code()).isEqualTo(2);
+        assertThat(refused.out() + refused.err()).contains("NEVER_IN_TIME", "/plan/tasks/0/steps/0/retry",
+                "begin 60 s after the first");
+        Result run = shell.run("run", shell.mission("""
+                config: {timeouts: {run_max_duration_seconds: 7200}}
+                plan:
+                  tasks:
+                    - {id: nap, steps: [{tool: wait, input: {seconds: 259200}}]}
+                    - {id: late, steps: [{tool: fail, retry: {base_delay_seconds: 3000, max_delay_seconds: 3000}}]}
+                """), "--timeout", "5", "--json");
+        String id = run.json().at("/run/id").asString();
+        assertThat(shell.run("explain", id).out()).contains("TIMER  ", "STEP_BACKOFF  ",
+                "DEADLINE  the run runs out of its time of 7200 s before that");
+        assertThat(shell.run("cancel", id).code()).isZero();
     }
 
     @Test
@@ -134,6 +192,15 @@ class RunCommandsTest {
         Result run = shell.run("run", mission, "--timeout", "12", "--json");
         assertThat(run.err()).containsOnlyOnce("no worker that serves 'lonely' has been heard of lately")
                 .startsWith("step 'a/s': ");
+        assertThat(shell.run("cancel", run.json().at("/run/id").asString()).code()).isZero();
+    }
+
+    @Test
+    void aGoalWithoutAPlannerSaysWhatItWaitsFor() throws Exception {
+        Result run = shell.run("run", shell.mission("goal: Fly"), "--timeout", "12", "--json");
+        assertThat(run.code()).as(run.err()).isEqualTo(124);
+        assertThat(run.err()).containsOnlyOnce("waits for a worker that serves the planning tool 'plan'");
+        assertThat(shell.run("explain", "latest").out()).contains("the planning tool 'plan'");
         assertThat(shell.run("cancel", run.json().at("/run/id").asString()).code()).isZero();
     }
 
@@ -168,7 +235,7 @@ class RunCommandsTest {
         assertThat(json.json().at("/problems/0/pointer").asString()).isEqualTo("/plan/tasks/0/stepz");
         Result level = shell.run("run",
                 shell.mission("goal: Ship\nkind: release\nconfig: {autonomy: {level: high}}\ninput: {version: 1}"));
-        assertThat(level.err()).contains(": 1 problem ", "/config/autonomy/level").doesNotContain("PLAN_REQUIRED");
+        assertThat(level.err()).contains("/config/autonomy/level", "(line 4)").doesNotContain("PLAN_REQUIRED");
         assertThat(shell.run("show", "01a1fc1a-2040-79ed-8302-73f10cc0903c").err()).contains("[RUN_NOT_FOUND]");
     }
 
@@ -214,6 +281,47 @@ class RunCommandsTest {
     }
 
     @Test
+    void aMissionIsValidWhereARunCanBeMadeOfIt() throws Exception {
+        Map<String, String> alone = Map.of("KEELSON_DATA_DIR", folder.resolve("no-server").toString());
+        String shipIt = shell.mission("goal: Ship it\nkind: shipping\ninput: {version: '1.4'}\n");
+        assertThat(Shell.run(alone, "validate", shipIt).out()).contains("a template of its kind makes the plan");
+        assertThat(shell.run("validate", shipIt).err()).contains("/input/version", "(line 4)",
+                "no recipe of the kind 'shipping'");
+        shell.lines("recipes", "create", shell.mission("""
+                kind: shipping
+                inputs: {version: {type: string}}
+                plan: {tasks: [{id: a, steps: [{tool: noop}]}, {id: b, steps: [{tool: noop}]}]}
+                """));
+        assertThat(shell.run("validate", shipIt, "--json").json().toString()).contains("\"tasks\":2", "\"server\"");
+        String named = shell.mission("recipe: test\n");
+        assertThat(Shell.run(alone, "validate", named, "-i", "version=v1").out()).contains("its plan is a recipe's");
+        assertThat(shell.lines("validate", named).getFirst()).contains("a run needs --input for version");
+        assertThat(shell.lines("validate", named, "--input", "version=v1").getFirst()).endsWith("valid, 2 tasks");
+        assertThat(shell.run("run", named, "--input", "version=v1").code()).isZero();
+        String tool = shell.mission("plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}");
+        assertThat(shell.run("validate", tool).err()).contains("UNKNOWN_TOOL");
+        assertThat(shell.run("validate", tool, "--tool", "far.away").code()).isZero();
+    }
+
+    @Test
+    void problemsAsJsonAreThoseOfTheHttpAnswer() throws Exception {
+        String yaml = "plan: {tasks: [{id: a, stepz: 1}, {id: b, steps: [{tool: none}]}]}\nnam: x\n";
+        String mission = shell.mission(yaml);
+        JsonNode http = null;
+        try {
+            shell.client().api().post("/runs", MissionFile.read(mission).document());
+        } catch (KeelsonException e) {
+            http = e.document().get("problems");
+        }
+        assertThat(http).hasSizeGreaterThan(2);
+        assertThat(shell.run("validate", mission, "--json").json().get("problems")).isEqualTo(http);
+        assertThat(shell.run("run", mission, "--json").json().get("problems")).isEqualTo(http);
+        Map<String, String> alone = Map.of("KEELSON_DATA_DIR", folder.resolve("no-server").toString());
+        assertThat(Shell.run(alone, "validate", mission, "--json").json().get("problems")).isEqualTo(http);
+        assertThat(Shell.run(alone, "run", mission, "--json").json().get("problems")).isEqualTo(http);
+    }
+
+    @Test
     void itemsOfAFanOutHaveNames() throws Exception {
         Result run = shell.run("run", shell.mission("""
                 inputs: {shop: {type: string, default: north}}
@@ -229,6 +337,18 @@ class RunCommandsTest {
         assertThat(run.json().path("tasks").valueStream().map(task -> task.path("title").asString()).toList())
                 .containsExactlyInAnyOrder("Order all", "Order nails (0) at north", "Order screws (1) at north");
         assertThat(shell.run("show", "latest").out()).contains("Order screws (1) at north");
+        Result asks = shell.run("run", shell.mission("""
+                plan:
+                  tasks:
+                    - id: order
+                      for_each: '${ ["nails"] }'
+                      label: "Order ${ .item }"
+                      steps: [{name: ok, kind: approval, input: {question: Go on?}}]
+                """));
+        assertThat(asks.out()).contains("order[0] (Order nails) running");
+        assertThat(shell.run("explain", "latest").out()).contains("step 'order[0]/ok' (Order nails): a human");
+        assertThat(shell.run("inbox", "--run", "latest", "--details").out()).contains("task order[0] (Order nails)");
+        assertThat(shell.run("approve", "latest", "--watch").code()).isZero();
 
         assertThat(shell.run("validate", shell.mission("""
                 plan: {tasks: [{id: a, label: "x", steps: [{tool: noop}]}]}
@@ -252,11 +372,55 @@ class RunCommandsTest {
         assertThat(shell.run("completion").out()).contains("complete -F", "--external-id-policy");
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            shwo latest        | did you mean `%s show`?
+            recipe show x      | did you mean `%s recipes`?
+            workspace creat x  | did you mean `%s workspaces create`?
+            inbox asign x      | did you mean `%s inbox assign`?
+            runs list          | `%s runs` lists them without 'list'
+            runs --sate failed | did you mean --state?
+            tools files.lst    | there is no tool files.lst; did you mean 'files.list'?
+            """)
+    void whatWasProbablyMeantIsNamed(String words, String hint) {
+        Result result = shell.run(words.split(" "));
+        assertThat(result.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(result.err()).contains(hint.replace("%s", ProgramName.current()));
+    }
+
+    @Test
+    void filesThatCannotBeReadOrWrittenAreNamedInPlainWords() throws Exception {
+        Path latin = folder.resolve("latin.yaml");
+        Files.write(latin, "name: x\ngoal: caf\u00e9\n".getBytes(StandardCharsets.ISO_8859_1));
+        assertThat(shell.run("validate", latin.toString()).err()).contains("not UTF-8 text: line 2");
+        Path file = Files.writeString(folder.resolve("plain.txt"), "x");
+        Result out = shell.run("show", "latest", "--out", file.resolve("below").toString());
+        assertThat(out.err()).contains("[OUT_NOT_WRITABLE]").doesNotContain("Exception", "bug");
+        for (String config : List.of(folder.resolve("none.conf").toString(), latin.toString())) {
+            assertThat(Shell.run(Map.of("KEELSON_CONFIG", config), "runs").err())
+                    .contains("[CONFIG_FILE_UNREADABLE]").doesNotContain("Exception", "Input length");
+        }
+    }
+
+    @Test
+    void aFolderThatIsNotAllowedIsNotTriedAgain() throws Exception {
+        Result run = shell.run("run", shell.mission("""
+                plan: {tasks: [{id: a, steps: [{tool: files.read, input: {path: /nowhere/x}}]}]}
+                """));
+        assertThat(run.out()).contains("PATH_NOT_ALLOWED", "name the folder in KEELSON_ALLOWED_FOLDERS")
+                .doesNotContain("try again with");
+    }
+
+    @Test
+    void completionHasHelp() {
+        assertThat(shell.run("completion", "--help").out()).contains("source <(");
+    }
+
     @Test
     void aMisspeltSettingIsNamed() {
         Result result = Shell.run(Map.of("KEELSON_DATA_DIR", shell.folder().toString(), "KEELSON_HTTP_PROT", "1"),
                 "runs");
-        assertThat(result.err()).contains("KEELSON_HTTP_PROT is no setting", "did you mean KEELSON_HTTP_PORT?");
+        assertThat(result.err()).contains("KEELSON_HTTP_PROT is no setting", "did you mean 'KEELSON_HTTP_PORT'?");
         assertThat(result.code()).isZero();
     }
 

@@ -3,9 +3,11 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.Cmd.Result;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -71,6 +73,41 @@ class TerminalTest {
     }
 
     @Test
+    void anOpenQuestionEndsWhenItIsDecidedElsewhereAndAnOldLineAnswersNoOther() throws Exception {
+        String mission = shell.mission("""
+                plan:
+                  tasks:
+                    - id: first
+                      steps: [{name: one, kind: approval, input: {question: "Sell it?", price: 17}}]
+                    - id: second
+                      depends_on: [first]
+                      steps: [{name: two, kind: approval, input: {question: "Ship it?"}}]
+                """);
+        String line = String.join(" ", Cmd.command("run", mission).stream().map(word -> "'" + word + "'").toList());
+        Cmd run = Cmd.open(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
+                List.of("script", "-qefc", "stty cols 80 rows 20; " + line, "/dev/null"));
+        said(run, "price: 17", "Sell it? [y/n]");
+        assertThat(shell.run("approve", "latest").out()).contains("Sell it?", "price: 17");
+        said(run, "it was decided elsewhere meanwhile", "Ship it? [y/n]");
+        type(run, "n\n");
+        said(run, "That line was begun under an earlier question");
+        type(run, "y\n");
+        Result ended = run.end();
+        assertThat(ended.code()).as(ended.out()).isZero();
+        assertThat(ended.out()).contains("2 of 2 tasks completed");
+    }
+
+    private static void said(Cmd run, String... texts) {
+        Awaitility.await().atMost(Duration.ofSeconds(60))
+                .untilAsserted(() -> assertThat(run.said().toString()).contains(texts));
+    }
+
+    private static void type(Cmd run, String text) throws IOException {
+        run.process().getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
+        run.process().getOutputStream().flush();
+    }
+
+    @Test
     void tablesFitTheTerminal() throws Exception {
         shell.run("run", shell.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}"));
         String line = String.join(" ", Cmd.command("runs").stream().map(word -> "'" + word + "'").toList());
@@ -84,9 +121,10 @@ class TerminalTest {
     @Test
     void theInboxIsWorkedOffByAnswersLineByLine() throws Exception {
         String run = shell.run("run", shell.mission(Cmd.ASKS), "--json").json().at("/run/id").asString();
-        List<String> reviewed = new ArrayList<>(List.of("sh", "-c", "printf 's\\n' | \"$@\"", "sh"));
+        List<String> reviewed = new ArrayList<>(List.of("sh", "-c", "printf 'what\\n\\ns\\n' | \"$@\"", "sh"));
         reviewed.addAll(Cmd.command("inbox", "--run", run, "--review"));
-        assertThat(Cmd.start(folder, Map.of(), reviewed).end().out()).contains("Publish it?", "accept: ", "skipped");
+        assertThat(Cmd.start(folder, Map.of(), reviewed).end().out()).contains("Publish it?", "accept: ", "skipped",
+                "please answer a, r, s or q");
 
         String proposes = shell.run("run", shell.mission("""
                 plan: {tasks: [{id: a, steps: [{tool: proposal.create, input: {title: Sell it}}]}]}

@@ -89,11 +89,11 @@ public final class Invariants {
                     or b.parent_task_id is distinct from p.id
                     or (b.status = 'done') <> (b.completed_at is not null) end""".formatted(statuses));
         // An attempt that ended in the commit in which the next one began never stood there as ended.
-        queries.put("I10 reports: whatever ended with an output or failed has one, and nothing else", """
+        queries.put("I10 reports: whatever ended with an output, failed or was passed over has one, and nothing else", """
                 with due as (
                     select t.id, t.run_id, t.attempt, false as past from orchestration_tasks t
                      where t.state_type = 'terminal' and t.carried_from is null and t.key not like '.%'
-                       and (t.state = 'failed' or t.output_summary <> 'null')
+                       and (t.state = 'failed' or t.passed_over or t.output_summary <> 'null')
                     union all select r.id, r.id, r.attempt_number, false from orchestration_runs r
                      where r.state_type = 'terminal'
                     union all select a.run_id, a.run_id, a.attempt_number, true from run_attempts a

@@ -105,7 +105,8 @@ class SettingsTest {
                         tuple("SETTING_UNKNOWN", "KEELSON_CONFIG"),
                         tuple("SETTING_INVALID", "KEELSON_EXECUTORS"),
                         tuple("SETTING_INVALID", "KEELSON_DATABASE_URL"));
-        assertThat(problems(environment).toString()).doesNotContain("secret");
+        assertThat(problems(environment).toString()).contains("did you mean 'KEELSON_HTTP_PORT'?")
+                .doesNotContain("secret");
     }
 
     @Test
@@ -128,6 +129,15 @@ class SettingsTest {
         Settings settings = Settings.load(
                 Map.of("KEELSON_API_KEY", "hush", "KEELSON_DATABASE_URL", "postgresql://a:hush@h/d"), HOME, WORK);
         assertThat(settings.toString()).doesNotContain("hush");
+    }
+
+    @Test
+    void aUserWithoutAHomeIsAskedForADataFolder() throws Exception {
+        assertThat(catchThrowableOfType(InvalidSettingsException.class,
+                () -> Settings.load(Map.of(), Path.of("?"), WORK)).problems().toString())
+                .contains("KEELSON_DATA_DIR", "no home folder");
+        assertThat(Settings.load(Map.of("KEELSON_DATA_DIR", "/d"), Path.of("?"), WORK).dataDir())
+                .isEqualTo(Path.of("/d"));
     }
 
     private Map<String, String> config(String text) throws IOException {

@@ -7,9 +7,9 @@ import java.util.Set;
 public enum Circumstance {
     /** Nothing of the below. */
     USUAL,
-    /** A run: all its open work waits for the timer of a retry or of a continuation. */
+    /** A run or a task: all its open work waits for the timer of a retry, or a run's for that of a continuation. */
     WAITS_FOR_TIMER,
-    /** A run: all its open work waits for a human. */
+    /** A run or a task: all its open work waits for a human. */
     WAITS_FOR_HUMAN,
     /** A task: it has been tried before. */
     LATER_ATTEMPT;
@@ -41,8 +41,16 @@ public enum Circumstance {
         return human ? WAITS_FOR_HUMAN : WAITS_FOR_TIMER;
     }
 
-    /** A task's circumstance. */
-    public static Circumstance ofTask(int attempt) {
-        return attempt > 1 ? LATER_ATTEMPT : USUAL;
+    /**
+     * A task's circumstance.
+     *
+     * @param dispatched whether a step of it is with a worker, or ready for one
+     * @param steps the states that its open steps are in
+     */
+    public static Circumstance ofTask(TaskState state, int attempt, boolean dispatched, Set<StepState> steps) {
+        Circumstance waits = state == TaskState.RUNNING || state == TaskState.VERIFYING
+                ? ofRun(dispatched, Set.of(), steps)
+                : USUAL;
+        return waits == USUAL && attempt > 1 ? LATER_ATTEMPT : waits;
     }
 }

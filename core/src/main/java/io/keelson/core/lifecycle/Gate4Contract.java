@@ -40,6 +40,8 @@ final class Gate4Contract {
         t.state("failed", StateType.TERMINAL, TaskState.FAILED);
         t.state("cancelled", StateType.TERMINAL, TaskState.CANCELLED, TaskState.SKIPPED);
         t.names(Circumstance.LATER_ATTEMPT, "awaiting_tool", TaskState.QUEUED, TaskState.ASSIGNED);
+        t.names(Circumstance.WAITS_FOR_TIMER, "awaiting_tool", TaskState.RUNNING, TaskState.VERIFYING);
+        t.names(Circumstance.WAITS_FOR_HUMAN, "awaiting_user_confirmation", TaskState.RUNNING);
         return matrix(t);
     }
 

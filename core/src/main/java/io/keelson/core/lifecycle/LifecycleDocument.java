@@ -1,6 +1,7 @@
 package io.keelson.core.lifecycle;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -8,7 +9,8 @@ import java.util.Optional;
 
 /**
  * The lifecycles as they are published in JSON: maps, lists, texts and booleans. The document of a contract is its run's
- * machine, with the projection, and with the machines of its tasks or steps under {@code machines}.
+ * machine, with the projection, and with the machines of its tasks or steps under {@code machines}. The run lifecycle
+ * contract has its {@code errors}, too.
  */
 public final class LifecycleDocument {
 
@@ -44,6 +46,18 @@ public final class LifecycleDocument {
         Map<String, Object> document = machines.removeFirst();
         document.put("title", contract.title());
         document.put("machines", machines);
+        if (contract == Contracts.LIFECYCLE) {
+            document.put("errors", Arrays.stream(LifecycleError.values()).map(LifecycleDocument::error).toList());
+        }
+        return document;
+    }
+
+    private static Map<String, Object> error(LifecycleError error) {
+        Map<String, Object> document = new LinkedHashMap<>();
+        document.put("code", error.name());
+        document.put("http_status", error.httpStatus());
+        document.put("when", error.when());
+        document.put("covers", error.codes());
         return document;
     }
 

@@ -45,8 +45,8 @@ public final class Assignment {
         return agent.tools().containsAll(toolsNeeded);
     }
 
-    /** @param taskType {@code other} asks for nobody in particular */
-    public static Choice choose(Collection<RosterAgent> roster, String taskType, Collection<String> toolsNeeded) {
+    /** @param taskType {@link TaskType#OTHER} asks for nobody in particular */
+    public static Choice choose(Collection<RosterAgent> roster, TaskType taskType, Collection<String> toolsNeeded) {
         List<RosterAgent> able = roster.stream().filter(agent -> able(agent, toolsNeeded)).toList();
         BigDecimal cheapest = able.stream().map(RosterAgent::price).filter(Objects::nonNull)
                 .min(Comparator.naturalOrder()).orElse(null);
@@ -64,11 +64,11 @@ public final class Assignment {
     }
 
     /** All for its kind of task, half for an agent that says nothing or is not asked for anything, else nothing. */
-    private static int match(RosterAgent agent, String taskType) {
-        if (agent.capabilities().contains(taskType)) {
+    private static int match(RosterAgent agent, TaskType taskType) {
+        if (agent.capabilities().contains(taskType.wire())) {
             return MATCH;
         }
-        return agent.capabilities().isEmpty() || taskType.equals("other") ? MATCH / 2 : 0;
+        return agent.capabilities().isEmpty() || taskType == TaskType.OTHER ? MATCH / 2 : 0;
     }
 
     /** All for the cheapest, its part for twice the price half; half where no price is known. */

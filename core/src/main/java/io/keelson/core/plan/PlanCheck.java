@@ -94,7 +94,8 @@ public final class PlanCheck {
         boolean called = step.kind() == StepKind.TOOL || step.kind() == StepKind.VERIFY;
         if (called && !tools.knows(step.tool())) {
             report("UNKNOWN_TOOL", at + "/tool", "no tool '" + shown(step.tool())
-                    + "': it is neither built in nor served by a worker that has registered");
+                    + "': it is neither built in nor served by a worker that has registered"
+                    + tools.hint(step.tool()));
         } else {
             problems.addAll(tools.checkInput(step, at + "/input"));
         }

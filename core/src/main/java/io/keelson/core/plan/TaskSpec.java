@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param parallelSteps true when the steps run side by side rather than in order
  * @param policy what it says about failing and about the judgement of its output
  */
-public record TaskSpec(String id, String title, @Nullable String description, String taskType, @Nullable String agent,
+public record TaskSpec(String id, String title, @Nullable String description, TaskType taskType, @Nullable String agent,
         List<Dependency> dependsOn, TriggerRule triggerRule, @Nullable String when, @Nullable String forEach,
         @Nullable String output, boolean parallelSteps, List<StepSpec> steps, @Nullable String successCriteria,
         TaskPolicy policy) {
@@ -26,7 +26,7 @@ public record TaskSpec(String id, String title, @Nullable String description, St
     }
 
     /** With the default policy. */
-    public TaskSpec(String id, String title, @Nullable String description, String taskType, @Nullable String agent,
+    public TaskSpec(String id, String title, @Nullable String description, TaskType taskType, @Nullable String agent,
             List<Dependency> dependsOn, TriggerRule triggerRule, @Nullable String when, @Nullable String forEach,
             @Nullable String output, boolean parallelSteps, List<StepSpec> steps, @Nullable String successCriteria) {
         this(id, title, description, taskType, agent, dependsOn, triggerRule, when, forEach, output, parallelSteps,

@@ -6,7 +6,7 @@ import java.time.Duration;
  * How long things may take (specification, failure §6). Time during which no engine node was alive counts for nobody.
  *
  * @param pending a run that nobody has picked up; it fails
- * @param running a run at work, without the time in which it was paused or only humans could move it; it fails
+ * @param running a run at work, without the time in which it was paused or only waited (people, times, signals, runs); it fails
  * @param paused a run that nobody resumes; it is cancelled
  * @param resuming a run that does not get going again; it fails
  * @param retrying a run whose new attempt does not begin, beyond the attempt's own delay; it fails

@@ -8,6 +8,11 @@ public interface ToolKnowledge {
 
     boolean knows(String tool);
 
+    /** For a tool that is not known: {@code "; did you mean 'x'?"} where a known one has a similar name, else empty. */
+    default String hint(String tool) {
+        return "";
+    }
+
     /**
      * Checks a step's input against the tool's schema as far as it can be judged before expressions are evaluated, and
      * the syntax of those expressions.

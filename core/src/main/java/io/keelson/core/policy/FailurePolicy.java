@@ -9,15 +9,11 @@ public final class FailurePolicy {
 
     private FailurePolicy() {}
 
-    /** Where a series of attempts stands. */
-    public enum Series {
-        OPEN, SUCCEEDED, FAILED
-    }
-
     /**
-     * All that the decision depends on.
+     * All that the decision about an open series of attempts depends on. One that has ended is never asked about: a late
+     * failure and a wish for another attempt are refused, as {@link RetryReason#RETRY_SUCCEEDED} and
+     * {@link RetryReason#RETRY_STATE_TERMINAL}.
      *
-     * @param series where the attempts stand; only an open series can be retried
      * @param cancelled the run was cancelled
      * @param runTimedOut the run's time is up
      * @param affordable what the next attempt is known to cost is there
@@ -29,17 +25,11 @@ public final class FailurePolicy {
      * @param calls of the run within that window, this one included
      * @param seed where jitter comes from
      */
-    public record Facts(Series series, boolean cancelled, boolean runTimedOut, boolean affordable,
+    public record Facts(boolean cancelled, boolean runTimedOut, boolean affordable,
             ErrorClass errorClass, int attempts, int failures, Duration elapsed, @Nullable Duration retryAfter,
             int errors, int calls, long seed) {}
 
     public static RetryDecision decide(RetryPolicy policy, Escalation escalation, Facts facts) {
-        if (facts.series == Series.SUCCEEDED) {
-            return of(Action.FAIL, RetryReason.RETRY_SUCCEEDED, policy, facts);
-        }
-        if (facts.series == Series.FAILED) {
-            return of(Action.FAIL, RetryReason.RETRY_STATE_TERMINAL, policy, facts);
-        }
         if (facts.cancelled) {
             return of(Action.ABORT, RetryReason.RUN_CANCELLED, policy, facts);
         }

@@ -63,6 +63,11 @@ public record RetryPolicy(int maxAttempts, int maxFailures, Duration base, Durat
         return Duration.ofMillis(Math.max(0, Math.round(capped + spread)));
     }
 
+    /** The least delay before the second try. */
+    public Duration least() {
+        return Duration.ofMillis(Math.round(Math.min(raw(1), max.toMillis()) * (1 - jitter)));
+    }
+
     /** The delay that the factor alone comes to, before {@link #max} and jitter; at most a century. */
     public Duration uncapped(int failures) {
         return Duration.ofMillis((long) Math.min(raw(failures), CENTURY_MILLIS));

@@ -9,7 +9,7 @@ public enum RetryReason {
     RETRY_TIME_EXHAUSTED, NON_RETRYABLE_ERROR,
     /** A failure reported after the success: nothing is retried. */
     RETRY_SUCCEEDED,
-    /** It has already failed for good. */
+    /** Another attempt was asked for of what has failed for good: none begins. */
     RETRY_STATE_TERMINAL, INSUFFICIENT_CREDITS, RUN_CANCELLED, RUN_TIMEOUT, BACKOFF_EXCEEDED, ERROR_COUNT_EXCEEDED,
     ERROR_RATE_EXCEEDED;
 

@@ -1,11 +1,11 @@
 package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.AgentState;
-import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.FailureMode;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -41,8 +42,7 @@ final class Endings {
             d.move(task, TaskState.COMPLETED,
                     new TaskPayload.VerificationPassed(task.verifierScore, feedback, task.tokens, cost));
         } else if (allSkipped(task)) {
-            d.move(task, TaskState.SKIPPED,
-                    new TaskPayload.Skipped("all its work was skipped", null, "steps", null, null));
+            nothingDone(d, task);
         } else {
             d.move(task, TaskState.COMPLETED, new TaskPayload.Completed(task.tokens, cost));
         }
@@ -69,6 +69,20 @@ final class Endings {
                 && task.steps.stream().allMatch(s -> s.state == StepState.SKIPPED || s.passedOver);
     }
 
+    /** A task is skipped with all its work. Where some of that was passed over, so is the task, with the first such error. */
+    private static void nothingDone(Decision d, TaskRow task) {
+        PayloadPart.Cause cause = PassedOver.within(task);
+        if (cause != null) {
+            task.passedOver = true;
+            task.errorCode = cause.errorCode();
+            task.errorMessage = cause.errorMessage();
+            task.errorClass = cause.errorClass();
+        }
+        d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped(
+                cause == null ? "all its work was skipped" : "its work failed and the run went on without it", null,
+                "steps", null, null, cause));
+    }
+
     /** The whole run is cancelled. */
     static void cancelRun(Decision d, @Nullable String reason) {
         d.run.errorCode = "RUN_CANCELLED";
@@ -88,7 +102,7 @@ final class Endings {
         } else {
             cancelSteps(d, task);
             forget(d, task);
-            d.move(task, TaskState.CANCELLED, new TaskPayload.Cancelled(Actor.SYSTEM.name(), "superseded", false));
+            cancel(d, task, new TaskPayload.Cancelled(Actor.SYSTEM.name(), "superseded", false));
             d.view.tasksOpen--;
             agent.tasksOpen--;
             if (task.group() != null) {
@@ -128,8 +142,16 @@ final class Endings {
     static void cancel(Decision d, TaskRow task, TaskPayload.Cancelled why, List<TaskRow> ended) {
         cancelSteps(d, task);
         forget(d, task);
-        d.move(task, TaskState.CANCELLED, why);
+        cancel(d, task, why);
         ended.add(task);
+    }
+
+    /** The row keeps why: whatever it had failed of before is told by its events. */
+    private static void cancel(Decision d, TaskRow task, TaskPayload.Cancelled why) {
+        task.errorCode = "TASK_CANCELLED";
+        task.errorMessage = why.reason();
+        task.errorClass = ErrorClass.CANCELLED.wire();
+        d.move(task, TaskState.CANCELLED, why);
     }
 
     /** One task, or all open ones of a list, are cancelled on request; what depends on them is judged. */
@@ -226,7 +248,7 @@ final class Endings {
         }
         if (!task.spec().triggerRule().holds(task.upstreams.size(), task.upstreamsCompleted, task.upstreamsFailed)) {
             d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped(task.spec().triggerRule().wire() + " does not hold",
-                    Tells.failedDependency(task), "trigger_rule", null, null));
+                    Tells.failedDependency(task), "trigger_rule", null, null, null));
             cancelSteps(d, task);
             ended.add(task);
         } else if (task.spec().when() != null || task.spec().forEach() != null) {
@@ -247,7 +269,7 @@ final class Endings {
     static void skip(Decision d, TaskRow task, TaskRow failed, List<TaskRow> ended) {
         cancelSteps(d, task);
         d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped("'" + failed.key() + "' failed", failed.id(),
-                "dependency_failed", null, null));
+                "dependency_failed", null, null, null));
         ended.add(task);
     }
 
@@ -259,8 +281,24 @@ final class Endings {
         ended(d, List.of(task));
     }
 
-    /** Ends an agent all of whose tasks have ended; not while the run is paused. */
+    /**
+     * Ends an agent all of whose tasks have ended; not while the run is paused. The last one stays open until the run's
+     * result is there and accepted: a running run has an agent at work, and a failed one an agent that failed (handoff
+     * §2.1).
+     */
     static void end(Decision d, AgentRow agent) {
+        if (!answersForResult(d, agent)) {
+            conclude(d, agent);
+        }
+    }
+
+    private static boolean answersForResult(Decision d, AgentRow agent) {
+        boolean open = d.run.outputTemplate() != null || d.run.policy().humans().accept();
+        return open && !d.run.failing && !agent.system()
+                && d.view.agents.stream().allMatch(each -> each == agent || each.system() || each.state.terminal());
+    }
+
+    private static void conclude(Decision d, AgentRow agent) {
         if (!d.carriedOut() || agent.tasksOpen > 0 || agent.state.terminal()) {
             return;
         }
@@ -327,6 +365,7 @@ final class Endings {
 
     static void complete(Decision d) {
         d.run.gate = RunRow.Gate.NONE;
+        d.view.agents.forEach(agent -> conclude(d, agent));
         List<AgentRow> agents = d.view.agents.stream().filter(agent -> !agent.system()).toList();
         boolean nothingDone = !agents.isEmpty()
                 && agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED || agent.passedOver
@@ -396,16 +435,22 @@ final class Endings {
     }
 
     /**
-     * The agents that a run fails with: that of the task at fault and those that fail already, otherwise every agent whose
-     * work is under way. None while no agent has begun.
+     * The agents that a run fails with: that of the task at fault and those that fail already, otherwise those whose work is
+     * under way, otherwise those that were to go on. None while no agent has begun.
      */
     private static Set<AgentRow> atFault(Decision d, @Nullable TaskRow failing) {
-        List<AgentRow> begun = d.view.agents.stream().filter(agent -> agent.begunAt != null
-                && Lifecycles.AGENT.allows(agent.state, AgentState.FAILED)).toList();
-        Set<AgentRow> guilty = begun.stream()
-                .filter(agent -> agent.failing || failing != null && failing.agent() == agent)
-                .collect(Collectors.toSet());
-        return guilty.isEmpty() ? Set.copyOf(begun) : guilty;
+        Set<AgentRow> open = agents(d, agent -> !agent.state.terminal());
+        Set<AgentRow> guilty = agents(d, agent -> open.contains(agent) && agent.begunAt != null
+                && (agent.failing || failing != null && failing.agent() == agent));
+        Set<AgentRow> begun = agents(d, agent -> open.contains(agent) && agent.begunAt != null);
+        if (!guilty.isEmpty() || !begun.isEmpty()) {
+            return guilty.isEmpty() ? begun : guilty;
+        }
+        return agents(d, agent -> agent.startedAt != null).isEmpty() ? Set.of() : open;
+    }
+
+    private static Set<AgentRow> agents(Decision d, Predicate<AgentRow> which) {
+        return d.view.agents.stream().filter(agent -> !agent.system()).filter(which).collect(Collectors.toSet());
     }
 
     /**
@@ -418,13 +463,14 @@ final class Endings {
         for (TaskRow task : d.view.tasks.values()) {
             if (!task.terminal()) {
                 cancelSteps(d, task);
-                d.move(task, TaskState.CANCELLED, why);
+                cancel(d, task, why);
                 d.view.tasksOpen--;
                 task.agent().tasksOpen--;
             }
         }
         for (AgentRow agent : d.view.agents) {
             if (atFault.contains(agent)) {
+                Lanes.start(d, agent);
                 d.move(agent, AgentState.FAILED, new AgentPayload.Failed(false));
             } else if (!agent.state.terminal()) {
                 d.move(agent, AgentState.CANCELLED, new AgentPayload.Cancelled());

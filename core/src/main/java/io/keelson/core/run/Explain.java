@@ -41,6 +41,9 @@ public final class Explain {
          */
         @Nullable String full(String tool, String input);
 
+        /** The name of its own that an item of a fan-out has; null for any other task. */
+        @Nullable String label(UUID task);
+
         /** When a timer is due; null when it is not armed. */
         @Nullable Instant due(TimerKind kind, UUID subject);
     }
@@ -102,8 +105,10 @@ public final class Explain {
                 return gate(run);
             }
             case COMPLETED, SKIPPED -> {
-                add("ENDED", "the run is " + run.state.wire(), null);
-                PassedOver.in(view).limit(SHOWN).forEach(reasons::add);
+                List<Explanation> failures = PassedOver.in(view).toList();
+                add("ENDED", failures.isEmpty() ? "the run is " + run.state.wire()
+                        : "the run completed with failures: " + failures.size(), null);
+                failures.stream().limit(SHOWN).forEach(reasons::add);
             }
             case FAILED, CANCELLED -> add("ENDED", "the run is " + run.state.wire()
                     + (run.errorCode == null ? "" : ": " + run.errorCode), null);
@@ -190,6 +195,7 @@ public final class Explain {
                 } else {
                     add(task, "TASK_BACKOFF", "attempt " + (task.attempt + 1) + " begins after its backoff"
                             + because(task.errorCode), task.nextRunAt, List.of());
+                    deadline(task, task.nextRunAt);
                 }
             }
             case AWAITING_HUMAN -> add(task, "TASK_REVIEW", "a human has to judge the output",
@@ -276,6 +282,7 @@ public final class Explain {
                 } else {
                     add(step, "STEP_BACKOFF", "it is tried again after its backoff" + because(step.errorCode),
                             step.nextRunAt, List.of());
+                    deadline(step.task(), step.nextRunAt);
                 }
             }
             case WAITING -> {
@@ -290,6 +297,7 @@ public final class Explain {
                     add(step, "SIGNAL", "it waits for the signal '" + awaited.signal() + "'", step.nextRunAt,
                             List.of(awaited.signal()));
                 }
+                deadline(step.task(), step.nextRunAt);
             }
             case WAITING_APPROVAL -> add(step, "APPROVAL", "a human has to decide",
                     around.due(TimerKind.HUMAN, step.id()), List.of());
@@ -297,8 +305,9 @@ public final class Explain {
                     + because(step.errorCode), null, List.of());
         }
         if (step.queued && !step.held() && !around.served(tool)) {
-            add(step, "MISSING_WORKER", "no worker that serves '" + tool + "' has been heard of lately", null,
-                    List.of(tool));
+            add(step, "MISSING_WORKER", SystemTasks.plans(step.task())
+                    ? "it waits for a worker that serves the planning tool '" + tool + "'; none was heard of lately"
+                    : "no worker that serves '" + tool + "' has been heard of lately", null, List.of(tool));
         }
     }
 
@@ -313,17 +322,37 @@ public final class Explain {
                 List.of(step.spec().tool()));
     }
 
+    /** Names the time that runs out before what is waited for comes, if one does; each once. */
+    private void deadline(TaskRow task, @Nullable Instant awaited) {
+        Deadline first = Deadline.first(view, task);
+        if (first == null || awaited == null || !first.at().isBefore(awaited)
+                || reasons.stream()
+                        .anyMatch(told -> told.code().equals("DEADLINE") && told.on().contains(first.of()))) {
+            return;
+        }
+        reasons.add(new Explanation("DEADLINE", first.of() + " runs out of its time of " + first.limit().toSeconds()
+                + " s before that", task.id(), null, first.at(), List.of(first.of())));
+    }
+
     private void add(String code, String text, @Nullable Instant until) {
         reasons.add(new Explanation(code, text, null, null, until, List.of()));
     }
 
     private void add(TaskRow task, String code, String text, @Nullable Instant until, List<String> on) {
-        reasons.add(new Explanation(code, "task '" + task.key() + "': " + text, task.id(), null, until, on));
+        reasons.add(new Explanation(code, "task '" + task.key() + "'" + label(task) + ": " + text, task.id(), null,
+                until, on));
     }
 
     private void add(StepRow step, String code, String text, @Nullable Instant until, List<String> on) {
-        reasons.add(new Explanation(code, "step '" + step.task().key() + "/" + step.name() + "': " + text,
+        reasons.add(new Explanation(code, "step '" + step.task().key() + "/" + step.name() + "'"
+                + label(step.task()) + ": " + text,
                 step.task().id(), step.id(), until, on));
+    }
+
+    /** In brackets behind the key. */
+    private String label(TaskRow task) {
+        String label = around.label(task.id());
+        return label == null ? "" : " (" + label + ")";
     }
 
     private static String shown(List<String> keys) {

@@ -9,7 +9,6 @@ import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.Escalation;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.FailurePolicy;
-import io.keelson.core.policy.FailurePolicy.Series;
 import io.keelson.core.policy.RetryDecision;
 import io.keelson.core.policy.RetryDecision.Action;
 import io.keelson.core.policy.RetryPolicy;
@@ -205,7 +204,7 @@ final class Failures {
     private static RetryDecision decide(Decision d, RetryPolicy policy, StepError error, int attempts, int failures,
             @Nullable Instant since, BigDecimal cost, long seed) {
         return FailurePolicy.decide(policy, escalation(d),
-                new FailurePolicy.Facts(Series.OPEN, d.run.state == RunState.CANCELLED, Watch.runTimeIsUp(d),
+                new FailurePolicy.Facts(d.run.state == RunState.CANCELLED, Watch.runTimeIsUp(d),
                         Credits.affordable(d, cost), error.errorClass(), attempts, failures,
                         Watch.goingSince(d, since), error.retryAfter(),
                         d.view.calls.errors(d.now), d.view.calls.calls(d.now), seed));

@@ -10,7 +10,8 @@ import java.util.Objects;
 
 /**
  * The plan of a run that was given a goal and no plan. While the run is {@code planning} its planner is at work, on a
- * task like any other; an answer that is no plan goes back to it with what is wrong, twice at most.
+ * task like any other; an answer that is no plan goes back to it with what is wrong, twice at most, unless only an operator
+ * can put that right.
  */
 final class FirstPlan {
     /** The first answer, and two repairs of it. */
@@ -60,11 +61,17 @@ final class FirstPlan {
                 terms.threshold() == null ? null : terms.threshold().stripTrailingZeros()), terms.asks(estimate));
     }
 
-    /** No plan came of it: another try while there are tries, or the run fails. */
+    /**
+     * No plan came of it: another try while there are tries, or the run fails. It fails at once where only an operator can
+     * help, who sets a price and retries the run.
+     */
     static void refused(Decision d, StepError error) {
         int tries = d.run.replans;
         d.note(new RunPayload.PlanningRefused(tries, error.code(), error.message()));
-        if (tries < TRIES) {
+        if (error.code().equals(Replanning.NO_PRICE)) {
+            d.run.gate = RunRow.Gate.NONE;
+            Failures.abort(d, "no_price", null, error);
+        } else if (tries < TRIES) {
             ask(d);
         } else {
             d.run.gate = RunRow.Gate.NONE;

@@ -86,7 +86,7 @@ final class Gates {
         } else {
             d.run.errorCode = "RESULT_REJECTED";
             d.run.errorMessage = comment == null ? "the result was rejected" : "the result was rejected: " + comment;
-            Endings.end(d, RunState.FAILED, Endings.failed(d, null, null, null, d.by()));
+            Endings.failAll(d, null, null, null, d.by());
         }
         return Reply.CHANGED;
     }
@@ -176,7 +176,7 @@ final class Gates {
         }
         switch (evaluation) {
             case Evaluation.Skip skip -> Endings.skipped(d, task,
-                    new TaskPayload.Skipped("its condition is not met", null, "when", null, null));
+                    new TaskPayload.Skipped("its condition is not met", null, "when", null, null, null));
             case Evaluation.Proceed(List<String> items, _, _) when items == null -> Endings.queue(d, task);
             case Evaluation.Proceed proceed -> fanOut(d, task, Objects.requireNonNull(proceed.items()), proceed);
             case Evaluation.Broken(StepError error) -> breakGate(d, task, error);
@@ -278,7 +278,7 @@ final class Gates {
         } else if (evaluation instanceof Evaluation.Broken(StepError error)) {
             d.run.errorCode = error.code();
             d.run.errorMessage = "the run's output: " + error.message();
-            Endings.end(d, RunState.FAILED, Endings.failed(d, null, null, null, null));
+            Endings.failAll(d, null, null, null, null);
         } else {
             throw new IllegalArgumentException(evaluation.toString());
         }
@@ -380,6 +380,8 @@ final class Gates {
             d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
         }
         d.view.agents.forEach(agent -> Levels.begin(d, agent));
+        d.view.agents.stream().filter(agent -> agent.begunAt != null && agent.tasksOpen == 0)
+                .forEach(agent -> Lanes.start(d, agent));
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
             goOn(d, task);
         }
@@ -410,6 +412,8 @@ final class Gates {
             if (!Lanes.open(d, task, null) && !task.evaluating) {
                 Steps.finish(d, task);
             }
+        } else if (task.state == TaskState.AWAITING_HUMAN) {
+            Lanes.start(d, task.agent());
         } else if (task.state == TaskState.RUNNING && task.childrenOpen == 0 && !task.evaluating) {
             Steps.finish(d, task);
         }

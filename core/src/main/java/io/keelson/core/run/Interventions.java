@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.policy.RetryReason;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,11 @@ final class Interventions {
             return new Reply.Rejected("TICKET_OPEN", "task '" + task.key() + "' waits for the answer to its ticket",
                     task.state.wire(), List.of("resolve"));
         }
+        if (task.state == TaskState.FAILED) {
+            return new Reply.Rejected(RetryReason.RETRY_STATE_TERMINAL.name(), "task '" + task.key()
+                    + "' has failed for good and begins no further attempt; retry its run once that has failed",
+                    task.state.wire(), List.of());
+        }
         if (task.state == TaskState.AWAITING_HUMAN) {
             return Verdicts.decide(d, task, Command.DecideTask.Choice.RETRY, null, null);
         }
@@ -94,7 +100,7 @@ final class Interventions {
         if (!Lifecycles.TASK.allows(task.state, TaskState.SKIPPED) || task.isGroup() && !task.children.isEmpty()) {
             return forbidden(task, "skip");
         }
-        Endings.skipped(d, task, new TaskPayload.Skipped(why(command.reason()), null, "request", d.by(), null));
+        Endings.skipped(d, task, new TaskPayload.Skipped(why(command.reason()), null, "request", d.by(), null, null));
         return Reply.CHANGED;
     }
 

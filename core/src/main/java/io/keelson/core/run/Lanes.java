@@ -7,6 +7,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Changes.QueueItem;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -205,7 +206,7 @@ final class Lanes {
         } else if (holder != null && step.lane() == 0 && d.next != null
                 && d.next.keeps(holder, step.spec().tool())) {
             claim(d, step, holder);
-            d.given = Work.of(d, step, enqueue(d, step, d.next.lease(), step.spec().timeout()));
+            d.given = assignment(d, step, enqueue(d, step, d.next.lease(), step.spec().timeout()));
         } else if (d.offer.take(d.run.workspaceId(), step.spec().tool())) {
             claim(d, step, d.offer.holder());
             enqueue(d, step, d.offer.lease(), null);
@@ -231,6 +232,15 @@ final class Lanes {
         d.move(step, StepState.RUNNING, again ? new StepPayload.Reclaimed(step.attempt, step.leaseEpoch, holder)
                 : new StepPayload.Started(step.attempt, step.leaseEpoch, holder));
         d.changes.started(d.run, step);
+    }
+
+    /** What the holder of a step's lease is handed. */
+    static Work assignment(Decision d, StepRow step, QueueItem item) {
+        Instant expires = d.now.plus(Objects.requireNonNull(item.lease()));
+        return new Work(d.run.id(), step.task().id(), step.id(), step.spec().tool(), step.spec().input(),
+                step.attempt(), step.leaseEpoch(), expires,
+                item.timeout() == null ? null : d.now.plus(item.timeout()), step.effectKey(d.run), step.setback(),
+                d.run.trace());
     }
 
     static QueueItem enqueue(Decision d, StepRow step, @Nullable Duration lease, @Nullable Duration timeout) {

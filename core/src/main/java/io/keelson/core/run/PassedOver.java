@@ -28,6 +28,16 @@ final class PassedOver {
                                 step.task(), step, step.errorCode, step.errorMessage)));
     }
 
+    /** The first failure that a task whose work has ended went on without; null for none. */
+    static PayloadPart.@Nullable Cause within(TaskRow task) {
+        return Stream.concat(
+                task.children.stream().filter(child -> child.passedOver)
+                        .map(child -> new PayloadPart.Cause(child.errorCode, child.errorClass, child.errorMessage)),
+                task.steps.stream().filter(step -> step.passedOver)
+                        .map(step -> new PayloadPart.Cause(step.errorCode, step.errorClass, step.errorMessage)))
+                .findFirst().orElse(null);
+    }
+
     private static Explanation failed(String what, TaskRow task, @Nullable StepRow step, @Nullable String code,
             @Nullable String message) {
         return new Explanation("PASSED_OVER", what + " failed and the run went on without it"

@@ -8,7 +8,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Members of a payload, or some of them that several payloads have in common. */
-public sealed interface PayloadPart permits Payload, PayloadPart.Failure, PayloadPart.Spent, PayloadPart.Waited,
+public sealed interface PayloadPart
+        permits Payload, PayloadPart.Failure, PayloadPart.Cause, PayloadPart.Spent, PayloadPart.Waited,
         PayloadPart.Schedule, PayloadPart.Totals, PayloadPart.Settled {
 
     /** Hands over the members, in their order. */
@@ -47,6 +48,15 @@ public sealed interface PayloadPart permits Payload, PayloadPart.Failure, Payloa
                         .put("retry_after_seconds",
                                 decision.allowed() ? decision.delay().toMillis() / 1000.0 : null);
             }
+        }
+    }
+
+    /** The error of something that another part of the run ended with. */
+    record Cause(@Nullable String errorCode, @Nullable String errorClass, @Nullable String errorMessage)
+            implements PayloadPart {
+        @Override
+        public void write(Members to) {
+            to.put("error_code", errorCode).put("error_class", errorClass).put("error_message", errorMessage);
         }
     }
 

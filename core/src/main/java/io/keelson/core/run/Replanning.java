@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * is checked off the committing threads and put in place as the plan's next version.
  */
 final class Replanning {
+    /** What a planner cannot mend: a plan that is good but for models that have no price. */
+    static final String NO_PRICE = "NO_PRICE";
     private static final int MANY_TASKS = 10;
 
     private Replanning() {}
@@ -108,11 +110,7 @@ final class Replanning {
             return;
         }
         if (d.run.gate == Gate.REPLANNING && d.run.policy().failures().approveReplans()) {
-            if (d.view.tickets.values().stream().noneMatch(ticket -> ticket.kind() == Kind.REPLAN_APPROVAL)) {
-                Tickets.open(d, new TicketRow(d.ids.next(), Kind.REPLAN_APPROVAL, d.run.attempt, null, null,
-                        Severity.WARNING, "replan_approval", null,
-                        "a new plan wants approval, its tasks: " + answer.plan().tasks().size(), d.now));
-            }
+            ask(d, "replan_approval", null, "a new plan wants approval, its tasks: " + answer.plan().tasks().size());
             return;
         }
         d.run.gate = Gate.NONE;
@@ -139,6 +137,14 @@ final class Replanning {
         Endings.settle(d);
     }
 
+    /** Asks a human about the new plan, once. */
+    private static void ask(Decision d, String reason, @Nullable String errorCode, String message) {
+        if (d.view.tickets.values().stream().noneMatch(ticket -> ticket.kind() == Kind.REPLAN_APPROVAL)) {
+            Tickets.open(d, new TicketRow(d.ids.next(), Kind.REPLAN_APPROVAL, d.run.attempt, null, null,
+                    Severity.MEDIUM, reason, errorCode, message, d.now));
+        }
+    }
+
     /** What failed before is the new plan's to make up for. */
     private static void forgive(Decision d) {
         d.run.errorCode = null;
@@ -151,6 +157,11 @@ final class Replanning {
 
     /** The planner's answer is no plan: that stands with its task, for the next try to be told of. */
     static void broken(Decision d, StepError error) {
+        if (error.code().equals(NO_PRICE) && !FirstPlan.underWay(d) && !d.run.failing) {
+            d.run.gate = Gate.REPLANNING;
+            ask(d, "no_price", NO_PRICE, error.message());
+            return;
+        }
         d.view.tasks.values().stream().filter(SystemTasks::plans).max(Comparator.comparing(TaskRow::sequence))
                 .ifPresent(task -> {
                     task.errorCode = error.code();

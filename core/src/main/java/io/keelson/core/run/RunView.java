@@ -3,6 +3,7 @@ package io.keelson.core.run;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.TaskType;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -160,8 +161,8 @@ public final class RunView {
         AgentRow agent = task.agent();
         agent.tasks++;
         if (task.system()) {
-            beforeHook = task.spec().taskType().equals(SystemTasks.BEFORE) ? task : beforeHook;
-            afterHook = task.spec().taskType().equals(SystemTasks.AFTER) ? task : afterHook;
+            beforeHook = task.spec().taskType() == TaskType.HOOK_BEFORE ? task : beforeHook;
+            afterHook = task.spec().taskType() == TaskType.HOOK_AFTER ? task : afterHook;
         }
         if (begun(task)) {
             tasksBegun++;

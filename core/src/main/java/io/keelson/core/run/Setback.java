@@ -13,13 +13,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record Setback(int taskAttempt, @Nullable StepError step, @Nullable StepError task) {
 
-    /** Null when nothing went wrong. */
-    public static @Nullable Setback of(StepRow step) {
-        TaskRow task = step.task();
-        return of(task.attempt(), error(step.errorCode(), step.errorClass(), step.errorMessage()),
-                error(task.errorCode(), task.errorClass(), task.errorMessage()));
-    }
-
     /** Null when nothing went wrong; the task's error counts in a further attempt only. */
     public static @Nullable Setback of(int taskAttempt, @Nullable StepError step, @Nullable StepError task) {
         @Nullable StepError last = taskAttempt > 1 ? task : null;

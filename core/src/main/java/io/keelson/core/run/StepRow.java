@@ -217,4 +217,15 @@ public final class StepRow {
     public @Nullable String errorClass() {
         return errorClass;
     }
+
+    /** The key of the step's effects outside, see {@link Work#effectKey}. */
+    public String effectKey(RunRow run) {
+        return Work.effectKey(run.id(), run.effectGeneration(), task.effectGeneration(), task.key(), name());
+    }
+
+    /** What went wrong before; null when nothing did. */
+    @Nullable Setback setback() {
+        return Setback.of(task.attempt(), Setback.error(errorCode, errorClass, errorMessage),
+                Setback.error(task.errorCode(), task.errorClass(), task.errorMessage()));
+    }
 }

@@ -29,7 +29,7 @@ final class Steps {
         }
         Lanes.claim(d, step, command.holder());
         boolean own = d.offer.keeps(command.holder(), step.spec().tool());
-        return new Reply.Claimed(Work.of(d, step,
+        return new Reply.Claimed(Lanes.assignment(d, step,
                 Lanes.enqueue(d, step, command.lease(), own ? null : step.spec().timeout())));
     }
 

@@ -46,7 +46,7 @@ final class Tallies {
     static void countUpstream(TaskRow task, TaskRow ended) {
         if (ended.state == TaskState.COMPLETED) {
             task.upstreamsCompleted++;
-        } else if (ended.state == TaskState.FAILED) {
+        } else if (ended.state == TaskState.FAILED || ended.passedOver) {
             task.upstreamsFailed++;
         }
     }

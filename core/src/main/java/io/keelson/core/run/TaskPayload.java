@@ -2,6 +2,7 @@ package io.keelson.core.run;
 
 import io.keelson.core.lifecycle.ActorType;
 import io.keelson.core.lifecycle.EventType;
+import io.keelson.core.plan.TaskType;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.UUID;
@@ -38,19 +39,19 @@ public sealed interface TaskPayload extends Payload {
         };
     }
 
-    record Created(String taskType, String triggerRule, List<UUID> dependsOn, @Nullable UUID replaces,
+    record Created(TaskType taskType, String triggerRule, List<UUID> dependsOn, @Nullable UUID replaces,
             @Nullable String group) implements TaskPayload {
         @Override
         public void write(Members to) {
-            to.put("task_type", taskType).put("trigger_rule", triggerRule).put("depends_on", dependsOn)
+            to.put("task_type", taskType.wire()).put("trigger_rule", triggerRule).put("depends_on", dependsOn)
                     .put("replaces", replaces).put("group", group);
         }
     }
 
-    record Carried(String taskType, String triggerRule, List<UUID> dependsOn) implements TaskPayload {
+    record Carried(TaskType taskType, String triggerRule, List<UUID> dependsOn) implements TaskPayload {
         @Override
         public void write(Members to) {
-            to.put("task_type", taskType).put("trigger_rule", triggerRule).put("depends_on", dependsOn);
+            to.put("task_type", taskType.wire()).put("trigger_rule", triggerRule).put("depends_on", dependsOn);
         }
     }
 
@@ -200,12 +201,14 @@ public sealed interface TaskPayload extends Payload {
         }
     }
 
+    /** @param failure why its work was passed over; null where nothing in it failed */
     record Skipped(String skippedBecause, @Nullable UUID failedDependencyId, String reason, @Nullable String skippedBy,
-            @Nullable UUID ticketId) implements TaskPayload {
+            @Nullable UUID ticketId, PayloadPart.@Nullable Cause failure) implements TaskPayload {
         @Override
         public void write(Members to) {
             to.put("skipped_because", skippedBecause).put("failed_dependency_id", failedDependencyId)
-                    .put("reason", reason).put("skipped_by", skippedBy).put("ticket_id", ticketId);
+                    .put("reason", reason).put("skipped_by", skippedBy).put("ticket_id", ticketId)
+                    .all(failure).flag("passed_over", failure != null);
         }
 
         @Override

@@ -40,7 +40,7 @@ public final class TaskRow {
     int forgiven;
     /** Part of its steps' effect keys: rises when its output was rejected, so that effects are made anew. */
     int effectGeneration = 1;
-    /** True when it failed and what it belongs to went on without it. */
+    /** True when it, or all its work that was not skipped, failed and what it belongs to went on without it. */
     boolean passedOver;
     /** True when it no longer belongs to the run's present: another row has taken its place, or no plan needs it. */
     boolean superseded;
@@ -160,6 +160,11 @@ public final class TaskRow {
         return id;
     }
 
+    /** Where its whole output is read: a path of the API. */
+    public String outputRef() {
+        return "/api/v1/tasks/" + id + "/output";
+    }
+
     /** Its id in the plan; children are {@code KEY[0]}, {@code KEY[1]} … */
     public String key() {
         return key;
@@ -230,7 +235,7 @@ public final class TaskRow {
         return effectGeneration;
     }
 
-    /** True when it failed and what it belongs to went on without it. */
+    /** True when it, or all its work that was not skipped, failed and what it belongs to went on without it. */
     public boolean passedOver() {
         return passedOver;
     }

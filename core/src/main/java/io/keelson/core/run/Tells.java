@@ -57,7 +57,7 @@ final class Tells {
 
     static TaskPayload.OutputSubmitted submitted(Decision d, TaskRow task, int verifiers) {
         int length = d.yielded == null ? 0 : Math.min(SUMMARY, d.yielded.length());
-        return new TaskPayload.OutputSubmitted("/api/v1/tasks/" + task.id(), length, task.tokens, verifiers);
+        return new TaskPayload.OutputSubmitted(task.outputRef(), length, task.tokens, verifiers);
     }
 
     /** A verifier begins with a task's output. */

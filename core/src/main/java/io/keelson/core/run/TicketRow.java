@@ -41,9 +41,9 @@ public final class TicketRow {
         }
     }
 
-    /** How pressing it is; rises when nobody answers. */
+    /** How pressing it is (handoff §6.2); rises when nobody answers. */
     public enum Severity {
-        WARNING, ERROR, CRITICAL;
+        MEDIUM, HIGH, CRITICAL;
 
         private final String wire = name().toLowerCase(Locale.ROOT);
 
@@ -51,12 +51,17 @@ public final class TicketRow {
             return wire;
         }
 
+        /** Servers before wrote {@code warning} and {@code error}, and may still run beside this one. */
         public static Severity of(String wire) {
-            return valueOf(wire.toUpperCase(Locale.ROOT));
+            return switch (wire) {
+                case "warning" -> MEDIUM;
+                case "error" -> HIGH;
+                default -> valueOf(wire.toUpperCase(Locale.ROOT));
+            };
         }
 
         Severity raised() {
-            return this == WARNING ? ERROR : CRITICAL;
+            return this == MEDIUM ? HIGH : CRITICAL;
         }
     }
 

@@ -25,9 +25,8 @@ final class Tickets {
     /** Asks what to do about a step or task that is parked in {@code awaiting_retry}. */
     static void failure(Decision d, TaskRow task, @Nullable StepRow step, StepError error, String reason) {
         String what = step == null ? "task '" + task.key() + "'" : "step '" + task.key() + "/" + step.name() + "'";
-        Severity severity = error.errorClass() == ErrorClass.INFRASTRUCTURE ? Severity.ERROR : Severity.WARNING;
         open(d, new TicketRow(d.ids.next(), Kind.FAILURE, d.run.attempt, task.id(), step == null ? null : step.id(),
-                severity, reason, error.code(), what + " failed: " + error.message(), d.now));
+                Severity.HIGH, reason, error.code(), what + " failed: " + error.message(), d.now));
     }
 
     static void open(Decision d, TicketRow ticket) {
@@ -110,7 +109,7 @@ final class Tickets {
         } else if (step == null && task != null && task.state == TaskState.AWAITING_RETRY) {
             Endings.skipped(d, task,
                     new TaskPayload.Skipped("its ticket was answered so", null, "ticket", d.by(),
-                            ticket.id()));
+                            ticket.id(), null));
         } else if (ticket.kind() == Kind.REPLAN_APPROVAL) {
             Replanning.refused(d, new StepError("REPLAN_REJECTED", ErrorClass.HUMAN_REJECTION,
                     "the new plan was not wanted"));

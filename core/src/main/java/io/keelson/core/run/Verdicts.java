@@ -5,6 +5,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Command.DecideTask.Choice;
+import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.List;
 import java.util.Objects;
@@ -68,11 +69,30 @@ final class Verdicts {
         task.verifiedBy = AUTO;
         d.changes.touch(task);
         switch (verdict.outcome()) {
-            case PASSED -> goOn(d, task, holder, verdict.feedback());
+            case PASSED -> {
+                String doubt = doubt(step, verdict);
+                if (doubt == null) {
+                    goOn(d, task, holder, verdict.feedback());
+                } else {
+                    ask(d, task, doubt, verdict.feedback());
+                }
+            }
             case REJECTED -> Failures.task(d, task, new StepError("VERIFICATION_REJECTED", ErrorClass.QUALITY,
                     Objects.requireNonNullElse(verdict.feedback(), "rejected by " + step.spec().tool())));
             case UNSURE -> ask(d, task, "the verifier is not sure", verdict.feedback());
         }
+    }
+
+    /** Why a verdict that passes an output does not decide (PRD-101 §3.4); null where it does. */
+    private static @Nullable String doubt(StepRow step, Verdict verdict) {
+        BigDecimal least = step.task().spec().policy().thresholds().get(step.name());
+        if (least == null) {
+            return null;
+        }
+        return verdict.score() == null ? "the verifier gives no score"
+                : verdict.score().compareTo(least) >= 0 ? null
+                        : "the score " + verdict.score().stripTrailingZeros().toPlainString() + " is below "
+                                + least.toPlainString();
     }
 
     /** One verifier is done with: the next, or the end. */

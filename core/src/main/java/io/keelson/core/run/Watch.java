@@ -158,7 +158,7 @@ final class Watch {
                 d.changes.touch(agent);
             }
             if (d.atWork() && agent.state == AgentState.RUNNING
-                    && !agent.failing && !spared(d, agent) && passed(d, agent.begunAt, t.agent())) {
+                    && !agent.failing && !spared(d.view, agent) && passed(d, agent.begunAt, t.agent())) {
                 Propagation.timedOut(d, agent);
             }
         }
@@ -202,7 +202,8 @@ final class Watch {
             return;
         }
         d.note(task, new OtherPayload.StallDetected("task", task.id(), task.state.wire(), signOfLife(task),
-                Failures.mayRetry(d, task) ? "retried" : "failed"));
+                Failures.mayRetry(d, task) ? "retried"
+                        : d.run.policy().failures().escalation().onExhausted() ? "escalated" : "failed"));
         Failures.task(d, task, new StepError("TASK_STALLED", ErrorClass.INFRASTRUCTURE,
                 "nothing of the task was under way for " + t.stall().toSeconds() + " s"));
     }
@@ -219,12 +220,12 @@ final class Watch {
     }
 
     /** True while a task's time does not count: it waits for a person, a time, a signal or another run. */
-    private static boolean spared(TaskRow task) {
+    static boolean spared(TaskRow task) {
         return task.waits || task.steps.stream().anyMatch(step -> step.state == StepState.WAITING);
     }
 
-    private static boolean spared(Decision d, AgentRow agent) {
-        return d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task))
+    static boolean spared(RunView view, AgentRow agent) {
+        return view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task))
                 .filter(task -> task.state != TaskState.QUEUED || task.hasSlot).allMatch(Watch::spared);
     }
 

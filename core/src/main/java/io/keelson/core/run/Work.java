@@ -1,7 +1,6 @@
 package io.keelson.core.run;
 
 import java.time.Instant;
-import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -18,19 +17,6 @@ import org.jspecify.annotations.Nullable;
 public record Work(UUID runId, UUID taskId, UUID stepId, String tool, String input, int attempt, int leaseEpoch,
         Instant leaseExpiresAt, @Nullable Instant deadline, String effectKey,
         @Nullable Setback setback, RunTrace trace) {
-
-    static Work of(Decision d, StepRow step, Changes.QueueItem lane) {
-        Instant expires = d.now.plus(Objects.requireNonNull(lane.lease()));
-        return new Work(d.run.id(), step.task().id(), step.id(), step.spec().tool(), step.spec().input(),
-                step.attempt(), step.leaseEpoch(), expires,
-                lane.timeout() == null ? null : d.now.plus(lane.timeout()), effectKey(d.run, step),
-                Setback.of(step), d.run.trace());
-    }
-
-    public static String effectKey(RunRow run, StepRow step) {
-        return effectKey(run.id(), run.effectGeneration(), step.task().effectGeneration(), step.task().key(),
-                step.name());
-    }
 
     /**
      * Names the logical step, not its row: a retry of the run that carries work over must reach the same effect. The

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,9 +74,35 @@ class ProjectionTest {
     void tasks(String state, String first, String later) {
         Projection<TaskState> gate4 = Objects.requireNonNull(Contracts.GATE4.task());
         Projection<TaskState> mission = Objects.requireNonNull(Contracts.MISSION.task());
-        assertThat(gate4.of(TaskState.of(state), Circumstance.ofTask(1))).isEqualTo(first);
-        assertThat(gate4.of(TaskState.of(state), Circumstance.ofTask(2))).isEqualTo(later);
-        assertThat(mission.of(TaskState.of(state), Circumstance.ofTask(2))).isEqualTo(state);
+        assertThat(gate4.of(TaskState.of(state), Circumstance.ofTask(TaskState.of(state), 1, false, Set.of())))
+                .isEqualTo(first);
+        assertThat(gate4.of(TaskState.of(state), Circumstance.ofTask(TaskState.of(state), 2, false, Set.of())))
+                .isEqualTo(later);
+        assertThat(mission.of(TaskState.of(state), Circumstance.ofTask(TaskState.of(state), 2, false, Set.of())))
+                .isEqualTo(state);
+    }
+
+    @ParameterizedTest(name = "task {0}, dispatched: {1}, open steps {2}: {3}")
+    @CsvSource(delimiter = '|', nullValues = "none", textBlock = """
+            running   | false | awaiting_retry                  | awaiting_tool
+            verifying | false | awaiting_retry                  | awaiting_tool
+            running   | false | waiting_approval                | awaiting_user_confirmation
+            running   | true  | awaiting_retry                  | executing
+            running   | false | awaiting_retry running          | executing
+            running   | false | awaiting_retry waiting_approval | executing
+            running   | false | waiting                         | executing
+            running   | false | none                            | executing
+            """)
+    void aWorkItemWhoseStepsAllWaitIsPaused(String state, boolean dispatched, String open, String name) {
+        Set<StepState> steps = Stream.ofNullable(open).flatMap(all -> Stream.of(all.split(" "))).map(StepState::of)
+                .collect(Collectors.toSet());
+        Projection<TaskState> gate4 = Objects.requireNonNull(Contracts.GATE4.task());
+        Projection<TaskState> mission = Objects.requireNonNull(Contracts.MISSION.task());
+        for (int attempt : List.of(1, 2)) {
+            Circumstance when = Circumstance.ofTask(TaskState.of(state), attempt, dispatched, steps);
+            assertThat(gate4.of(TaskState.of(state), when)).isEqualTo(name);
+            assertThat(mission.of(TaskState.of(state), when)).isEqualTo(state);
+        }
     }
 
     @ParameterizedTest(name = "step {0}")
@@ -182,8 +209,8 @@ class ProjectionTest {
         for (Contract contract : Contracts.all()) {
             Set<Circumstance> ofRuns = EnumSet.complementOf(EnumSet.of(Circumstance.LATER_ATTEMPT));
             add(edges, contract, contract.run(), ofRuns);
-            Set<Circumstance> ofTasks = EnumSet.of(Circumstance.USUAL, Circumstance.LATER_ATTEMPT);
-            Stream.ofNullable(contract.task()).forEach(each -> add(edges, contract, each, ofTasks));
+            Stream.ofNullable(contract.task())
+                    .forEach(each -> add(edges, contract, each, EnumSet.allOf(Circumstance.class)));
             Stream.ofNullable(contract.step()).forEach(each -> add(edges, contract, each,
                     EnumSet.of(Circumstance.USUAL)));
         }
@@ -201,13 +228,26 @@ class ProjectionTest {
         }
     }
 
-    /** A run's circumstance changes as it likes; a task's attempt only rises, and does so when it leaves its backoff. */
+    /**
+     * What a run waits for changes with any transition, and what a task waits for with the states of its steps; its attempt only rises, and does so when it leaves
+     * its backoff.
+     */
     private static Set<Circumstance> after(Edge<?> edge, Circumstance before, Set<Circumstance> all) {
         if (!(edge.from() instanceof TaskState)) {
             return all;
         }
         boolean retried = edge.from() == TaskState.AWAITING_RETRY && !edge.to().terminal();
-        return EnumSet.of(retried ? Circumstance.LATER_ATTEMPT : before);
+        boolean waits = before == Circumstance.WAITS_FOR_TIMER || before == Circumstance.WAITS_FOR_HUMAN;
+        if (waits && !hasSteps(edge.from())) {
+            return Set.of();
+        }
+        Circumstance attempt = retried ? Circumstance.LATER_ATTEMPT : waits ? Circumstance.USUAL : before;
+        return hasSteps(edge.to()) ? EnumSet.of(attempt, Circumstance.WAITS_FOR_TIMER, Circumstance.WAITS_FOR_HUMAN)
+                : EnumSet.of(attempt);
+    }
+
+    private static boolean hasSteps(State task) {
+        return task == TaskState.RUNNING || task == TaskState.VERIFYING;
     }
 
     /** The states on a shortest way, both ends included; empty when there is none. */
@@ -253,6 +293,7 @@ class ProjectionTest {
         Map<String, Object> gate4 = LifecycleDocument.named("gate4").orElseThrow();
         assertThat(gate4.keySet()).containsExactly("name", "entity", "initial", "states", "transitions", "projection",
                 "title", "machines");
+        assertThat(LifecycleDocument.named("lifecycle").orElseThrow()).containsKey("errors");
         assertThat(LifecycleDocument.named("run").orElseThrow().keySet()).containsExactly("name", "entity", "initial",
                 "states", "transitions");
         assertThat(LifecycleDocument.named("Gate4")).isEmpty();

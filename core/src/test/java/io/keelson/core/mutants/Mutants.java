@@ -134,9 +134,12 @@ final class Mutants {
                         "a task that waits for a human keeps its slot"),
                 new Mutant(ENDINGS, "d.view.tasksOpen > (hookWaits ? 1 : 0)", "d.view.tasksOpen > 1",
                         "a run ends while its last task is at work"),
-                new Mutant("run/Tallies.java", "ended.state == TaskState.FAILED)",
+                new Mutant("run/Tallies.java", "ended.state == TaskState.FAILED || ended.passedOver)",
                         "ended.state == TaskState.FAILED && !ended.passedOver)",
-                        "none_failed holds though a failure was passed over"));
+                        "none_failed holds though a failure was passed over"),
+                new Mutant("run/Tallies.java", "ended.state == TaskState.FAILED || ended.passedOver)",
+                        "ended.state == TaskState.FAILED)",
+                        "none_failed holds though all steps of a task were passed over"));
     }
 
     private static List<Mutant> credits() {

@@ -30,23 +30,25 @@ class AssignmentTest {
             String otherPrice, String why) {
         List<RosterAgent> roster = List.of(agent("z", otherCapability, otherOpen, otherPrice),
                 agent("a", capability, open, price));
-        Assignment.Choice choice = Assignment.choose(roster, "research", List.of("read"));
+        Assignment.Choice choice = Assignment.choose(roster, TaskType.RESEARCH, List.of("read"));
         assertThat(choice.chosen()).as(why).isEqualTo(roster.get(1));
-        assertThat(Assignment.choose(roster.reversed(), "research", List.of("read"))).isEqualTo(choice);
+        assertThat(Assignment.choose(roster.reversed(), TaskType.RESEARCH, List.of("read"))).isEqualTo(choice);
     }
 
     @Test
     void whoLacksAToolIsOutAndToldOf() {
         Assignment.Choice choice =
-                Assignment.choose(List.of(agent("a", "research", 0, "1")), "research", List.of("read", "fly"));
+                Assignment.choose(List.of(agent("a", "research", 0, "1")), TaskType.RESEARCH, List.of("read", "fly"));
         assertThat(choice.chosen()).isNull();
         assertThat(choice.candidates()).containsExactly("a lacks fly");
     }
 
     @Test
     void theScoreIsExplained() {
-        assertThat(Assignment.choose(List.of(agent("a", "research", 1, "2"), agent("b", null, 0, "1")), "research",
-                List.of()).candidates()).containsExactly("a 800 (match 600, load 125 with 1 open, cost 75)",
+        assertThat(
+                Assignment.choose(List.of(agent("a", "research", 1, "2"), agent("b", null, 0, "1")), TaskType.RESEARCH,
+                        List.of()).candidates())
+                .containsExactly("a 800 (match 600, load 125 with 1 open, cost 75)",
                         "b 700 (match 300, load 250 with 0 open, cost 150)");
     }
 }

@@ -173,7 +173,8 @@ class PlanCheckTest {
     }
 
     private static TaskSpec parallel(String id, StepSpec... steps) {
-        return new TaskSpec(id, id, null, "other", null, List.of(), TriggerRule.ALL_SUCCESS, null, null, null, true,
+        return new TaskSpec(id, id, null, TaskType.OTHER, null, List.of(), TriggerRule.ALL_SUCCESS, null, null, null,
+                true,
                 List.of(steps), null);
     }
 
@@ -188,7 +189,8 @@ class PlanCheckTest {
     private static TaskSpec spec(String id, String when, String forEach, String output, List<StepSpec> steps,
             String... upstreams) {
         List<Dependency> dependsOn = Arrays.stream(upstreams).map(u -> new Dependency(u, true)).toList();
-        return new TaskSpec(id, id, null, "other", null, dependsOn, TriggerRule.ALL_SUCCESS, when, forEach, output,
+        return new TaskSpec(id, id, null, TaskType.OTHER, null, dependsOn, TriggerRule.ALL_SUCCESS, when, forEach,
+                output,
                 false, steps, null);
     }
 

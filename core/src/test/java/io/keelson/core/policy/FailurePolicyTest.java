@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.keelson.core.policy.FailurePolicy.Facts;
-import io.keelson.core.policy.FailurePolicy.Series;
 import io.keelson.core.policy.RetryDecision.Action;
 import java.time.Duration;
 import java.util.List;
@@ -28,7 +27,6 @@ class FailurePolicyTest {
 
     /** The first failure of something in a calm run, but for what is changed. */
     private static final class Given {
-        private Series series = Series.OPEN;
         private boolean cancelled;
         private boolean timedOut;
         private boolean affordable = true;
@@ -41,7 +39,7 @@ class FailurePolicyTest {
         private int calls = 1;
 
         private Facts facts() {
-            return new Facts(series, cancelled, timedOut, affordable, errorClass, attempts, failures, elapsed,
+            return new Facts(cancelled, timedOut, affordable, errorClass, attempts, failures, elapsed,
                     retryAfter, errors, calls, 7);
         }
     }
@@ -185,15 +183,6 @@ class FailurePolicyTest {
         assertThat(decision.allowed()).isFalse();
         assertThat(decision.terminal()).isFalse();
         assertThat(decision.nextState()).isEqualTo("awaiting_retry");
-    }
-
-    @ParameterizedTest(name = "{0}: {1}")
-    @CsvSource({"SUCCEEDED, retry_succeeded", "FAILED, retry_state_terminal"})
-    void aFailureAfterTheEndIsNoReasonToTryAgain(Series series, String reason) {
-        Given given = new Given();
-        given.series = series;
-        CANCELLED.to(given);
-        assertDecision(decide(given, Escalation.DEFAULT), FAIL, reason);
     }
 
     private static RetryDecision decide(Given given, Escalation escalation) {

@@ -73,7 +73,7 @@ class EffectGenerationsTest {
         world.complete(world.claim(".after_run"));
         retry(false);
         StepRow hook = world.task(".before_run").steps().getFirst();
-        assertThat(Work.effectKey(world.view.run(), hook)).startsWith(world.id() + "/1.2/.before_run/");
+        assertThat(hook.effectKey(world.view.run())).startsWith(world.id() + "/1.2/.before_run/");
     }
 
     @Test
@@ -155,6 +155,6 @@ class EffectGenerationsTest {
     }
 
     private String key(String task, String step) {
-        return Work.effectKey(world.view.run(), world.step(task, step));
+        return world.step(task, step).effectKey(world.view.run());
     }
 }

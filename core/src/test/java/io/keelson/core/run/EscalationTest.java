@@ -47,7 +47,7 @@ class EscalationTest {
         TicketRow ticket = world.ticket();
         assertThat(ticket.reason()).isEqualTo("attempt_budget_exhausted");
         assertThat(ticket.errorCode()).isEqualTo("BROKEN");
-        assertThat(ticket.severity()).isEqualTo(Severity.ERROR);
+        assertThat(ticket.severity()).isEqualTo(Severity.HIGH);
         assertThat(ticket.stepId()).isEqualTo(world.step("a", "s1").id());
         assertThat(ticket.message()).contains("a/s1").contains("broken");
         assertThat(world.step("a", "s1").parked()).isTrue();
@@ -89,7 +89,7 @@ class EscalationTest {
         world.verdict(verifier, Verdict.Outcome.REJECTED);
         assertThat(world.task("a").parked()).isTrue();
         assertThat(world.ticket().stepId()).isNull();
-        assertThat(world.ticket().severity()).isEqualTo(Severity.WARNING);
+        assertThat(world.ticket().severity()).isEqualTo(Severity.HIGH);
         world.resolve(world.ticket(), answer);
         world.claimAll();
         assertThat(world.state().wire()).isEqualTo(run);
@@ -289,7 +289,7 @@ class EscalationTest {
                 plan(task("a").retry(Plans.ONCE).step("t", StepKind.TOOL)));
         world.fail(world.claim("a"), ErrorClass.QUALITY);
         UUID id = world.ticket().id();
-        for (Severity severity : List.of(Severity.ERROR, Severity.CRITICAL, Severity.CRITICAL)) {
+        for (Severity severity : List.of(Severity.CRITICAL, Severity.CRITICAL, Severity.CRITICAL)) {
             assertThat(Duration.between(world.now, world.due(TimerKind.HUMAN, id))).isEqualTo(Duration.ofHours(24));
             world.deliver(TimerKind.HUMAN, id);
             assertThat(world.ticket().severity()).isEqualTo(severity);

@@ -10,12 +10,15 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.RetryPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ExplainTest {
     private static final Escalation ASKED = new Escalation(true, true, Duration.ofSeconds(300), 5, 0.5);
@@ -37,6 +40,11 @@ class ExplainTest {
         @Override
         public @Nullable String full(String tool, String input) {
             return full;
+        }
+
+        @Override
+        public @Nullable String label(UUID task) {
+            return null;
         }
 
         @Override
@@ -133,6 +141,35 @@ class ExplainTest {
         assertThat(codes(Explain.run(world.view, around))).containsExactly("TICKET_OPEN");
         assertThat(codes(Explain.task(world.view, world.task("a"), around))).containsExactly("TICKET_OPEN");
         assertThat(codes(Explain.step(world.view, world.step("a", "s1"), around))).containsExactly("TICKET_OPEN");
+    }
+
+    /** The wait takes 3 days; what else is at work may take as long as its time, which counts meanwhile. */
+    @ParameterizedTest(name = "beside the wait: {0}, explained: {1}")
+    @CsvSource(nullValues = "-", value = {"nothing, -", "work, the run", "slow, task 'b'", "agent, agent 'x'"})
+    void theTimeThatRunsOutBeforeAWaitIsOverIsNamed(String beside, String first) {
+        Plans.T nap = task("a").step("nap", StepKind.WAIT);
+        RetryPolicy late = new RetryPolicy(3, 3, Duration.ofDays(4), Duration.ofDays(4), 2, 0);
+        World world = World.start(rules().policy(), switch (beside) {
+            case "nothing" -> plan(nap);
+            case "work" -> plan(nap, task("b").agent("y"));
+            case "agent" -> plan(nap.agent("x"), task("b").agent("x"));
+            default -> plan(nap.agent("z"), task("b").retry(late).steps(1));
+        });
+        world.answer(world.evaluations.getFirst(), new Command.Evaluation.Opened("{}", Duration.ofDays(3), null));
+        if (beside.equals("slow")) {
+            world.fail(world.claim("b"), ErrorClass.INFRASTRUCTURE);
+        } else if (!beside.equals("nothing")) {
+            world.claim("b");
+        }
+        List<Explanation> told = Explain.run(world.view, around).stream()
+                .filter(reason -> reason.code().equals("DEADLINE")).toList();
+        if (first == null) {
+            assertThat(told).isEmpty();
+            return;
+        }
+        assertThat(told).extracting(reason -> reason.on().getFirst()).contains(first);
+        assertThat(told).allSatisfy(reason -> assertThat(reason.until()).isAfter(world.now));
+        assertThat(told.getLast().text()).endsWith("s before that");
     }
 
     private static List<String> codes(List<Explanation> reasons) {

@@ -131,6 +131,21 @@ class FailureModesTest {
     }
 
     @Test
+    void aTaskAllOfWhoseStepsWerePassedOverHasFailedForNoneFailed() {
+        world = World.start(rules().policy(), plan(task("a").mode(FailureMode.CONTINUE).steps(2),
+                task("needs").on("a"), task("anyway").on("a").rule(TriggerRule.ALL_DONE),
+                task("unless").on("a").rule(TriggerRule.NONE_FAILED)));
+        world.fail(world.claim("a"), ErrorClass.PERMANENT);
+        world.fail(world.claim("a"), ErrorClass.PERMANENT);
+        world.work();
+        assertThat(world.task("a").passedOver()).isTrue();
+        assertThat(world.task("a").errorCode()).isEqualTo(world.step("a", "s1").errorCode()).isNotNull();
+        assertThat(world.taskStates()).containsEntry("a", TaskState.SKIPPED).containsEntry("needs", TaskState.SKIPPED)
+                .containsEntry("anyway", TaskState.COMPLETED).containsEntry("unless", TaskState.SKIPPED);
+        assertThat(world.view.run().failures()).as("each step counts").isEqualTo(2);
+    }
+
+    @Test
     void anAgentThatThePlanDoesNotNameGoesOnWhereTheRunDoes() {
         world = World.start(rules().run(FailureMode.CONTINUE).agent(null).policy(),
                 plan(task("a"), task("b"), task("c").agent("x"), task("d").agent("x")));
@@ -330,7 +345,9 @@ class FailureModesTest {
         world.fail(world.claim("a[1]"), ErrorClass.PERMANENT);
         world.answer(world.evaluations.getFirst(), new Evaluation.Output("[null,null]"));
         assertThat(world.taskStates()).containsEntry("a", TaskState.SKIPPED).containsEntry("b", TaskState.SKIPPED);
+        assertThat(world.task("a").passedOver()).isTrue();
         assertThat(world.state()).isEqualTo(RunState.SKIPPED);
+        assertThat(world.view.run().failures()).as("each item counts").isEqualTo(2);
     }
 
     @Test

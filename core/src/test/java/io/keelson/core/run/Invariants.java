@@ -2,6 +2,7 @@ package io.keelson.core.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.Lifecycle;
 import io.keelson.core.lifecycle.Lifecycles;
 import io.keelson.core.lifecycle.RunState;
@@ -24,6 +25,7 @@ final class Invariants {
         RunView view = world.view;
         counters(view);
         credits(view.run);
+        agents(view);
         if (view.run.state.terminal()) {
             noZombies(world);
         }
@@ -43,6 +45,23 @@ final class Invariants {
                 .as("%s is about what waits for it", ticket.message()).isTrue());
         asked(world).forEach(subject -> assertThat(world.timers).as("people find it by its timer")
                 .containsKey(new Changes.TimerKey(TimerKind.HUMAN, subject)));
+    }
+
+    /** Handoff §2.1, invariant 3. The agents of a run that has not begun cannot have failed, and a planner's work is no
+     * agent's. */
+    private static void agents(RunView view) {
+        String all = view.run.errorCode + ", " + view.run.gate + ", " + view.agents().stream()
+                .map(agent -> agent.name() + " " + agent.state + " " + agent.tasksOpen + "/" + agent.tasks).toList();
+        boolean replans = view.run.gate == RunRow.Gate.REPLANNING || view.run.gate == RunRow.Gate.REPLAN_APPROVED;
+        if (view.run.state == RunState.RUNNING && !replans
+                && !view.agents().stream().allMatch(AgentRow::system)) {
+            assertThat(view.agents()).as("a running run has an agent at work: %s", all)
+                    .anyMatch(agent -> agent.state == AgentState.PENDING || agent.state == AgentState.RUNNING);
+        } else if (view.run.state == RunState.FAILED && view.agents().stream()
+                .anyMatch(agent -> !agent.system() && agent.startedAt != null)) {
+            assertThat(view.agents()).as("a failed run has a failed agent: %s", all)
+                    .anyMatch(agent -> agent.state == AgentState.FAILED);
+        }
     }
 
     private static boolean aboutWhatIsParked(RunView view, TicketRow ticket) {

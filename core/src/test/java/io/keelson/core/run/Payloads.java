@@ -69,6 +69,9 @@ public final class Payloads {
     }
 
     private static Object value(Class<?> type, boolean full) {
+        if (type.isEnum()) {
+            return type.getEnumConstants()[0];
+        }
         if (type == String.class) {
             return "text";
         } else if (type == int.class || type == Integer.class) {

@@ -6,13 +6,16 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /** Plans for tests, said briefly. */
 final class Plans {
@@ -104,13 +107,18 @@ final class Plans {
         /** Of the task as a whole. */
         T taskRetry(RetryPolicy own) {
             return policy(new TaskPolicy(policy.failureMode(), own, policy.verify(), policy.review(),
-                    policy.timeout(), policy.agent(), policy.label()));
+                    policy.timeout(), policy.agent(), policy.label(), policy.thresholds()));
         }
 
         T verify(String... names) {
             List<StepSpec> verify = Arrays.stream(names).map(name -> spec(name, StepKind.VERIFY)).toList();
             return policy(new TaskPolicy(policy.failureMode(), policy.retry(), verify, policy.review(),
                     policy.timeout()));
+        }
+
+        /** @param least null for none */
+        T threshold(String verifier, BigDecimal least) {
+            return policy(policy.judged(least == null ? Map.of() : Map.of(verifier, least)));
         }
 
         /** A human has the last word. */
@@ -132,7 +140,8 @@ final class Plans {
             if (steps.isEmpty()) {
                 steps(1);
             }
-            return new TaskSpec(id, id, null, "other", agent, on, rule, when, forEach, output, parallel, steps, null,
+            return new TaskSpec(id, id, null, TaskType.OTHER, agent, on, rule, when, forEach, output, parallel, steps,
+                    null,
                     policy);
         }
     }

@@ -243,6 +243,26 @@ class ReplanningTest {
         }
     }
 
+    /** No planner can set a price: an operator does, and the same plan is judged again. */
+    @Test
+    void aPlanWithoutAPriceWaitsForAHuman() {
+        world = World.start(rules().planner().policy(), plan(task("a")));
+        world.fail(world.claim("a"), ErrorClass.PERMANENT);
+        world.complete(world.claim(".plan-1"));
+        Evaluation noPrice = new Evaluation.Broken(new StepError("NO_PRICE", ErrorClass.PERMANENT, "no price"));
+        answer(noPrice);
+        assertThat(world.state()).isEqualTo(RunState.ESCALATED);
+        assertThat(world.ticket().errorCode()).isEqualTo("NO_PRICE");
+        world.resolve(world.ticket(), Resolution.RESUME);
+        answer(noPrice);
+        assertThat(world.state()).as("still without").isEqualTo(RunState.ESCALATED);
+        world.resolve(world.ticket(), Resolution.RESUME);
+        answer(plan(task("new")));
+        world.work();
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(world.view.run().replans).as("the planner was asked once").isEqualTo(1);
+    }
+
     @Test
     void aPauseDuringPlanningLosesNothing() {
         failed("a");

@@ -9,9 +9,13 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What got stuck without anybody's word is found from the state alone (failure §6); no command leads to such a state. */
 class StallsTest {
@@ -35,6 +39,24 @@ class StallsTest {
         world.nextBackoff();
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+    }
+
+    /** PRD-101 §3.7: "awaiting_retry (if retries remain) or failed"; a run may ask a human first. */
+    @ParameterizedTest(name = "{0} attempts, asks when exhausted: {1}: {2}, task {3}")
+    @CsvSource({"2, false, retried, awaiting_retry", "1, false, failed, failed", "1, true, escalated, awaiting_retry"})
+    void whatIsStalledIsTriedAgainAsOftenAsItMayBe(int attempts, boolean asks, String action, String state) {
+        RetryPolicy retry = new RetryPolicy(attempts, attempts, Duration.ofSeconds(1), Duration.ofSeconds(1), 2, 0);
+        World world = World.start(rules().escalation(new Escalation(asks, asks, Duration.ofSeconds(300), 5, 0.5))
+                .policy(), plan(task("a").steps(2).taskRetry(retry), task("b")));
+        world.complete(world.claim("a"));
+        StepRow lost = world.step("a", "s2");
+        lost.queued = false;
+        world.queue.keySet().removeIf(lane -> lane.taskId().equals(lost.task().id()));
+        world.watchUntil(world.now.plus(Duration.ofMinutes(6)));
+        assertThat(world.last("stall_detected").members()).containsEntry("action_taken", action);
+        assertThat(lost.task().state().wire()).isEqualTo(state);
+        assertThat(lost.task().errorCode()).isEqualTo("TASK_STALLED");
+        assertThat(lost.task().parked()).isEqualTo(asks);
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Funds;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -114,8 +115,9 @@ class TransitionAcceptanceTest {
     }
 
     private static TaskRow task(TaskState state) {
-        TaskSpec spec = new TaskSpec("a", "A", null, "other", null, List.of(), TriggerRule.ALL_SUCCESS, null, null,
-                null, false, List.of(), null);
+        TaskSpec spec =
+                new TaskSpec("a", "A", null, TaskType.OTHER, null, List.of(), TriggerRule.ALL_SUCCESS, null, null,
+                        null, false, List.of(), null);
         return new TaskRow(ID, "a", 1, spec, new AgentRow(ID, 1, "worker"), null, -1, null).restore(state, 1, 0, 0,
                 BigDecimal.ZERO, null, null, null, null, null, null);
     }

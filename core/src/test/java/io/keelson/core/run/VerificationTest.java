@@ -39,6 +39,24 @@ class VerificationTest {
         assertThat(world.task("a").verifierScore()).isEqualByComparingTo(BigDecimal.ONE);
     }
 
+    @ParameterizedTest(name = "{0} with score {1}, threshold {2}: task {3}")
+    @CsvSource(nullValues = "-", value = {"PASSED, 0.8, 0.8, completed, -", "PASSED, 0.79, 0.8, awaiting_human, "
+            + "the score 0.79 is below 0.8", "PASSED, -, 0.8, awaiting_human, the verifier gives no score",
+            "PASSED, -, -, completed, -", "PASSED, 0.1, -, completed, -", "PASSED, 0, 0, completed, -",
+            "UNSURE, 0.9, 0.8, awaiting_human, the verifier is not sure", "REJECTED, 0.9, 0.8, awaiting_retry, -"})
+    void aScoreBelowTheThresholdGoesToAHuman(Outcome outcome, BigDecimal score, BigDecimal least, String state,
+            String reason) {
+        start(task("a").verify("v").threshold("v", least));
+        world.verdict(world.claim("a"), new Verdict(outcome, score, "feedback"));
+        assertThat(world.task("a").state().wire()).isEqualTo(state);
+        if (reason != null) {
+            Event asked = world.last("task_human_review_requested");
+            assertThat(asked.members()).containsEntry("reason", reason).containsEntry("feedback", "feedback");
+            assertThat(asked.members().get("score")).isEqualTo(score == null ? null
+                    : score.setScale(2).toPlainString());
+        }
+    }
+
     @Test
     void aRejectedOutputIsMadeAnewWithTheFeedback() {
         start(task("a").verify("v"));

@@ -204,8 +204,11 @@ final class World {
     }
 
     void verdict(StepRow verifier, Verdict.Outcome outcome) {
-        Result result =
-                new Result("1", 0, null, null, List.of(), new Verdict(outcome, BigDecimal.ONE, "feedback"));
+        verdict(verifier, new Verdict(outcome, BigDecimal.ONE, "feedback"));
+    }
+
+    void verdict(StepRow verifier, Verdict verdict) {
+        Result result = new Result("1", 0, null, null, List.of(), verdict);
         done(new Command.Complete(id(), verifier.id(), verifier.leaseEpoch(), result, Actor.agent("w1")));
     }
 

@@ -16,6 +16,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.Escalation;
@@ -149,7 +150,8 @@ final class RandomPlans {
         for (String each : json.replace("\"", "").split(" ")) {
             String[] parts = each.split("<");
             List<Dependency> on = parts.length == 1 ? List.of() : List.of(new Dependency(parts[1], true));
-            tasks.add(new TaskSpec(parts[0], parts[0], null, "other", null, on, TriggerRule.ALL_SUCCESS, null, null,
+            tasks.add(new TaskSpec(parts[0], parts[0], null, TaskType.OTHER, null, on, TriggerRule.ALL_SUCCESS, null,
+                    null,
                     null, false, List.of(new StepSpec("s0", StepKind.TOOL, "remote", "{}", RetryPolicy.STEP,
                             Duration.ofSeconds(40))),
                     null));
@@ -170,7 +172,8 @@ final class RandomPlans {
         }
         TriggerRule rule = chance(60) ? TriggerRule.ALL_SUCCESS
                 : TriggerRule.values()[random.nextInt(TriggerRule.values().length)];
-        return new TaskSpec(id, id, null, "other", chance(40) ? "agent" + random.nextInt(3) : null, upstreams, rule,
+        return new TaskSpec(id, id, null, TaskType.OTHER, chance(40) ? "agent" + random.nextInt(3) : null, upstreams,
+                rule,
                 chance(20) ? "${ . }" : null, chance(15) ? "${ . }" : null, chance(15) ? "\"${ . }\"" : null,
                 chance(25), steps, null, chance(40) ? policy().with(terms()) : policy());
     }

@@ -11,6 +11,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.policy.Escalation;
@@ -93,7 +94,7 @@ final class SmallWorld {
             steps.add(new StepSpec("s" + steps.size(), kind, kind.wire(), "{}",
                     new RetryPolicy(2, 2, Duration.ofSeconds(1), Duration.ofSeconds(9), 2, 0), Duration.ofSeconds(30)));
         }
-        return new TaskSpec(id, id, null, "other", null, on, rule, when, null, null, false, steps, null);
+        return new TaskSpec(id, id, null, TaskType.OTHER, null, on, rule, when, null, null, false, steps, null);
     }
 
     /** Ids follow from what there is, so that the same rows have the same ids on every way. */

@@ -1,5 +1,7 @@
 package io.keelson.cli.view;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jline.utils.WCWidth;
@@ -59,6 +61,39 @@ public final class Cells {
             at += Character.charCount(point);
         }
         return cut.append(columns > 0 ? style.ellipsis() : "").append(dressed ? "\u001b[0m" : "").toString();
+    }
+
+    /**
+     * The text in lines of so many columns, broken between words; only a longer word is broken within.
+     *
+     * @param columns 0 for no bound
+     * @param indent before each line but the first
+     */
+    public static List<String> wrap(String text, int columns, String indent) {
+        if (columns == 0 || width(text) <= columns) {
+            return List.of(text);
+        }
+        List<String> lines = new ArrayList<>();
+        StringBuilder line = new StringBuilder();
+        for (String word : text.split(" ", -1)) {
+            if (!line.toString().isBlank() && width(line + " " + word) > columns) {
+                lines.add(line.toString());
+                line.setLength(0);
+                line.append(indent);
+            } else if (!line.isEmpty()) {
+                line.append(' ');
+            }
+            for (int point : word.codePoints().toArray()) {
+                if (width(line.toString()) + columns(point) > columns && width(indent) < columns - 1) {
+                    lines.add(line.toString());
+                    line.setLength(0);
+                    line.append(indent);
+                }
+                line.appendCodePoint(point);
+            }
+        }
+        lines.add(line.toString());
+        return lines;
     }
 
     /** With blanks behind, up to the columns. */

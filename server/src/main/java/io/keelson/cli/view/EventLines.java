@@ -52,7 +52,7 @@ public final class EventLines {
         if (task == null) {
             return null;
         }
-        String name = task.known() ? task.key : task.id;
+        String name = task.known() ? task.key + task.label : task.id;
         return event.stepId() == null ? task(task, to, name, model, style) : step(event, task, to, name, model, style);
     }
 
@@ -81,7 +81,7 @@ public final class EventLines {
         return switch (phase) {
             case DONE -> name + " " + style.state(to) + took(task);
             case FAILED -> name + " " + style.state(to) + (task.error == null ? "" : ": " + task.error);
-            case DROPPED -> name + " " + style.state(to);
+            case DROPPED -> name + " " + style.state(to) + (task.error == null ? "" : ": " + task.error);
             case ACTIVE -> to.equals("running") || to.equals("verifying")
                     ? name + " " + style.state(to) + (task.attempt > 1 ? ", attempt " + task.attempt : "")
                     : null;

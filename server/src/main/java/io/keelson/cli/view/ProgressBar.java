@@ -2,29 +2,39 @@ package io.keelson.cli.view;
 
 import java.time.Duration;
 
-/** One line that shows how far a run is. */
-final class ProgressBar {
+/**
+ * How far a run is, as one line. Only tasks that completed count as done.
+ *
+ * @param done tasks that completed
+ * @param failed tasks that failed
+ * @param dropped tasks that were skipped or cancelled
+ * @param total all tasks, which may be 0 while the plan is not known
+ */
+record ProgressBar(int done, int failed, int dropped, int total) {
 
     private static final int WIDEST = 40;
     private static final int NARROWEST = 5;
 
-    private ProgressBar() {}
-
-    /**
-     * @param done of {@code total}, which may be 0 while the plan is not known
-     * @param elapsed since the run's start
-     */
-    static String line(int done, int total, int failed, Duration elapsed, int columns, Style style) {
+    /** @param elapsed since the run's start */
+    String line(Duration elapsed, int columns, Style style) {
         int percent = total == 0 ? 0 : (int) (100L * done / total);
         String numbers = "  " + Amounts.count(done) + "/" + Amounts.count(total, "task") + "  " + percent + "%  "
                 + Amounts.duration(elapsed);
         String failures = failed == 0 ? "" : "  " + Amounts.count(failed) + " failed";
-        int bar = Math.min(WIDEST, columns - numbers.length() - failures.length());
+        String left = dropped == 0 ? "" : "  " + Amounts.count(dropped) + " not done";
+        int bar = Math.min(WIDEST, columns - numbers.length() - failures.length() - left.length());
+        String text = numbers + style.red(failures) + style.dim(left);
         if (bar < NARROWEST) {
-            return Cells.fit(numbers.strip() + style.red(failures), columns, style);
+            return Cells.fit(numbers.strip() + style.red(failures) + style.dim(left), columns, style);
         }
-        int filled = total == 0 ? 0 : (int) ((long) bar * done / total);
-        return style.green((style.unicode() ? "━" : "=").repeat(filled))
-                + style.dim((style.unicode() ? "─" : "-").repeat(bar - filled)) + numbers + style.red(failures);
+        int good = part(bar, done);
+        int bad = part(bar, done + failed) - good;
+        return style.green((style.unicode() ? "━" : "=").repeat(good))
+                + style.red((style.unicode() ? "━" : "x").repeat(bad))
+                + style.dim((style.unicode() ? "─" : "-").repeat(bar - good - bad)) + text;
+    }
+
+    private int part(int bar, int tasks) {
+        return total == 0 ? 0 : (int) ((long) bar * tasks / total);
     }
 }

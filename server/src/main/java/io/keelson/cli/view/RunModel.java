@@ -95,6 +95,8 @@ public final class RunModel {
         }
         line.key = Cells.clean(task.key());
         line.title = Cells.clean(task.title());
+        TaskLine group = task.groupId() == null ? null : tasks.get(task.groupId());
+        line.label = group == null || group.title.equals(line.title) ? "" : " (" + line.title + ")";
         line.dependsOn = task.dependsOn();
         line.attempt = Math.max(line.attempt, task.attemptNumber());
         return line;

@@ -51,7 +51,8 @@ public record Style(boolean color, boolean unicode, int columns) {
         return run.completedWithFailures() ? withFailures() : state(run.state());
     }
 
-    String withFailures() {
+    /** The word for a run that has come to its end although parts of it failed. */
+    public String withFailures() {
         return yellow("completed with failures");
     }
 

@@ -1,5 +1,6 @@
 package io.keelson.cli.view;
 
+import io.keelson.client.InboxItem;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
 import java.math.BigDecimal;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
 
 /** What a person decides on: a plan, or the data of an approval. */
 public final class Subject {
@@ -28,24 +30,32 @@ public final class Subject {
      * @param count of all its tasks
      */
     public static List<String> plan(JsonNode plan, int count, Style style) {
+        return plan(plan, count, MissingNode.getInstance(), style);
+    }
+
+    /** @param estimated USD, by the server; a missing or null node for what the plan itself says */
+    private static List<String> plan(JsonNode plan, int count, JsonNode estimated, Style style) {
         List<String> lines = new ArrayList<>();
         String reasoning = Cells.text(plan, "reasoning");
         if (!reasoning.isEmpty()) {
             lines.add("  " + reasoning);
         }
-        BigDecimal estimate = plan.path("total_estimated_cost").isNumber()
-                ? plan.path("total_estimated_cost").decimalValue()
-                : plan.path("tasks").valueStream().map(task -> task.path("estimated_cost"))
-                        .filter(JsonNode::isNumber).map(JsonNode::decimalValue)
-                        .reduce(BigDecimal.ZERO, BigDecimal::add);
+        BigDecimal estimate = estimated.isNumber() ? estimated.decimalValue()
+                : plan.path("total_estimated_cost").isNumber()
+                        ? plan.path("total_estimated_cost").decimalValue()
+                        : plan.path("tasks").valueStream().map(task -> task.path("estimated_cost"))
+                                .filter(JsonNode::isNumber).map(JsonNode::decimalValue)
+                                .reduce(BigDecimal.ZERO, BigDecimal::add);
         if (estimate.signum() > 0) {
             lines.add("  estimated cost: " + estimate.stripTrailingZeros().toPlainString() + " USD");
         }
         Table table = new Table("  TASK", "AGENT", "AFTER", "USES", "TITLE");
         List<JsonNode> tasks = plan.path("tasks").valueStream().limit(MOST_TASKS).toList();
         for (JsonNode task : tasks) {
-            table.row("  " + Cells.text(task, "temp_id"), Cells.text(task.path("suggested_agent"), "agent_name"),
-                    list(texts(task.path("depends_on"))), list(tools(task)), Cells.text(task, "title"));
+            String id = Cells.text(task, task.has("temp_id") ? "temp_id" : "id");
+            table.row("  " + id, Cells.text(task.path("suggested_agent"), "agent_name"),
+                    list(texts(task.path("depends_on"))), list(tools(task)),
+                    task.has("title") ? Cells.text(task, "title") : id);
         }
         if (!tasks.isEmpty()) {
             lines.addAll(table.lines(style));
@@ -56,15 +66,38 @@ public final class Subject {
         return lines;
     }
 
+    /** What a question of the inbox is about. */
+    public static List<String> item(InboxItem item, Style style) {
+        JsonNode data = item.data() == null ? MissingNode.getInstance() : item.data();
+        int count = data.path("task_count").asInt(0);
+        if (item.kind().equals("plan_approval")) {
+            return plan(data.path("plan"), count, data.path("estimated_cost"), style);
+        }
+        return data.has("changes") ? newPlan(data, count, style) : data(data, style);
+    }
+
+    /** What failed, the plan that is proposed, and what it makes of the old one. */
+    private static List<String> newPlan(JsonNode data, int count, Style style) {
+        List<String> lines = new ArrayList<>();
+        lines.add("  reason: " + Cells.text(data, "reason"));
+        data.path("failed").forEach(task -> lines.add("  failed: " + Cells.text(task, "task") + ": "
+                + Cells.text(task, "message") + " (" + Cells.text(task, "error_code") + ")"));
+        lines.addAll(plan(data.path("plan"), count, data.path("estimated_cost"), style));
+        data.path("changes").properties().stream().filter(change -> !change.getValue().isEmpty())
+                .forEach(change -> lines.add("  " + change.getKey() + ": " + list(texts(change.getValue()))));
+        return lines;
+    }
+
     /** What an approval was given beside its question. */
     public static List<String> data(Step approval, Style style) {
         return data(approval.input(), style);
     }
 
-    /** A line for each member but the question; of what is no object, its text. */
+    /** A line for each member that has a value, but the question; of what is no object, its text. */
     public static List<String> data(JsonNode data, Style style) {
         List<String> all = data.isObject()
-                ? data.properties().stream().filter(member -> !member.getKey().equals("question"))
+                ? data.properties().stream()
+                        .filter(member -> !member.getKey().equals("question") && !member.getValue().isNull())
                         .flatMap(member -> member(member.getKey(), member.getValue()).stream()).toList()
                 : data.isNull() || data.isMissingNode() ? List.of() : lines(data);
         List<String> shown = new ArrayList<>(all.subList(0, Math.min(MOST_LINES, all.size())));

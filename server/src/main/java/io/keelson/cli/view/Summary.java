@@ -27,16 +27,18 @@ public final class Summary {
      * @param copies where artifacts were copied to; empty when they were not
      * @param command how this program is called
      */
-    public static List<String> lines(Run run, List<Artifact> artifacts, Map<Artifact, Path> copies, String command,
-            Style style) {
+    public static List<String> lines(Run run, Failures failures, List<Artifact> artifacts, Map<Artifact, Path> copies,
+            String command, Style style) {
         List<String> lines = new ArrayList<>();
         lines.add("");
         lines.add(headline(run, style));
         lines.add(style.dim("run " + run.id()
                 + (run.externalId() == null ? "" : ", external id " + Cells.clean(run.externalId()))));
         if (run.errorCode() != null) {
-            lines.add(style.red(Cells.clean(run.errorCode() + ": " + run.errorMessage())));
+            Cells.wrap(Cells.clean(run.errorCode() + ": " + run.errorMessage()), style.columns(), "  ")
+                    .forEach(line -> lines.add(style.red(line)));
         }
+        lines.addAll(failures.lines(command, style));
         lines.addAll(output(run.output(), command, run.id(), style));
         if (!artifacts.isEmpty()) {
             lines.add("");
@@ -45,7 +47,11 @@ public final class Summary {
                 lines.add(style.dim("copy them with: " + command + " show " + run.id() + " --out DIR"));
             }
         }
-        if (run.state().equals("failed") && run.attemptNumber() < run.maxAttempts()) {
+        if ("PATH_NOT_ALLOWED".equals(run.errorCode())) {
+            lines.add(style
+                    .dim("name the folder in KEELSON_ALLOWED_FOLDERS and start the server again; until then a retry"
+                            + " fails the same way"));
+        } else if (run.state().equals("failed") && run.attemptNumber() < run.maxAttempts()) {
             lines.add(style.dim("try again with: " + command + " retry " + run.id() + " --watch"));
         }
         return lines;
@@ -54,6 +60,10 @@ public final class Summary {
     private static String headline(Run run, Style style) {
         Long millis = run.durationMs();
         String time = millis == null ? "" : " in " + Amounts.duration(Duration.ofMillis(millis));
+        String work = Amounts.took(run);
+        if (!work.isEmpty() && !time.equals(" in " + work)) {
+            time += " (at work for " + work + ")";
+        }
         String attempt = run.attemptNumber() > 1 ? ", attempt " + run.attemptNumber() : "";
         return style.bold(Cells.clean(run.name())) + " " + style.state(run) + time + ": "
                 + Amounts.count(run.tasksCompleted()) + " of " + Amounts.count(run.taskCount(), "task") + " completed"

@@ -3,8 +3,10 @@ package io.keelson.cli.view;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
-/** Lines of columns under a heading, which fit the terminal: the widest columns are shortened first. */
+/** Lines of columns under a heading, which fit the terminal: empty columns are left out and the widest shortened
+ * where they do not. */
 public final class Table {
 
     /** Names in the first column are copied into commands, so that no id there is cut. */
@@ -31,6 +33,34 @@ public final class Table {
     }
 
     public List<String> lines(Style style) {
+        return tooWide(style) && hasEmpty() ? withoutEmpty().lines(style) : fitted(style);
+    }
+
+    private boolean tooWide(Style style) {
+        return style.columns() > 0 && Arrays.stream(content()).sum() + (columns - 1) * GAP.length() > style.columns();
+    }
+
+    private boolean hasEmpty() {
+        return IntStream.range(0, columns).anyMatch(this::empty);
+    }
+
+    /** No row has anything there; the heading does not count. */
+    private boolean empty(int column) {
+        return column > 0 && rows.size() > 1 && rows.stream().skip(1).allMatch(row -> row.get(column).isEmpty());
+    }
+
+    private Table withoutEmpty() {
+        int[] kept = IntStream.range(0, columns).filter(column -> !empty(column)).toArray();
+        Table table = new Table(cells(rows.getFirst(), kept));
+        rows.stream().skip(1).forEach(row -> table.row(cells(row, kept)));
+        return table;
+    }
+
+    private static String[] cells(List<String> row, int[] kept) {
+        return Arrays.stream(kept).mapToObj(row::get).toArray(String[]::new);
+    }
+
+    private List<String> fitted(Style style) {
         int[] widths = widths(style);
         List<String> lines = new ArrayList<>();
         for (List<String> row : rows) {
@@ -46,13 +76,18 @@ public final class Table {
         return lines;
     }
 
-    private int[] widths(Style style) {
+    private int[] content() {
         int[] widths = new int[columns];
         for (List<String> row : rows) {
             for (int i = 0; i < columns; i++) {
                 widths[i] = Math.max(widths[i], Cells.width(row.get(i)));
             }
         }
+        return widths;
+    }
+
+    private int[] widths(Style style) {
+        int[] widths = content();
         int surplus = style.columns() == 0 ? 0
                 : Arrays.stream(widths).sum() + (columns - 1) * GAP.length() - style.columns();
         for (int widest = widest(widths, style); surplus > 0 && widest >= 0; widest = widest(widths, style)) {

@@ -13,6 +13,8 @@ final class TaskLine {
     final String id;
     String key = "";
     String title = "";
+    /** What follows the key of a fan-out's item that has a name of its own; empty for none. */
+    String label = "";
     String state = "pending";
     List<String> dependsOn = List.of();
     @Nullable Instant startedAt;

@@ -82,7 +82,9 @@ public final class TreeView {
         Instant started = model.run().startedAt();
         Instant ended = model.run().completedAt();
         Duration elapsed = started == null ? Duration.ZERO : Duration.between(started, ended == null ? now : ended);
-        return ProgressBar.line(model.ended(), model.size(), model.count(Phase.FAILED), elapsed, columns, style);
+        ProgressBar progress = new ProgressBar(model.count(Phase.DONE), model.count(Phase.FAILED),
+                model.count(Phase.DROPPED), model.size());
+        return progress.line(elapsed, columns, style);
     }
 
     /** Of a group's children only those that are not just done, unless they are few and the group is still at work. */

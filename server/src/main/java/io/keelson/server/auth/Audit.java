@@ -51,7 +51,7 @@ public final class Audit {
         try (PreparedStatement insert = c.prepareStatement(INSERT)) {
             insert.setString(1, origin.name());
             insert.setString(2, origin.kind());
-            insert.setObject(3, origin.caller() == null ? null : origin.caller().keyId());
+            insert.setObject(3, origin.keyId());
             insert.setString(4, origin.address());
             insert.setString(5, action);
             insert.setObject(6, workspaceId);

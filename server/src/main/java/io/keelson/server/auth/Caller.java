@@ -17,4 +17,9 @@ public record Caller(UUID keyId, UUID workspaceId, Principal principal, Set<Scop
     public Caller {
         scopes = Set.copyOf(scopes);
     }
+
+    /** @param address of the peer */
+    public Origin from(String address) {
+        return new Origin(principal.name(), principal.kind().actor(), keyId, address);
+    }
 }

@@ -70,6 +70,10 @@ public final class KeyStore {
 
     private static final String MADE = "select from api_keys where key_hash = ?";
 
+    private static final String OPERATES = """
+            select from api_keys k join principals p on p.id = k.principal_id
+             where p.workspace_id = ? and p.name = ? and 'operator' = any (k.scopes) limit 1""";
+
     private final Database database;
 
     public KeyStore(Database database) {
@@ -85,6 +89,19 @@ public final class KeyStore {
                 return row.next();
             }
         }
+    }
+
+    /** Whether the workspace's principal of that name has or had a key with the scope operator. */
+    public boolean operates(UUID workspaceId, String principal) {
+        return database.withConnection(c -> {
+            try (PreparedStatement select = c.prepareStatement(OPERATES)) {
+                select.setObject(1, workspaceId);
+                select.setString(2, principal);
+                try (ResultSet row = select.executeQuery()) {
+                    return row.next();
+                }
+            }
+        });
     }
 
     /**

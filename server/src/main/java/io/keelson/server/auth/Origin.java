@@ -1,25 +1,18 @@
 package io.keelson.server.auth;
 
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an act comes from that the audit log records.
+ * Who acts, as the audit log records it.
  *
- * @param caller null for the server itself
+ * @param name of the principal; {@code system} for the server itself
+ * @param kind in the words of events
+ * @param keyId the API key; null for the server itself
  * @param address of the peer; null for the server itself
  */
-public record Origin(@Nullable Caller caller, @Nullable String address) {
+public record Origin(String name, String kind, @Nullable UUID keyId, @Nullable String address) {
 
     /** The server by itself. */
-    public static final Origin SERVER = new Origin(null, null);
-
-    /** Who acts, by name. */
-    public String name() {
-        return caller == null ? "system" : caller.principal().name();
-    }
-
-    /** In the words of events. */
-    String kind() {
-        return caller == null ? "system" : caller.principal().kind().actor();
-    }
+    public static final Origin SERVER = new Origin("system", "system", null, null);
 }

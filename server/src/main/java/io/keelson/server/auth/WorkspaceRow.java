@@ -1,12 +1,22 @@
 package io.keelson.server.auth;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** @param closedAt null while it is open */
+/**
+ * A workspace.
+ *
+ * @param closedAt null while it is open
+ * @param folders that its tools may use, absolute; null for those of the server's settings
+ */
 public record WorkspaceRow(UUID id, String name, Instant createdAt, @Nullable Instant closedAt, Limits limits,
-        Purge purge) {
+        @Nullable List<String> folders, Purge purge) {
+
+    public WorkspaceRow {
+        folders = folders == null ? null : List.copyOf(folders);
+    }
 
     /**
      * How far its deletion has come.

@@ -1,6 +1,7 @@
 package io.keelson.server.auth;
 
 import io.keelson.server.db.Database;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -20,7 +21,8 @@ public final class Workspaces {
 
     private static final String COLUMNS =
             """
-            select w.id, w.name, w.created_at, w.closed_at, w.purge_asked_at, w.purged_at, w.purged_rows, %s from workspaces w"""
+            select w.id, w.name, w.created_at, w.closed_at, w.purge_asked_at, w.purged_at, w.purged_rows,
+             w.allowed_folders, %s from workspaces w"""
                     .formatted(Limits.column("w.id"));
 
     private static final String ONE = COLUMNS + " where w.id = ?";
@@ -51,6 +53,10 @@ public final class Workspaces {
             insert into workspace_limits (workspace_id, name, most) values (?, ?, ?)
             on conflict (workspace_id, name) do update set most = excluded.most""";
 
+    private static final String SET_FOLDERS = "update workspaces set allowed_folders = ? where id = ?";
+
+    private static final String FOLDERS = "select allowed_folders from workspaces where id = ?";
+
     private static final String NO_LIMIT = "delete from workspace_limits where workspace_id = ? and name = ?";
 
     /**
@@ -58,11 +64,20 @@ public final class Workspaces {
      *
      * @param name null to leave it
      * @param limits those to be changed, by name; empty for none any more
+     * @param folders null to leave them
      */
-    public record Change(@Nullable String name, Map<String, Optional<Long>> limits) {
+    public record Change(@Nullable String name, Map<String, Optional<Long>> limits, @Nullable Folders folders) {
 
         public Change {
             limits = Map.copyOf(limits);
+        }
+    }
+
+    /** @param paths absolute; null for those of the server's settings */
+    public record Folders(@Nullable List<String> paths) {
+
+        public Folders {
+            paths = paths == null ? null : List.copyOf(paths);
         }
     }
 
@@ -98,16 +113,29 @@ public final class Workspaces {
         });
     }
 
+    /** The folders that the workspace's tools may use; empty for those of the server's settings. */
+    public Optional<List<String>> folders(UUID id) {
+        return database.withConnection(c -> {
+            try (PreparedStatement folders = c.prepareStatement(FOLDERS)) {
+                folders.setObject(1, id);
+                try (ResultSet row = folders.executeQuery()) {
+                    return row.next() ? Optional.ofNullable(folders(row)) : Optional.empty();
+                }
+            }
+        });
+    }
+
     /** Made or NameTaken, in the caller's transaction. */
     public WorkspaceResult create(Connection c, UUID id, String name, Map<String, Optional<Long>> limits,
-            Origin origin) throws SQLException {
+            @Nullable Folders folders, Origin origin) throws SQLException {
         Optional<UUID> namesake = namesake(c, id, name);
         if (namesake.isPresent()) {
             return new WorkspaceResult.NameTaken(namesake.get());
         }
         update(c, INSERT, id, name);
         setLimits(c, id, limits);
-        Audit.write(c, origin, "workspace_created", id, id.toString(), detail(name, limits));
+        setFolders(c, id, folders);
+        Audit.write(c, origin, "workspace_created", id, id.toString(), detail(name, limits, folders));
         return new WorkspaceResult.Is(one(c, ONE, id).orElseThrow());
     }
 
@@ -144,7 +172,9 @@ public final class Workspaces {
                 update(c, RENAME, change.name(), id);
             }
             setLimits(c, id, change.limits());
-            Audit.write(c, origin, "workspace_changed", id, id.toString(), detail(change.name(), change.limits()));
+            setFolders(c, id, change.folders());
+            Audit.write(c, origin, "workspace_changed", id, id.toString(),
+                    detail(change.name(), change.limits(), change.folders()));
             return new WorkspaceResult.Is(one(c, ONE, id).orElseThrow());
         });
     }
@@ -157,7 +187,7 @@ public final class Workspaces {
                 return found;
             }
             update(c, CLOSE, id);
-            Audit.write(c, origin, "workspace_closed", id, id.toString(), detail(found.get().name(), Map.of()));
+            Audit.write(c, origin, "workspace_closed", id, id.toString(), detail(found.get().name(), Map.of(), null));
             return one(c, ONE, id);
         });
     }
@@ -172,7 +202,19 @@ public final class Workspaces {
         }
     }
 
-    private static void update(Connection c, String sql, Object... parameters) throws SQLException {
+    private static void setFolders(Connection c, UUID id, @Nullable Folders folders) throws SQLException {
+        if (folders != null) {
+            update(c, SET_FOLDERS, folders.paths() == null ? null
+                    : c.createArrayOf("text", folders.paths().toArray()), id);
+        }
+    }
+
+    private static @Nullable List<String> folders(ResultSet row) throws SQLException {
+        Array folders = row.getArray("allowed_folders");
+        return folders == null ? null : List.of((String[]) folders.getArray());
+    }
+
+    private static void update(Connection c, String sql, @Nullable Object... parameters) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(sql)) {
             for (int i = 0; i < parameters.length; i++) {
                 statement.setObject(i + 1, parameters[i]);
@@ -193,11 +235,12 @@ public final class Workspaces {
     private static WorkspaceRow workspace(ResultSet row) throws SQLException {
         return new WorkspaceRow(row.getObject("id", UUID.class), row.getString("name"),
                 row.getObject("created_at", OffsetDateTime.class).toInstant(), KeyStore.time(row, "closed_at"),
-                Limits.of(row), new WorkspaceRow.Purge(KeyStore.time(row, "purge_asked_at") != null,
+                Limits.of(row), folders(row), new WorkspaceRow.Purge(KeyStore.time(row, "purge_asked_at") != null,
                         KeyStore.time(row, "purged_at") != null, row.getLong("purged_rows")));
     }
 
-    private static ObjectNode detail(@Nullable String name, Map<String, Optional<Long>> limits) {
+    private static ObjectNode detail(@Nullable String name, Map<String, Optional<Long>> limits,
+            @Nullable Folders folders) {
         ObjectNode detail = JsonNodeFactory.instance.objectNode();
         if (name != null) {
             detail.put("name", name);
@@ -205,6 +248,12 @@ public final class Workspaces {
         if (!limits.isEmpty()) {
             ObjectNode changed = detail.putObject("limits");
             limits.forEach((limit, most) -> changed.put(limit, most.orElse(null)));
+        }
+        List<String> paths = folders == null ? null : folders.paths();
+        if (paths != null) {
+            paths.forEach(detail.putArray("allowed_folders")::add);
+        } else if (folders != null) {
+            detail.putNull("allowed_folders");
         }
         return detail;
     }

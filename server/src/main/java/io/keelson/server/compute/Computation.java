@@ -22,9 +22,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs what tenants have computed: expressions, schemas, templates, regular expressions, YAML. It has a few platform
  * threads, for a virtual thread that computes keeps its carrier from all others, probes and dispatch included. Workspaces
- * take turns, none has all threads, and what a run has computed on this server is limited.
+ * take turns, none has all threads, and what a run has computed on this server is limited. Within a workspace, requests
+ * go before runs.
  */
 public final class Computation implements AutoCloseable {
+
+    /** A budget that no run spends. */
+    public static final Duration UNLIMITED = Duration.ofNanos(Long.MAX_VALUE);
 
     private static final int MOST_RUNS_KNOWN = 10_000;
     /** Expressions go by recursion: as deep as {@code ExpressionLimits} allows. */
@@ -65,11 +69,29 @@ public final class Computation implements AutoCloseable {
     /** The work of one workspace. */
     private static final class Line {
         private final UUID workspace;
-        private final Deque<Job<?>> waiting = new ArrayDeque<>();
+        /** What requests wait for; it goes before what runs compute. */
+        private final Deque<Job<?>> ofRequests = new ArrayDeque<>();
+        private final Deque<Job<?>> ofRuns = new ArrayDeque<>();
         private int running;
 
         private Line(UUID workspace) {
             this.workspace = workspace;
+        }
+
+        private boolean waits() {
+            return !ofRequests.isEmpty() || !ofRuns.isEmpty();
+        }
+
+        private void add(Job<?> job) {
+            (job.run == null ? ofRequests : ofRuns).add(job);
+        }
+
+        private boolean remove(Job<?> job) {
+            return (job.run == null ? ofRequests : ofRuns).remove(job);
+        }
+
+        private Job<?> take() {
+            return (ofRequests.isEmpty() ? ofRuns : ofRequests).remove();
         }
     }
 
@@ -85,20 +107,21 @@ public final class Computation implements AutoCloseable {
     }
 
     /**
+     * @param name of the threads
      * @param count of threads; with 0 everything is computed by the thread that asks for it
      * @param budget time that one run computes on this server
      */
-    public Computation(int count, Duration budget) {
+    public Computation(String name, int count, Duration budget) {
         this.budget = budget;
         this.share = Math.max(1, count - 1);
         for (int i = 0; i < count; i++) {
-            threads.add(Thread.ofPlatform().daemon().name("compute-" + i).stackSize(STACK_BYTES).start(this::work));
+            threads.add(Thread.ofPlatform().daemon().name(name + "-" + i).stackSize(STACK_BYTES).start(this::work));
         }
     }
 
     /** Computes on the caller's thread, without budgets: for a process with one user. */
     public static Computation direct() {
-        return new Computation(0, Duration.ZERO);
+        return new Computation("direct", 0, Duration.ZERO);
     }
 
     /**
@@ -148,10 +171,10 @@ public final class Computation implements AutoCloseable {
                 check(owner.run());
                 return work.call();
             });
-            if (line.waiting.isEmpty()) {
+            if (!line.waits()) {
                 turns.add(line);
             }
-            line.waiting.add(job);
+            line.add(job);
             changed.signal();
             return job;
         } finally {
@@ -163,7 +186,7 @@ public final class Computation implements AutoCloseable {
         job.cancel(true);
         lock.lock();
         try {
-            if (job.line.waiting.remove(job) && job.line.waiting.isEmpty()) {
+            if (job.line.remove(job) && !job.line.waits()) {
                 turns.remove(job.line);
                 forget(job.line);
             }
@@ -204,8 +227,8 @@ public final class Computation implements AutoCloseable {
             Line line = each.next();
             if (line.running < share) {
                 each.remove();
-                Job<?> job = line.waiting.remove();
-                if (!line.waiting.isEmpty()) {
+                Job<?> job = line.take();
+                if (line.waits()) {
                     turns.addLast(line);
                 }
                 line.running++;
@@ -230,7 +253,7 @@ public final class Computation implements AutoCloseable {
     }
 
     private void forget(Line line) {
-        if (line.running == 0 && line.waiting.isEmpty()) {
+        if (line.running == 0 && !line.waits()) {
             lines.remove(line.workspace, line);
         }
     }
@@ -254,7 +277,10 @@ public final class Computation implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            turns.forEach(line -> left.addAll(line.waiting));
+            turns.forEach(line -> {
+                left.addAll(line.ofRequests);
+                left.addAll(line.ofRuns);
+            });
             turns.clear();
             changed.signalAll();
         } finally {

@@ -31,13 +31,15 @@ final class CommitLoop implements Runnable {
 
     private final Database database;
     private final Flush flush;
+    private final DiskRoom room;
     private final BlockingQueue<Pending> queue = new LinkedBlockingQueue<>();
     private final AtomicInteger unanswered = new AtomicInteger();
     private final AtomicLong text = new AtomicLong();
     private @Nullable Connection connection;
     private volatile boolean closing;
 
-    CommitLoop(Database database, Flush flush) {
+    CommitLoop(Database database, Flush flush, DiskRoom room) {
+        this.room = room;
         this.database = database;
         this.flush = flush;
     }
@@ -158,6 +160,7 @@ final class CommitLoop implements Runnable {
                     commit(batch.subList(batch.size() / 2, batch.size()));
                     return;
                 }
+                room.refused(e);
                 if (tried == TRIES || !lost && !transientRefusal(e)) {
                     try (About _ = About.run(batch.getFirst().command.runId())) {
                         logRefusal(e);

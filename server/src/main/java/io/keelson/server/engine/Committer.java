@@ -23,14 +23,16 @@ final class Committer implements AutoCloseable {
     private final List<CommitLoop> loops = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final Observer observer;
+    private final DiskRoom room;
 
     Committer(Database database, RunStore store, Ids ids, Aftermath node, int loopCount,
             Supplier<Prices> prices, Observer observer) {
         this.observer = observer;
+        this.room = new DiskRoom(database);
         DatabaseTime time = new DatabaseTime(System::nanoTime);
         for (int i = 0; i < loopCount; i++) {
             CommitLoop loop = new CommitLoop(database,
-                    new Flush(store, new ViewCache(VIEW_ROWS / loopCount), ids, node, time, prices, observer));
+                    new Flush(store, new ViewCache(VIEW_ROWS / loopCount), ids, node, time, prices, observer), room);
             loops.add(loop);
             threads.add(Thread.ofPlatform().name("committer-" + i).start(loop));
         }
@@ -52,6 +54,11 @@ final class Committer implements AutoCloseable {
         Pending pending = new Pending(command);
         loopOf(command).add(pending);
         return pending.answer;
+    }
+
+    /** False while the database's disk is full. */
+    boolean hasRoom() {
+        return room.left();
     }
 
     private CommitLoop loopOf(Command command) {

@@ -92,8 +92,7 @@ public final class Engine implements Commands, AutoCloseable {
         lookout = new Lookout(database, store.runs(), reconciler, wakeUps, admissions);
         upkeep = new Upkeep(database, store, reconciler, lookout, executor, ends, prices, bell,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock),
-                secrets,
-                node, options);
+                secrets, new Upkeep.Node(node, options.version(), options.lease(), options.observer()));
         remote = new RemoteDispatch(database, store, scopes, intake, wakeUps, claims, this::own, options.lease(),
                 runner::timeout, options.tracing());
         upkeep.start();
@@ -162,7 +161,7 @@ public final class Engine implements Commands, AutoCloseable {
 
     /** Whether this node has lately committed something: what it takes can be kept. */
     public boolean commits() {
-        return upkeep.commits();
+        return upkeep.commits() && committer.hasRoom();
     }
 
     /** What it does again and again, whether there is anything to do or not. */

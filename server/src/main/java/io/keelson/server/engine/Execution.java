@@ -3,7 +3,6 @@ package io.keelson.server.engine;
 import io.keelson.core.run.RunRow;
 import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.StepRow;
-import io.keelson.core.run.Work;
 import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +20,6 @@ record Execution(UUID workspaceId, UUID runId, String runName, UUID taskId, int 
     static Execution of(RunRow run, StepRow step) {
         return new Execution(run.workspaceId(), run.id(), run.name(), step.task().id(), step.lane(), step.id(),
                 step.spec().tool(), step.spec().input(), step.attempt(), step.leaseEpoch(), step.spec().timeout(),
-                Work.effectKey(run, step), step.holder(), run.trace());
+                step.effectKey(run), step.holder(), run.trace());
     }
 }

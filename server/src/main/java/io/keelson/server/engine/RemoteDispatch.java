@@ -276,7 +276,10 @@ final class RemoteDispatch implements RemoteWork {
 
     private <T> CompletableFuture<Reply> send(Owner owner, Redaction struck, T item, Report<T> report) {
         try {
-            return commands.apply(report.of(owner, struck, item));
+            return commands.apply(report.of(owner, struck, item))
+                    .exceptionallyCompose(failure -> failure instanceof Commands.RunNotFound
+                            ? CompletableFuture.completedFuture(NOT_FOUND)
+                            : CompletableFuture.failedFuture(failure));
         } catch (Refused e) {
             return CompletableFuture.completedFuture(
                     new Reply.Rejected(e.code, String.valueOf(e.getMessage()), null, List.of()));

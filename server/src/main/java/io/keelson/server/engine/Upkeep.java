@@ -30,6 +30,13 @@ final class Upkeep implements AutoCloseable {
     /** So much later than it should a node's sign of life may come. */
     private static final Duration TOLERANCE = Duration.ofSeconds(5);
 
+    /**
+     * This server among the others.
+     *
+     * @param lease how long work stays with a node that is not heard of
+     */
+    record Node(String id, String version, Duration lease, Observer observer) {}
+
     /** @param period from the end of one to the beginning of the next */
     record Duty(Duration period, Runnable work) {}
 
@@ -43,16 +50,14 @@ final class Upkeep implements AutoCloseable {
     private final Bell bell;
     private final ArtifactSweeper artifacts;
     private final Secrets secrets;
-    private final String node;
-    private final Engine.Options options;
+    private final Node node;
     private volatile long committedAt;
     private final ScheduledThreadPoolExecutor ticker = ticker(2, "upkeep-");
     /** A large store may take its time, and no lease is lost meanwhile. */
     private final ScheduledThreadPoolExecutor chores = ticker(1, "chores-");
 
     Upkeep(Database database, Store store, Reconciler reconciler, Lookout lookout, LocalExecutor executor,
-            RunEnds ends, PriceList prices, Bell bell, ArtifactSweeper artifacts, Secrets secrets, String node,
-            Engine.Options options) {
+            RunEnds ends, PriceList prices, Bell bell, ArtifactSweeper artifacts, Secrets secrets, Node node) {
         this.database = database;
         this.store = store;
         this.reconciler = reconciler;
@@ -64,7 +69,6 @@ final class Upkeep implements AutoCloseable {
         this.artifacts = artifacts;
         this.secrets = secrets;
         this.node = node;
-        this.options = options;
     }
 
     private static ScheduledThreadPoolExecutor ticker(int threads, String name) {
@@ -75,7 +79,7 @@ final class Upkeep implements AutoCloseable {
     }
 
     void start() {
-        bell.company(database.inTransaction(c -> store.fleet().arrive(c, node, options.version(), silence())));
+        bell.company(database.inTransaction(c -> store.fleet().arrive(c, node.id(), node.version(), silence())));
         committedAt = System.nanoTime();
         readSettings();
         duties().forEach(duty -> every(ticker, duty));
@@ -89,7 +93,7 @@ final class Upkeep implements AutoCloseable {
     }
 
     private Duration beat() {
-        return options.lease().dividedBy(3);
+        return node.lease().dividedBy(3);
     }
 
     /** Of a node that was not heard of for longer it is not known whether it lives. */
@@ -115,9 +119,9 @@ final class Upkeep implements AutoCloseable {
             Duration next = TICK;
             try {
                 next = lookout.look();
-                options.observer().database(true);
+                node.observer().database(true);
             } catch (RuntimeException e) {
-                options.observer().database(false);
+                node.observer().database(false);
                 LOG.warn("looking for what is due failed and is tried again", e);
             }
             if (!ticker.isShutdown()) {
@@ -129,9 +133,9 @@ final class Upkeep implements AutoCloseable {
     /** What has lost its lease is stopped: its run was cancelled, say, or this node was not heard of for too long. */
     void keepLeases() {
         boolean company = lookout.ask(c -> {
-            boolean others = store.fleet().beat(c, node, options.version(), silence());
+            boolean others = store.fleet().beat(c, node.id(), node.version(), silence());
             Map<Lane, Execution> held = executor.held();
-            for (Lane lane : store.runs().extendLeases(c, node, held.keySet())) {
+            for (Lane lane : store.runs().extendLeases(c, node.id(), held.keySet())) {
                 Execution lost = Objects.requireNonNull(held.get(lane));
                 executor.stop(lost.stepId(), lost.leaseEpoch());
             }
@@ -184,7 +188,7 @@ final class Upkeep implements AutoCloseable {
         bell.close();
         lookout.close();
         try {
-            database.runInTransaction(c -> store.fleet().leave(c, node));
+            database.runInTransaction(c -> store.fleet().leave(c, node.id()));
         } catch (SqlFailure e) {
             LOG.warn("the node ends without saying goodbye: {}", e.getMessage());
         }

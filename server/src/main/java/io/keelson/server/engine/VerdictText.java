@@ -10,7 +10,7 @@ import tools.jackson.databind.JsonNode;
 /** Verdicts as verifiers say them: {@code {"verdict":"passed|rejected|unsure","score":0..1,"feedback":"…"}}. */
 final class VerdictText {
     /** As many digits as the tables keep. */
-    private static final int DIGITS = 2;
+    private static final int DIGITS = 6;
 
     private VerdictText() {}
 

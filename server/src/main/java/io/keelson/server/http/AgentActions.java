@@ -32,6 +32,9 @@ final class AgentActions {
         UUID run = call.id("id", IdKind.RUN);
         int number = number(call.pathText("number"));
         reads.requireRun(call.workspace(), run);
+        if (reads.read((runs, c) -> runs.asksForApproval(c, call.workspace(), run, number))) {
+            call.require(Scope.APPROVE);
+        }
         submission.submit(call, new Command.CancelAgent(run, number, reason, call.actor()));
         return Answer.ok(agent(call.workspace(), run, number));
     }

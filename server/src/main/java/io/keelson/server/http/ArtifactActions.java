@@ -41,9 +41,9 @@ final class ArtifactActions {
     }
 
     private Answer list(Call call) {
-        call.query().done();
         UUID run = call.id("id", IdKind.RUN);
-        return Lists.whole(reads.ofRun(call.workspace(), run, (runs, c) -> runs.artifacts(c, call.workspace(), run)));
+        return new Portion(call, "artifacts " + run)
+                .of(reads.ofRun(call.workspace(), run, (runs, c) -> runs.artifacts(c, call.workspace(), run)));
     }
 
     private Answer content(Call call) throws IOException {

@@ -60,7 +60,7 @@ final class Call {
 
     /** The caller, as the audit log records it. */
     Origin origin() {
-        return new Origin(caller(), context.req().getRemoteAddr());
+        return caller().from(context.req().getRemoteAddr());
     }
 
     /** True when a program on this machine asks, and not on behalf of one elsewhere. */

@@ -30,8 +30,7 @@ final class EngineActions {
     }
 
     private Answer lifecycles(Call call) {
-        call.query().done();
-        return Lists.whole(LIFECYCLES);
+        return new Portion(call, "lifecycles").of(LIFECYCLES);
     }
 
     private Answer lifecycle(Call call) {

@@ -59,12 +59,12 @@ final class Failures {
     }
 
     private static Refusal refusedBy(SqlFailure failure, String request, ErrorCode code, String detail) {
-        LOG.warn("{} not answered: {} ({}): {}", request, detail, failure.sqlState(), failure.getMessage());
+        LOG.warn("{} not answered: {} ({})", request, detail, failure.sqlState(), failure);
         return Refusal.of(code, detail).header(RETRY_AFTER, SOON);
     }
 
     private static Refusal unavailable(Exception failure, String request) {
-        LOG.warn("{} not answered: the database does not answer: {}", request, failure.getMessage());
+        LOG.warn("{} not answered: the database does not answer", request, failure);
         return Refusal.of(ErrorCode.DATABASE_UNAVAILABLE,
                 "the database does not answer; repeat the call to learn what became of it").header(RETRY_AFTER, SOON);
     }

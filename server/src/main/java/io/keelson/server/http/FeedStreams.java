@@ -1,7 +1,9 @@
 package io.keelson.server.http;
 
+import io.keelson.core.lifecycle.StreamTypes;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Tenancy;
+import io.keelson.server.plan.Nearest;
 import io.keelson.server.run.FeedMarks;
 import io.keelson.server.run.FeedReader;
 import java.io.IOException;
@@ -76,7 +78,14 @@ final class FeedStreams {
         if (text != null && !TYPES.matcher(text).matches()) {
             throw Query.invalid("types", "names up to 50 types of events, with commas between them");
         }
-        return text == null ? Set.of() : Set.copyOf(List.of(text.split(",")));
+        List<String> types = text == null ? List.of() : List.of(text.split(","));
+        for (String type : types) {
+            if (!StreamTypes.all().contains(type)) {
+                throw Query.invalid("types", "names no type of events: " + type
+                        + Nearest.hint(type, StreamTypes.all())).allowing(StreamTypes.all());
+            }
+        }
+        return Set.copyOf(types);
     }
 
     private static @Nullable UUID run(@Nullable String text) {

@@ -12,7 +12,6 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.NullNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What waits for people, as it is shown to them: the question, and what becomes of either answer. */
@@ -84,8 +83,9 @@ record InboxItems(Reads reads, Database database, Inbox inbox) {
         item.set("data", switch (kind) {
             case PROPOSAL -> row.get("proposal_data");
             case APPROVAL_STEP -> row.get("input");
-            case PLAN_APPROVAL, RESULT_ACCEPTANCE, TASK_REVIEW -> row.get("subject_data");
-            case ESCALATION, BUDGET -> NullNode.instance;
+            case PLAN_APPROVAL, RESULT_ACCEPTANCE, TASK_REVIEW, BUDGET -> row.get("subject_data");
+            case ESCALATION -> replan(row) ? PlanChange.told((ObjectNode) row.get("subject_data"))
+                    : row.get("subject_data");
         });
         String self = "/api/v1/inbox/" + id;
         item.putObject("links").put("accept", self + "/accept").put("reject", self + "/reject")
@@ -128,7 +128,9 @@ record InboxItems(Reads reads, Database database, Inbox inbox) {
             case RESULT_ACCEPTANCE -> "the run is completed";
             case APPROVAL_STEP -> "the step is completed, and its task goes on";
             case TASK_REVIEW -> "the task is completed with this output";
-            case ESCALATION -> replan(row) ? "the new plan is carried out"
+            case ESCALATION -> replan(row) ? text(row, "error_code").equals("NO_PRICE")
+                    ? "the new plan is checked again, and carried out if its models have prices then"
+                    : "the new plan is carried out"
                     : "what failed is tried again, its failures forgiven";
             case BUDGET -> "the run goes on, if there is room for it or hard_limit_usd makes some";
             case PROPOSAL -> "it is recorded; nothing else follows";

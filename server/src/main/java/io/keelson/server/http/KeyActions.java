@@ -76,6 +76,9 @@ final class KeyActions {
         fields.done();
         if (own) {
             wanted.scopes().forEach(call::require);
+            if (keys.operates(workspace, wanted.principal())) {
+                call.require(Scope.OPERATOR);
+            }
         }
         return answer(keys.create(workspace, wanted, call.origin()), workspace, null);
     }

@@ -39,12 +39,13 @@ final class PriceActions {
 
     private Answer list(Call call) {
         int version = (int) call.query().integer("version", 0, Integer.MAX_VALUE, NOW);
-        call.query().done();
+        Portion portion = new Portion(call, "prices " + version);
         PriceList list = version == NOW ? prices.current() : prices.at(version);
         if (version > list.version()) {
             throw Query.invalid("version", "is yet to come: the price list stands at version " + list.version());
         }
-        return Answer.resource(document(list));
+        return Answer.resource(portion.page(list.prices().stream().map(PriceActions::document).toList())
+                .put("version", list.version()));
     }
 
     private Answer change(Call call) throws IOException {

@@ -60,7 +60,7 @@ final class RecipeMissions {
             if (template.isPresent()) {
                 return ofTemplate(template.get(), (ObjectNode) document);
             }
-            return new Drawn(value(missions.apply(workspace).read(document)), null);
+            return new Drawn(value(withoutTemplate(document, missions.apply(workspace).read(document))), null);
         }
         String named = document.path("recipe").stringValue();
         Recipe recipe = find(workspace, named).orElseThrow(() -> Refusal.of(List.of(new Problem("UNKNOWN_REFERENCE",
@@ -68,13 +68,29 @@ final class RecipeMissions {
         return draw(recipe, recipe.version(), recipe.mission(), (ObjectNode) document, "/input");
     }
 
-    /** The recipe for goals of the kind that the document names, where it has neither a plan nor anybody to make one. */
+    /** The recipe for goals of the kind that the document names, where it has neither a plan nor a planner. */
     private Optional<Recipe> template(UUID workspace, JsonNode document) {
-        boolean asks = document.path("kind").isString()
+        return asksForTemplate(document)
+                ? database.withConnection(c -> recipes.ofKind(c, workspace, document.get("kind").stringValue()))
+                : Optional.empty();
+    }
+
+    private static boolean asksForTemplate(JsonNode document) {
+        return document.path("kind").isString()
                 && (document.path("goal").isString() || document.path("task").isString())
                 && !document.has("plan") && !document.has("agent_slug") && !document.path("config").has("planner");
-        return asks ? database.withConnection(c -> recipes.ofKind(c, workspace, document.get("kind").stringValue()))
-                : Optional.empty();
+    }
+
+    /** Inputs of a goal are mostly those of the template that its kind names, and that the workspace does not have. */
+    private static Reading<Mission> withoutTemplate(JsonNode document, Reading<Mission> reading) {
+        if (!(reading instanceof Reading.Refused<Mission>(List<Problem> problems)) || !asksForTemplate(document)) {
+            return reading;
+        }
+        return new Reading.Refused<>(problems.stream().map(each -> !each.code().equals("INPUT_UNKNOWN") ? each
+                : new Problem(each.code(), each.pointer(),
+                        each.message() + "; the workspace has no recipe of the kind '"
+                                + Shown.piece(document.get("kind").stringValue()) + "'"))
+                .toList());
     }
 
     /** A plan that nobody asked for by its name is put before a human, unless the level says otherwise (lifecycle §1). */

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -46,7 +47,8 @@ final class ReportActions {
         query.done();
         List<Report> found = reports.list(call.workspace(), filter, after, limit + 1);
         List<Report> shown = found.subList(0, Math.min(limit, found.size()));
-        return Answer.ok(Lists.page(shown.stream().map(ReportActions::document).toList(),
+        Map<UUID, Integer> failures = texts.failures(call.workspace(), shown.stream().map(Report::id).toList());
+        return Answer.ok(Lists.page(shown.stream().map(each -> document(each, failures.get(each.id()))).toList(),
                 found.size() <= limit ? null : cursor.write(position(Reports.Place.of(shown.getLast())))));
     }
 
@@ -70,20 +72,23 @@ final class ReportActions {
             return Answer.stream(MARKDOWN + "; charset=utf-8", text.length, new ByteArrayInputStream(text))
                     .header("Vary", "Accept");
         }
-        return Answer.resource(document(report).put("content", content)).header("Vary", "Accept");
+        Integer failures = texts.failures(call.workspace(), List.of(id)).get(id);
+        return Answer.resource(document(report, failures).put("content", content)).header("Vary", "Accept");
     }
 
     private static boolean accepts(@Nullable String header) {
         return header != null && header.toLowerCase(Locale.ROOT).strip().startsWith(MARKDOWN);
     }
 
-    private static ObjectNode document(Report report) {
+    /** @param failures what had failed in the run's attempt when it ended; null for a report that is about no run */
+    private static ObjectNode document(Report report, @Nullable Integer failures) {
         UUID run = report.runId();
         UUID task = report.taskId();
         return Json.object().put("id", report.id().toString()).put("type", report.type()).put("title", report.title())
                 .put("run_id", run == null ? null : run.toString()).put("attempt", report.attempt())
                 .put("task_id", task == null ? null : task.toString()).put("agent", report.agent())
-                .put("state", report.state()).put("tokens", report.tokens()).put("cost", Json.plain(report.cost()))
+                .put("state", report.state()).put("failures", failures).put("tokens", report.tokens())
+                .put("cost", Json.plain(report.cost()))
                 .put("duration_ms", report.durationMs()).put("created_at", Json.time(report.createdAt()));
     }
 }

@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.TaskType;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.roster.Agent;
 import io.keelson.server.roster.Roster;
@@ -17,8 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class RosterActions {
     private static final Pattern SLUG = Pattern.compile("(?=.*[a-z])[a-z0-9][a-z0-9-]{0,99}");
     private static final Pattern TOOL = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,199}");
-    private static final List<String> CAPABILITIES = List.of("research", "analysis", "writing", "coding",
-            "verification", "review", "synthesis", "other");
+    private static final List<String> CAPABILITIES = TaskType.ofPlans().stream().map(TaskType::wire).toList();
     private static final int MAX_NAME = 200;
     private static final int MAX_TEXT = 20_000;
     private static final int MOST_TOOLS = 200;

@@ -49,6 +49,7 @@ final class RunCreation {
     void addTo(Route.Table table) {
         table.postAlso(Scope.RUNS_WRITE, "/runs", this::create);
         table.postAlso(Scope.RUNS_WRITE, "/agents/run", this::runAgent);
+        table.post(Scope.RUNS_WRITE, "/missions/validate", this::validate);
     }
 
     private Answer create(Call call) throws IOException, InterruptedException {
@@ -56,6 +57,28 @@ final class RunCreation {
         JsonNode document = document(call.body());
         try (Turnstile.Turn _ = turnstile.enter(call.workspace())) {
             return answer(call, make(call, missions.read(call.workspace(), document)));
+        }
+    }
+
+    /** What {@link #create} would say of the same body; nothing is made or set aside. */
+    private Answer validate(Call call) throws IOException, InterruptedException {
+        call.query().done();
+        JsonNode document = document(call.body());
+        try (Turnstile.Turn _ = turnstile.enter(call.workspace())) {
+            RecipeMissions.Drawn drawn = missions.read(call.workspace(), document);
+            Mission mission = drawn.mission();
+            UUID none = ids.next();
+            if (existing(call.workspace(), none, mission) == null && mission.startAt() == null) {
+                credits.begin(call, none, mission.policy().budget());
+            }
+            ObjectNode answer = Json.object().put("valid", true).put("name", mission.name())
+                    .put("tasks", mission.plan().tasks().size())
+                    .put("plan",
+                            drawn.origin() != null ? "recipe" : mission.plan().version() == 0 ? "planner" : "given");
+            if (drawn.origin() != null) {
+                answer.setAll(drawn.origin());
+            }
+            return Answer.ok(answer);
         }
     }
 

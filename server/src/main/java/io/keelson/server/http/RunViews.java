@@ -39,15 +39,16 @@ final class RunViews {
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/tasks", this::tasks);
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/steps", this::steps);
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/attempts",
-                call -> rows(call, (runs, c) -> runs.attempts(c, call.workspace(),
+                call -> rows(call, "attempts", (runs, c) -> runs.attempts(c, call.workspace(),
                         call.id("id", IdKind.RUN))));
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/plans",
-                call -> rows(call, (runs, c) -> runs.plans(c, call.workspace(),
+                call -> rows(call, "plans", (runs, c) -> runs.plans(c, call.workspace(),
                         call.id("id", IdKind.RUN))));
         table.getAlso(Scope.RUNS_READ, "/runs/{id}/agents",
-                call -> rows(call, (runs, c) -> runs.agents(c, call.workspace(),
+                call -> rows(call, "agents", (runs, c) -> runs.agents(c, call.workspace(),
                         call.id("id", IdKind.RUN))));
         table.get(Scope.RUNS_READ, "/tasks/{id}", this::task);
+        new TaskOutput(reads).addTo(table);
         table.get(Scope.RUNS_READ, "/steps/{id}", this::step);
         table.get(Scope.RUNS_READ, "/steps/{id}/attempts", this::stepAttempts);
         table.get(Scope.RUNS_READ, "/steps/{id}/logs", this::logs);
@@ -161,9 +162,9 @@ final class RunViews {
         return attempt == 0 ? null : Integer.valueOf(attempt);
     }
 
-    private Answer rows(Call call, Reads.Query<List<ObjectNode>> rows) {
-        call.query().done();
-        return Lists.whole(reads.ofRun(call.workspace(), call.id("id", IdKind.RUN), rows));
+    private Answer rows(Call call, String list, Reads.Query<List<ObjectNode>> rows) {
+        UUID run = call.id("id", IdKind.RUN);
+        return new Portion(call, list + " " + run).of(reads.ofRun(call.workspace(), run, rows));
     }
 
     private Answer events(Call call) throws InterruptedException {
@@ -178,9 +179,8 @@ final class RunViews {
     }
 
     private Answer stepAttempts(Call call) {
-        call.query().done();
         UUID id = call.id("id", IdKind.STEP);
-        return Lists.whole(reads.read((runs, c) -> {
+        return new Portion(call, "step attempts " + id).of(reads.read((runs, c) -> {
             Reads.found(runs.step(c, call.workspace(), id), IdKind.STEP, id);
             return runs.stepAttempts(c, call.workspace(), id);
         }));

@@ -25,9 +25,9 @@ final class SecretActions {
     }
 
     private Answer list(Call call) {
-        call.query().done();
+        Portion portion = new Portion(call, "secrets");
         List<ObjectNode> shown = secrets.list(call.workspace()).stream().map(SecretActions::document).toList();
-        return Lists.whole(shown);
+        return portion.of(shown);
     }
 
     private Answer set(Call call) throws IOException {

@@ -55,7 +55,10 @@ final class SignalActions {
         UUID run = call.id("id", IdKind.RUN);
         List<JsonNode> inputs = reads.ofRun(call.workspace(), run,
                 (runs, c) -> runs.signalInputs(c, call.workspace(), run, name));
-        check(inputs, payload);
+        List<Problem> problems = call.body().computed(() -> problems(inputs, payload));
+        if (!problems.isEmpty()) {
+            throw Refusal.of(problems);
+        }
         boolean awaited = awaited(call.workspace(), run, name);
         submission.submit(call, new Command.SendSignal(run, ids.next(), name,
                 struck(call.workspace(), payload).toString(), call.actor()));
@@ -103,14 +106,11 @@ final class SignalActions {
         return name;
     }
 
-    private static void check(List<JsonNode> inputs, JsonNode payload) {
-        List<Problem> problems = inputs.stream().map(input -> input.path("schema")).filter(JsonNode::isObject)
+    private static List<Problem> problems(List<JsonNode> inputs, JsonNode payload) {
+        return inputs.stream().map(input -> input.path("schema")).filter(JsonNode::isObject)
                 .distinct()
                 .flatMap(schema -> new DeclaredSchema(schema).check(payload).stream())
                 .map(flaw -> new Problem("SCHEMA_VIOLATION", "/payload" + flaw.pointer(), flaw.message())).toList();
-        if (!problems.isEmpty()) {
-            throw Refusal.of(problems);
-        }
     }
 
     private JsonNode struck(UUID workspace, JsonNode payload) {

@@ -11,6 +11,7 @@ import io.keelson.core.lifecycle.State;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.RunRow;
+import io.keelson.server.run.StatusDocument;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +31,7 @@ final class StatesDocument {
     static ObjectNode of(ObjectNode row) {
         RunState run = RunState.of(row.get("state").stringValue());
         List<Group<TaskState>> tasks = groups(row.get("tasks"), group -> TaskState.of(group.get("state").stringValue()),
-                group -> Circumstance.ofTask(group.get("attempt").intValue()));
+                StatesDocument::ofTask);
         List<Group<StepState>> steps = groups(row.get("steps"), group -> StepState.of(group.get("state").stringValue()),
                 group -> Circumstance.USUAL);
         boolean acceptance = row.get("gate").stringValue().equals(RunRow.Gate.ACCEPTANCE.wire());
@@ -47,7 +48,15 @@ final class StatesDocument {
         canonical.set("steps", counts(Machine.of(Lifecycles.STEP), steps, group -> group.state().wire()));
         ObjectNode contracts = document.putObject("contracts");
         Contracts.all().forEach(each -> contracts.set(each.name(), contract(each, run, circumstance, tasks, steps)));
+        StatusDocument.errorOf(row).ifPresent(error -> contracts.withObject("/" + Contracts.LIFECYCLE.name())
+                .put("error_code", error.name()).put("http_status", error.httpStatus()));
         return document;
+    }
+
+    private static Circumstance ofTask(JsonNode group) {
+        return Circumstance.ofTask(TaskState.of(group.get("state").stringValue()), group.get("attempt").intValue(),
+                group.get("dispatched").booleanValue(), group.get("open").valueStream()
+                        .map(state -> StepState.of(state.stringValue())).collect(Collectors.toSet()));
     }
 
     private static ObjectNode contract(Contract contract, RunState run, Circumstance circumstance,

@@ -25,15 +25,17 @@ final class TaskActions {
         table.post(Scope.APPROVE, "/tasks/{id}/approve", call -> decide(call, true));
         table.post(Scope.APPROVE, "/tasks/{id}/reject", call -> decide(call, false));
         table.post(Scope.RUNS_WRITE, "/tasks/{id}/retry", this::retry);
-        table.post(Scope.RUNS_WRITE, "/tasks/{id}/cancel", call -> reasoned(call,
-                (run, task, reason) -> new Command.CancelTask(run, task, reason, call.actor())));
+        table.post(Scope.RUNS_WRITE, "/tasks/{id}/cancel", call -> reasoned(call, (run, task, reason) -> {
+            requireApproval(call, task);
+            return new Command.CancelTask(run, task, reason, call.actor());
+        }));
         table.post(Scope.RUNS_WRITE, "/tasks/{id}/skip", call -> reasoned(call, (run, task, reason) -> {
             requireApproval(call, task);
             return new Command.SkipTask(run, task, reason, call.actor());
         }));
     }
 
-    /** Who may not approve may not pass an approval by skipping its task either. */
+    /** Who may not approve may not pass an approval by ending its task either: the run may go on after it. */
     private void requireApproval(Call call, UUID task) {
         if (reads.read((runs, c) -> runs.asksForApproval(c, call.workspace(), task))) {
             call.require(Scope.APPROVE);

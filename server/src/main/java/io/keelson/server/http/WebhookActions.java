@@ -1,7 +1,9 @@
 package io.keelson.server.http;
 
+import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.run.Ids;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.plan.Nearest;
 import io.keelson.server.webhook.Deliveries;
 import io.keelson.server.webhook.Delivery;
 import io.keelson.server.webhook.Endpoint;
@@ -10,8 +12,11 @@ import io.keelson.server.webhook.Topics;
 import io.keelson.server.webhook.WebhookRoom;
 import java.io.IOException;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -23,6 +28,8 @@ final class WebhookActions {
     private static final int MAX_CHANNEL = 200;
     private static final int MAX_EVENT = 60;
     private static final int MOST_EVENTS = 100;
+    private static final List<String> EVENTS = Stream.of(Stream.of(Topics.ALL), Topics.names().stream(),
+            Arrays.stream(EventType.values()).map(EventType::wire)).flatMap(Function.identity()).toList();
     private static final List<String> STATES = List.of("pending", "delivered", "dead");
 
     private final Endpoints endpoints;
@@ -48,8 +55,8 @@ final class WebhookActions {
     }
 
     private Answer list(Call call) {
-        call.query().done();
-        return Lists.whole(endpoints.list(call.workspace()).stream().map(WebhookActions::document).toList());
+        return new Portion(call, "webhooks")
+                .of(endpoints.list(call.workspace()).stream().map(WebhookActions::document).toList());
     }
 
     private Answer create(Call call) throws IOException {
@@ -91,9 +98,9 @@ final class WebhookActions {
         }
         List<String> events = fields.has("events") ? fields.texts("events", MOST_EVENTS, MAX_EVENT) : null;
         for (int i = 0; events != null && i < events.size(); i++) {
-            if (!Topics.valid(events.get(i))) {
+            if (!EVENTS.contains(events.get(i))) {
                 fields.problem("INVALID_VALUE", "events/" + i, "must be one of " + String.join(", ", Topics.names())
-                        + ", the type of an event such as step_failed, or *");
+                        + ", the type of an event such as step_failed, or *" + Nearest.hint(events.get(i), EVENTS));
             }
         }
         String channel = fields.optionalText("channel", MAX_CHANNEL);

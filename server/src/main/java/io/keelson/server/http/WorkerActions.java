@@ -34,8 +34,7 @@ final class WorkerActions {
     }
 
     private Answer workers(Call call) {
-        call.query().done();
-        return Lists.whole(workers(call.workspace()));
+        return new Portion(call, "workers").of(workers(call.workspace()));
     }
 
     private List<ObjectNode> workers(UUID workspace) {
@@ -53,7 +52,7 @@ final class WorkerActions {
     }
 
     private Answer tools(Call call) {
-        call.query().done();
+        Portion portion = new Portion(call, "tools");
         List<ObjectNode> tools = new ArrayList<>();
         Set<String> served = new TreeSet<>();
         workers(call.workspace()).forEach(worker -> worker.path("tools").forEach(tool -> served.add(tool.asString())));
@@ -62,7 +61,7 @@ final class WorkerActions {
             served.remove(tool.spec().name());
         }
         served.forEach(name -> tools.add(document(name)));
-        return Lists.whole(tools);
+        return portion.of(tools);
     }
 
     private static ObjectNode document(ToolSpec spec) {

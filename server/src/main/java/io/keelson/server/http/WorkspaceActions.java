@@ -8,12 +8,16 @@ import io.keelson.server.auth.WorkspaceResult;
 import io.keelson.server.auth.WorkspaceRow;
 import io.keelson.server.auth.Workspaces;
 import java.io.IOException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What operators do with workspaces, and what a workspace may learn of its own limits. */
@@ -22,6 +26,9 @@ final class WorkspaceActions {
     private static final int MAX_NAME = 255;
     private static final int MAX_TOOL = 220;
     private static final int MAX_TOOLS = 500;
+    private static final int MAX_FOLDERS = 100;
+    private static final int MAX_PATH = 4_096;
+    private static final String FOLDERS = "allowed_folders";
 
     private final Workspaces workspaces;
     private final Reads reads;
@@ -85,10 +92,11 @@ final class WorkspaceActions {
         Fields fields = call.fields();
         String name = fields.text("name", MAX_NAME);
         Map<String, Optional<Long>> limits = limits(fields);
+        Workspaces.Folders folders = folders(fields);
         fields.done();
         UUID id = ids.next();
         Answer answer = transaction.answer(call, c -> {
-            WorkspaceRow made = row(workspaces.create(c, id, name, limits, call.origin()), id);
+            WorkspaceRow made = row(workspaces.create(c, id, name, limits, folders, call.origin()), id);
             return Answer.created("/api/v1/workspaces/" + made.id(), document(made));
         });
         tell(limits);
@@ -109,9 +117,11 @@ final class WorkspaceActions {
             fields.problem("EMPTY", "name", "'name' may not be blank");
         }
         Map<String, Optional<Long>> limits = limits(fields);
+        Workspaces.Folders folders = folders(fields);
         fields.done();
         UUID id = call.id("id", IdKind.WORKSPACE);
-        WorkspaceRow changed = row(workspaces.change(id, new Workspaces.Change(name, limits), call.origin()), id);
+        WorkspaceRow changed =
+                row(workspaces.change(id, new Workspaces.Change(name, limits, folders), call.origin()), id);
         if (changed.closed()) {
             throw Refusal.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
         }
@@ -126,6 +136,31 @@ final class WorkspaceActions {
                     "workspace " + by + " has this name").with("workspace_id", by.toString());
             case WorkspaceResult.NoWorkspace n -> throw IdKind.WORKSPACE.notFound(id);
         };
+    }
+
+    /** Null where the body does not name them. */
+    private static Workspaces.@Nullable Folders folders(Fields body) {
+        if (body.clears(FOLDERS)) {
+            return new Workspaces.Folders(null);
+        }
+        if (body.value(FOLDERS) == null) {
+            return null;
+        }
+        List<String> paths = body.optionalTexts(FOLDERS, MAX_FOLDERS, MAX_PATH);
+        for (int i = 0; i < paths.size(); i++) {
+            if (!absolute(paths.get(i))) {
+                body.problem("INVALID_VALUE", FOLDERS + "/" + i, "must be an absolute path on the server");
+            }
+        }
+        return new Workspaces.Folders(paths);
+    }
+
+    private static boolean absolute(String path) {
+        try {
+            return Path.of(path).isAbsolute();
+        } catch (InvalidPathException e) {
+            return false;
+        }
     }
 
     /** Those that are given, by their names in the table; a null takes one away. */
@@ -204,6 +239,12 @@ final class WorkspaceActions {
                 .put("closed_at", Json.time(workspace.closedAt()))
                 .put("purged_rows", workspace.purge().rows());
         document.set("limits", document(workspace.limits()));
+        if (workspace.folders() == null) {
+            document.putNull(FOLDERS);
+        } else {
+            ArrayNode folders = document.putArray(FOLDERS);
+            workspace.folders().forEach(folders::add);
+        }
         return document;
     }
 

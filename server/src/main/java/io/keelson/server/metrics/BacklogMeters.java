@@ -41,6 +41,7 @@ final class BacklogMeters {
                         state.wire());
             }
         }
+        gauge(meters, Metric.RUNS_OLDEST_ACTIVE, figures -> figures.open().oldestActive());
         gauge(meters, Metric.QUEUE_WAITING, figures -> figures.open().waiting());
         gauge(meters, Metric.QUEUE_LEASED, figures -> figures.open().leased());
         gauge(meters, Metric.QUEUE_AGE, figures -> figures.open().oldestSeconds());

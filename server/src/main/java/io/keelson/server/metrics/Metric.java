@@ -29,6 +29,9 @@ public enum Metric {
     RUNS_OPEN(Kind.GAUGE, "keelson_runs_open", "runs that have not ended, 100,000 at most", "state"),
     RUNS_OLDEST(Kind.GAUGE, "keelson_runs_oldest_seconds",
             "for how long some run has been in that state; 0 without one", "state"),
+    RUNS_OLDEST_ACTIVE(Kind.GAUGE, "keelson_runs_oldest_active_seconds",
+            "for how long the run that has been at work longest has been; times in which it only waits for people, times,"
+                    + " signals or child runs do not count; 0 without one"),
     QUEUE_WAITING(Kind.GAUGE, "keelson_queue_waiting", "work that nobody has claimed, 100,000 at most"),
     QUEUE_LEASED(Kind.GAUGE, "keelson_queue_leased", "work that somebody has claimed, 100,000 at most"),
     QUEUE_AGE(Kind.GAUGE, "keelson_queue_oldest_seconds", "how long the oldest unclaimed work has waited"),

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -45,6 +46,12 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
     @Override
     public boolean knows(String tool) {
         return catalog.find(tool).isPresent() || servedByWorkers.get().contains(tool);
+    }
+
+    @Override
+    public String hint(String tool) {
+        return Nearest.hint(tool, Stream.concat(catalog.all().stream().map(each -> each.spec().name()),
+                servedByWorkers.get().stream()).toList());
     }
 
     @Override

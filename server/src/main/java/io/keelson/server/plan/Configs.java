@@ -76,18 +76,21 @@ final class Configs {
         if (GoalMissions.unplanned(plan)) {
             return !level.equals(Autonomy.FULL_AUTO.wire());
         }
-        boolean threshold = autonomy.path("auto_approve_threshold").isNumber();
-        return level.equals(Autonomy.APPROVE.wire()) || level.equals(Autonomy.AUTONOMOUS.wire()) && threshold
-                && estimate(plan).compareTo(autonomy.path("auto_approve_threshold").decimalValue()) > 0;
+        return level.equals(Autonomy.APPROVE.wire()) || level.equals(Autonomy.AUTONOMOUS.wire())
+                && estimate(plan).compareTo(threshold(autonomy)) > 0;
     }
 
     /** A plan that a planner made is put before a human unless the level says otherwise (lifecycle §1). */
     static Planned.Terms terms(JsonNode config, JsonNode plan) {
         Autonomy level = autonomy(config);
-        BigDecimal threshold = amount(config.path("autonomy"), "auto_approve_threshold");
         return new Planned.Terms(level == Autonomy.APPROVE,
-                level == Autonomy.AUTONOMOUS ? Objects.requireNonNullElse(threshold, BigDecimal.ZERO) : null,
+                level == Autonomy.AUTONOMOUS ? threshold(config.path("autonomy")) : null,
                 budget(config.path("budget"), plan));
+    }
+
+    /** USD; what no threshold is given for may cost nothing. */
+    private static BigDecimal threshold(JsonNode autonomy) {
+        return Objects.requireNonNullElse(amount(autonomy, "auto_approve_threshold"), BigDecimal.ZERO);
     }
 
     /** USD. */

@@ -6,6 +6,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
@@ -48,16 +49,23 @@ public final class Documents {
 
     private Documents() {}
 
+    /** The line, from 1, of the byte at that place. */
+    private static long line(byte[] bytes, int place) {
+        return 1 + IntStream.range(0, place).filter(at -> bytes[at] == '\n').count();
+    }
+
     /** Codes: {@code TOO_LARGE}, {@code MALFORMED_JSON}, {@code MALFORMED_YAML} and those of single places. */
     public static Reading<JsonNode> read(byte[] bytes, Format format) {
         if (bytes.length > MAX_BYTES) {
             return new Reading.Refused<>(List.of(tooLarge()));
         }
+        ByteBuffer unread = ByteBuffer.wrap(bytes);
         String text;
         try {
-            text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+            text = StandardCharsets.UTF_8.newDecoder().decode(unread).toString();
         } catch (CharacterCodingException e) {
-            return refused(format.malformed(), "this is not UTF-8 text: " + e.getMessage());
+            return refused(format.malformed(), "this is not UTF-8 text: line " + line(bytes, unread.position())
+                    + " has a byte that is none of it; save the file as UTF-8");
         }
         int line = format == Format.JSON ? 0 : longLine(text);
         return line > 0

@@ -1,6 +1,5 @@
 package io.keelson.server.plan;
 
-import io.keelson.core.plan.ToolKnowledge;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -25,13 +24,10 @@ final class GoalMissions {
         return plan.path("version").isNumber() && plan.path("version").asInt() == 0;
     }
 
-    /** The document with its planner and a plan that is still to come; as it was where there is no planner. */
-    static JsonNode planned(JsonNode document, ToolKnowledge tools) {
+    /** The document with its planner, which may be known to the server only later, and a plan that is still to come. */
+    static JsonNode planned(JsonNode document) {
         JsonNode config = document.path("config");
         boolean named = config.path("planner").isObject() || config.path("replan").path("planner").isObject();
-        if (!named && !tools.knows(PLANNER)) {
-            return document;
-        }
         ObjectNode planned = ((ObjectNode) document).deepCopy();
         planned.putObject("plan").put("version", 0).putArray("tasks");
         if (!named && (config.isObject() || config.isMissingNode())) {
@@ -45,11 +41,9 @@ final class GoalMissions {
         return JsonNodeFactory.instance.objectNode().put("tool", PLANNER).put("timeout_seconds", PATIENCE);
     }
 
-    /** Why there will be no plan. */
-    static String refusal(JsonNode document) {
-        String kind = Nodes.text(document, "kind");
-        return "there is no planner" + (kind == null ? "" : " and no recipe of the kind '" + Pointers.shown(kind) + "'")
-                + ": give a plan, a recipe, a config.planner or the agent_slug of an agent that is to reach the goal,"
-                + " or run a worker that serves '" + PLANNER + "'";
+    /** Why there can be no plan. */
+    static String refusal(boolean run) {
+        return run ? "there is neither a plan nor a goal that a planner could make one of: give a plan, a goal,"
+                + " a recipe or an agent_slug" : "what is kept to be run again has a plan: give its tasks";
     }
 }

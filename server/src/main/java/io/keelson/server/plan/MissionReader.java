@@ -41,15 +41,24 @@ public final class MissionReader {
     private final Function<String, Duration> toolTimeout;
     private final ModelPrices prices;
     private final Supplier<List<RosterAgent>> roster;
+    private final Turn turn;
+
+    /** Where documents are read: a hostile one takes seconds. */
+    public interface Turn {
+
+        /** Does the work and returns its result. */
+        Reading<Mission> read(Supplier<Reading<Mission>> work);
+    }
 
     /** @param toolTimeout how long a call of a tool may take when its step says nothing; asked for unknown tools too */
     public MissionReader(ToolKnowledge tools, Function<String, Duration> toolTimeout, ModelPrices prices) {
-        this(new SchemaCheck("mission"), tools, toolTimeout, prices, NOBODY);
+        this(new SchemaCheck("mission"), tools, toolTimeout, prices, NOBODY, Supplier::get);
     }
 
     private MissionReader(SchemaCheck shape, ToolKnowledge tools, Function<String, Duration> toolTimeout,
-            ModelPrices prices, Supplier<List<RosterAgent>> roster) {
+            ModelPrices prices, Supplier<List<RosterAgent>> roster, Turn turn) {
         this.roster = roster;
+        this.turn = turn;
         this.shape = shape;
         this.tools = tools;
         this.toolTimeout = toolTimeout;
@@ -63,7 +72,7 @@ public final class MissionReader {
 
     /** The same with other tools. */
     public MissionReader knowing(ToolKnowledge others) {
-        return new MissionReader(shape, others, toolTimeout, prices, roster);
+        return new MissionReader(shape, others, toolTimeout, prices, roster, turn);
     }
 
     /**
@@ -72,7 +81,12 @@ public final class MissionReader {
      * @param agents asked only when a plan has such tasks
      */
     public MissionReader staffed(Supplier<List<RosterAgent>> agents) {
-        return new MissionReader(shape, tools, toolTimeout, prices, agents);
+        return new MissionReader(shape, tools, toolTimeout, prices, agents, turn);
+    }
+
+    /** The same that reads where the turn says; without one, the thread that asks reads. */
+    public MissionReader in(Turn other) {
+        return new MissionReader(shape, tools, toolTimeout, prices, roster, other);
     }
 
     /** A mission file or a request's body. */
@@ -85,7 +99,7 @@ public final class MissionReader {
 
     /** @param document as {@link Documents} gives it; not changed */
     public Reading<Mission> read(JsonNode document) {
-        return read(document, true);
+        return turn.read(() -> read(document, true));
     }
 
     /**
@@ -95,7 +109,7 @@ public final class MissionReader {
      * @param document as {@link Documents} gives it; not changed
      */
     public Reading<Mission> readRecipe(JsonNode document) {
-        return read(document, false);
+        return turn.read(() -> read(document, false));
     }
 
     private Reading<Mission> read(JsonNode written, boolean run) {
@@ -104,7 +118,7 @@ public final class MissionReader {
         }
         Problems problems = new Problems();
         problems.addAll(shape.check(written));
-        JsonNode document = run && GoalMissions.is(written) ? GoalMissions.planned(written, tools) : written;
+        JsonNode document = run && GoalMissions.is(written) ? GoalMissions.planned(written) : written;
         if (!document.isObject()) {
             return new Reading.Refused<>(problems.all());
         }
@@ -122,7 +136,7 @@ public final class MissionReader {
         if (run && document.has("recipe")) {
             problems.add("RECIPE_UNRESOLVED", "/recipe", "only a server knows its recipes: here the plan is wanted");
         } else if (!document.has("plan")) {
-            problems.add("PLAN_REQUIRED", "/plan", GoalMissions.refusal(document));
+            problems.add("PLAN_REQUIRED", "/plan", GoalMissions.refusal(run));
         }
         Instant startAt = StartTime.read(document, problems);
         ObjectNode config = Nodes.object(document, "config");
@@ -142,6 +156,7 @@ public final class MissionReader {
         PlanCheck.check(plan, tools, inputs).forEach(problem -> followUps.add(asWritten(document, problem)));
         followUps.addAll(new RunChecks(tools, plan, inputs).check(Nodes.json(document, "output"), policy,
                 FailureConfig.plannerAt(config)));
+        followUps.addAll(TimeCheck.check(plan, policy.timeouts()));
         followUps.addAll(prices.check(document.path("plan"), plan));
         followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);

@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,6 +58,7 @@ public interface ModelPrices {
     /** The model of the agent that does the task in turns; empty for none. */
     private static String ofAgent(TaskSpec task) {
         AgentTerms terms = task.policy().agent();
-        return terms == null || terms.model() == null ? "" : terms.model();
+        boolean turns = task.steps().stream().anyMatch(step -> step.kind() == StepKind.TURN);
+        return !turns || terms == null || terms.model() == null ? "" : terms.model();
     }
 }

@@ -2,21 +2,24 @@ package io.keelson.server.plan;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Optional;
 
 /** Guesses what was meant by a name that is not known. */
-final class Nearest {
+public final class Nearest {
     private static final int LONGEST = 50;
 
     private Nearest() {}
 
     /** {@code "; did you mean 'x'?"} when something known is near, else nothing. */
-    static String hint(String name, Collection<String> known) {
-        if (name.length() > LONGEST) {
-            return "";
-        }
-        return known.stream().filter(other -> distance(name, other) <= Math.max(2, other.length() / 3))
-                .min(Comparator.comparingInt(other -> distance(name, other)))
-                .map(other -> "; did you mean '" + other + "'?").orElse("");
+    public static String hint(String name, Collection<String> known) {
+        return of(name, known).map(other -> "; did you mean '" + other + "'?").orElse("");
+    }
+
+    /** The known name that is nearest; empty where none is near. */
+    public static Optional<String> of(String name, Collection<String> known) {
+        return name.length() > LONGEST ? Optional.empty()
+                : known.stream().filter(other -> distance(name, other) <= Math.max(2, other.length() / 3))
+                        .min(Comparator.comparingInt(other -> distance(name, other)));
     }
 
     /** Insertions, deletions and replacements from one to the other (Levenshtein). */

@@ -5,6 +5,7 @@ import io.keelson.core.plan.PlanCheck;
 import io.keelson.core.plan.Problem;
 import io.keelson.core.plan.RosterAgent;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.ToolKnowledge;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
@@ -127,7 +128,7 @@ public final class NewPlans {
         List<TaskSpec> tasks = new ArrayList<>(left.tasks());
         Set<String> taken = left.tasks().stream().map(TaskSpec::id).collect(Collectors.toSet());
         completed.stream().filter(id -> !taken.contains(id)).forEach(id -> tasks.add(new TaskSpec(id, id, null,
-                "other", null, List.of(), TriggerRule.ALL_SUCCESS, null, null, null, false, List.of(), null)));
+                TaskType.OTHER, null, List.of(), TriggerRule.ALL_SUCCESS, null, null, null, false, List.of(), null)));
         return new Plan(left.version(), tasks, left.strategy());
     }
 

@@ -37,19 +37,21 @@ final class RunChecks {
             found.addAll(tools.checkTemplate(output, "/output"));
             names(output, tasks, "/output");
         }
-        call(policy.hooks().before(), Set.of(), "/config/hooks/before_run");
-        call(policy.hooks().after(), tasks, "/config/hooks/after_run");
-        call(policy.failures().planner(), tasks, plannerAt);
+        call(policy.hooks().before(), Set.of(), "/config/hooks/before_run", false);
+        call(policy.hooks().after(), tasks, "/config/hooks/after_run", false);
+        call(policy.failures().planner(), tasks, plannerAt, unplanned);
         return found;
     }
 
-    private void call(@Nullable StepSpec call, Set<String> ended, String at) {
+    /** @param awaited whether a tool that no worker serves yet is waited for: a goal waits for its planner */
+    private void call(@Nullable StepSpec call, Set<String> ended, String at, boolean awaited) {
         if (call == null) {
             return;
         }
-        if (call.kind() == StepKind.TOOL && !tools.knows(call.tool())) {
+        if (call.kind() == StepKind.TOOL && !awaited && !tools.knows(call.tool())) {
             found.add(new Problem("UNKNOWN_TOOL", at + "/tool", "no tool '" + Pointers.shown(call.tool())
-                    + "': it is neither built in nor served by a worker that has registered"));
+                    + "': it is neither built in nor served by a worker that has registered"
+                    + tools.hint(call.tool())));
             return;
         }
         found.addAll(tools.checkInput(call, at + "/input"));

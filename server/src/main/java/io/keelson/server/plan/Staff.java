@@ -3,6 +3,7 @@ package io.keelson.server.plan;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Assignment;
 import io.keelson.core.plan.RosterAgent;
+import io.keelson.core.plan.TaskType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -13,7 +14,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Who does the tasks that are done in turns: read off a plan as it is stored, or chosen while a plan is read for the first
+ * Who does tasks: read off a plan as it is stored, or chosen while a plan is read for the first
  * time. Chosen once, for the roster may be another one tomorrow. Serves one reading of one plan.
  */
 final class Staff {
@@ -45,7 +46,7 @@ final class Staff {
     /**
      * Chooses for a plan that comes from outside, whatever it says of choices made.
      *
-     * @param source the roster, read when a task is done in turns
+     * @param source the roster, read when a task is done in turns or names an agent
      * @param wanted slug of who does what names nobody; null for nobody in particular
      */
     static Staff choosing(Supplier<List<RosterAgent>> source, @Nullable String wanted) {
@@ -58,7 +59,7 @@ final class Staff {
     }
 
     /** Who does the task; null when nobody in particular does and its turns may call nothing. */
-    @Nullable Hired hire(JsonNode task, String taskType) {
+    @Nullable Hired hire(JsonNode task, TaskType taskType) {
         List<String> needed = texts(task.path("tools_needed"));
         Hired hired = trusting && task.has(STORED) ? read(task.path(STORED)) : choose(task, taskType, needed);
         if (hired == null && task.path("tools_needed").isArray()) {
@@ -66,6 +67,23 @@ final class Staff {
                     List.of()), null);
         }
         return hired;
+    }
+
+    /**
+     * The agent of the roster that a task with steps of its own names; null for none. Its turns, where the task has any, may
+     * call nothing.
+     */
+    @Nullable Hired ofSteps(JsonNode task) {
+        if (trusting && task.has(STORED)) {
+            return read(task.path(STORED));
+        }
+        JsonNode suggested = task.path("suggested_agent");
+        boolean names = suggested.path("agent_name").isString() || suggested.path("agent_id").isInt();
+        RosterAgent agent = !names || AgentTerms.CONTRACTOR.equals(Nodes.text(suggested, "type")) ? null
+                : named(suggested);
+        return agent == null ? null
+                : new Hired(new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(),
+                        model(task, agent.model()), List.of(), 0, List.of()), null);
     }
 
     /** As it is stored; null for what the rest of the task says as well. */
@@ -98,7 +116,7 @@ final class Staff {
                 Nodes.text(stored, "instructions"));
     }
 
-    private @Nullable Hired choose(JsonNode task, String taskType, List<String> needed) {
+    private @Nullable Hired choose(JsonNode task, TaskType taskType, List<String> needed) {
         JsonNode suggested = task.path("suggested_agent");
         if (AgentTerms.CONTRACTOR.equals(Nodes.text(suggested, "type"))) {
             return contractor(task, suggested, needed);

@@ -4,6 +4,7 @@ import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.server.plan.Staff.Hired;
@@ -49,8 +50,8 @@ final class TaskReader {
         String id = id(raw, index, at);
         String title = Nodes.text(raw, "title", id);
         List<Dependency> upstreams = upstreams(raw);
-        String type = Nodes.text(raw, "task_type", "other");
-        Hired agent = raw.path("steps").isEmpty() ? staff.hire(raw, type) : null;
+        TaskType type = TaskType.of(Nodes.text(raw, "task_type", TaskType.OTHER.wire()));
+        Hired agent = raw.path("steps").isEmpty() ? staff.hire(raw, type) : staff.ofSteps(raw);
         if (agent != null) {
             hired.put(raw, agent);
         }
@@ -69,13 +70,13 @@ final class TaskReader {
                 raw.path("retry").isObject() ? Retries.read(raw.path("retry"), retry) : null,
                 verifiers.read(raw.path("verify"), at + "/verify"), VerifyReader.review(raw.path("verify")),
                 raw.path("timeout_seconds").isNumber() ? Nodes.seconds(raw, "timeout_seconds", Duration.ZERO) : null);
-        return policy.labelled(Nodes.json(raw, "label"));
+        return policy.labelled(Nodes.json(raw, "label")).judged(VerifyReader.thresholds(raw.path("verify")));
     }
 
     /** As stored: {@code temp_id} first, defaults written out, keys of no meaning to us now kept. */
     ObjectNode normal(JsonNode raw, TaskSpec task) {
         ObjectNode normal = JsonNodeFactory.instance.objectNode();
-        normal.put("temp_id", task.id()).put("title", task.title()).put("task_type", task.taskType());
+        normal.put("temp_id", task.id()).put("title", task.title()).put("task_type", task.taskType().wire());
         ArrayNode dependsOn = normal.putArray("depends_on");
         for (Dependency upstream : task.dependsOn()) {
             if (upstream.data()) {

@@ -57,7 +57,7 @@ final class TurnInput {
 
     private static void copy(JsonNode from, String key, ObjectNode to, String as) {
         @Nullable JsonNode value = from.get(key);
-        if (value != null) {
+        if (value != null && !value.isNull()) {
             to.set(as, value);
         }
     }

@@ -5,10 +5,12 @@ import com.google.re2j.PatternSyntaxException;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.server.json.DeclaredSchema;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -48,10 +50,26 @@ final class VerifyReader {
                     problems.add("INVALID_VALUE", here + "/kind", "a human has the last word: put this entry last");
                 }
             } else {
-                verifiers.add(step(raw, "verify-" + (i + 1), here));
+                verifiers.add(step(raw, name(i), here));
             }
         }
         return verifiers;
+    }
+
+    /** The least score with which an entry's verdict decides, by the name of its step. */
+    static Map<String, BigDecimal> thresholds(JsonNode list) {
+        Map<String, BigDecimal> thresholds = new TreeMap<>();
+        for (int i = 0; list.isArray() && i < list.size(); i++) {
+            JsonNode least = list.path(i).path("threshold");
+            if (least.isNumber()) {
+                thresholds.put(name(i), least.decimalValue());
+            }
+        }
+        return thresholds;
+    }
+
+    private static String name(int index) {
+        return "verify-" + (index + 1);
     }
 
     /** Whether a human has the last word. */
@@ -74,7 +92,7 @@ final class VerifyReader {
         Kind kind = KINDS.get(named);
         if (kind == null) {
             if (named.equals("tool")) {
-                members(raw, with(COMMON, Set.of("tool", "input")), at);
+                members(raw, with(COMMON, Set.of("tool", "input", "threshold")), at);
                 required(raw, "tool", at);
             }
             ObjectNode input = Nodes.object(raw, "input").deepCopy();
@@ -129,7 +147,7 @@ final class VerifyReader {
 
     /** Other keys are the published schema's to name. */
     private static boolean known(String key) {
-        return COMMON.contains(key) || Set.of("tool", "input").contains(key)
+        return COMMON.contains(key) || Set.of("tool", "input", "threshold").contains(key)
                 || KINDS.values().stream().anyMatch(kind -> kind.needed.equals(key) || kind.optional.contains(key));
     }
 

@@ -53,8 +53,9 @@ final class Flattened {
         if (step.path("agent_id").isMissingNode()) {
             step.putNull("agent_id");
         }
-        step.put("model_override", task.path("suggested_model").asString(
-                config.path("model_preferences").path(role(task.path("task_type").asString(""))).asString(null)));
+        JsonNode model = task.path("suggested_model").isString() ? task.path("suggested_model")
+                : config.path("model_preferences").path(role(task.path("task_type").asString("")));
+        step.put("model_override", model.isString() ? model.stringValue() : null);
         step.put("task_type", task.path("task_type").asString(null));
         step.set("tools_needed", task.path("tools_needed").isArray() ? task.path("tools_needed") : NODES.arrayNode());
         ArrayNode on = step.putArray("depends_on");

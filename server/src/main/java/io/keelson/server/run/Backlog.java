@@ -17,6 +17,7 @@ import java.util.TreeMap;
  * @param oldestSeconds how long the one that waits longest has waited; 0 when none does
  * @param runs runs that have not ended, by state
  * @param oldestRuns seconds for which the run of a state that came into it first has been in it
+ * @param oldestActive seconds for which a run has been at work at most, in its attempt; waiting does not count
  * @param inbox what waits for a person, by kind
  * @param oldestInbox seconds for which the oldest of a kind has waited
  * @param tickets escalation tickets that nobody has answered
@@ -26,7 +27,8 @@ import java.util.TreeMap;
  * @param reserved credits set aside for runs
  */
 public record Backlog(long waiting, long leased, double oldestSeconds, Map<String, Long> runs,
-        Map<String, Double> oldestRuns, Map<String, Long> inbox, Map<String, Double> oldestInbox, long tickets,
+        Map<String, Double> oldestRuns, double oldestActive, Map<String, Long> inbox, Map<String, Double> oldestInbox,
+        long tickets,
         long workers, long nodes, long outages, double reserved) {
 
     /** No count goes further: whoever has more open needs no exact number, and the question stays cheap. */
@@ -62,6 +64,14 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
                  where state_type <> 'terminal' limit {most}) open
              group by state""".replace("{now}", DbClock.SQL).replace("{most}", Integer.toString(MOST_COUNTED));
 
+    /** Without the times in which a run only waits for people, times, signals or children. */
+    private static final String ACTIVE = """
+            select coalesce(max(active_ms / 1000.0 + greatest(0, extract(epoch from {now} - active_since))), 0)::float8
+              from (select active_ms, active_since from orchestration_runs
+                     where state_type <> 'terminal' limit {most}) open
+             where active_since is not null""".replace("{now}", DbClock.SQL).replace("{most}",
+            Integer.toString(MOST_COUNTED));
+
     /** As {@link Inbox} has them. */
     public static final List<String> INBOX_KINDS = List.of("plan_approval", "result_acceptance", "approval_step",
             "task_review", "escalation", "budget", "proposal");
@@ -77,8 +87,8 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
                         when r.state = 'running' and r.gate = 'acceptance' then 'result_acceptance' end as kind,
                     case when s.id is not null then s.started_at when t.id is not null then t.state_since
                         when e.id is not null then e.opened_at when r.state = 'awaiting_approval' then r.state_since
-                        else (select max(g.completed_at) from run_agents g
-                               where g.run_id = r.id and g.attempt = r.attempt_number) end as since
+                        else (select max(done.completed_at) from orchestration_tasks done
+                               where done.run_id = r.id and (done.attempt = r.attempt_number) is true) end as since
                   from (select subject, run_id from timers where kind = 'human' limit {most}) w
                  cross join lateral (select * from orchestration_runs where id = w.run_id limit 1) r
                   left join lateral (select * from orchestration_steps where id = w.subject limit 1) s on true
@@ -101,7 +111,7 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
         oldestRuns = Map.copyOf(oldestRuns);
     }
 
-    /** Asks the database: three statements. */
+    /** Asks the database: four statements. */
     public static Backlog read(Connection connection, DbClock clock) throws SQLException {
         Map<String, Long> runs = new TreeMap<>();
         Map<String, Double> oldestRuns = new TreeMap<>();
@@ -109,12 +119,20 @@ public record Backlog(long waiting, long leased, double oldestSeconds, Map<Strin
         Map<String, Long> inbox = new TreeMap<>();
         Map<String, Double> oldestInbox = new TreeMap<>();
         count(connection, clock, INBOX, 2, inbox, oldestInbox);
+        double oldestActive;
+        try (PreparedStatement statement = connection.prepareStatement(ACTIVE)) {
+            clock.bind(statement, 1);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                oldestActive = row.getDouble(1);
+            }
+        }
         try (PreparedStatement statement = connection.prepareStatement(READ)) {
             clock.bind(statement, 1);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 return new Backlog(row.getLong("waiting"), row.getLong("leased"), row.getDouble("oldest"), runs,
-                        oldestRuns, inbox, oldestInbox, row.getLong("tickets"), row.getLong("workers"),
+                        oldestRuns, oldestActive, inbox, oldestInbox, row.getLong("tickets"), row.getLong("workers"),
                         row.getLong("nodes"),
                         row.getLong("outages"),
                         row.getDouble("reserved"));

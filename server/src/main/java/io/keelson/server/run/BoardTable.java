@@ -30,18 +30,19 @@ final class BoardTable {
     private static final Texts.Memo<String> TAGS =
             new Texts.Memo<>(type -> Texts.JSON.writeValueAsString(List.of("mission_task", type)));
 
-    static final SetStatement<Accepted> INSERT_RUN = new SetStatement<>("keelson_board_run_v2", """
+    static final SetStatement<Accepted> INSERT_RUN = new SetStatement<>("keelson_board_run_v3", """
             insert into board_tasks (workspace_id, title, description, status, priority, review_mode, created_by_type,
-                created_by_id, tags, planning_data, run_id, source_type, source_id, error_message, started_at,
-                completed_at, created_at, updated_at)
-            select workspace_id, title, description, status, priority, 'manual', 'orchestration', created_by, tags,
-                planning_data, run_id, 'orchestration', mission, error_message, started_at, completed_at, {now}, {now}
+                created_by_id, assigned_agent_id, tags, planning_data, run_id, source_type, source_id, error_message,
+                started_at, completed_at, created_at, updated_at)
+            select workspace_id, title, description, status, priority, 'manual', 'orchestration', created_by,
+                case when agent_slug is not null then (select a.id from agents a
+                    where a.workspace_id = u.workspace_id and a.slug = u.agent_slug) end, tags, planning_data, run_id, 'orchestration', mission, error_message, started_at, completed_at, {now}, {now}
               from {rows}""",
             uuid("workspace_id", a -> a.run().workspaceId()), text("title", 500, a -> "Mission: " + a.run().name()),
             text("description", a -> a.run().goal()),
             word("status", a -> BoardStatus.of(a.row().state()).wire()),
             word("priority", a -> PlanningData.priority(a.run().configJson())),
-            text("created_by", 255, a -> a.run().createdBy()),
+            text("created_by", 255, a -> a.run().createdBy()), text("agent_slug", 255, a -> a.run().agentSlug()),
             json("tags", a -> tags(a.row())),
             json("planning_data", a -> PlanningData.of(a.row(), PlanningData.strategy(a.run().planJson()))),
             uuid("run_id", a -> a.run().id()),
@@ -69,7 +70,7 @@ final class BoardTable {
             word("review_mode", n -> n.row().spec().successCriteria() == null ? "auto" : "manual"),
             text("assignee", 255, n -> n.row().agent().name()),
             integer("agent_id", n -> TasksTable.of(n, AgentTerms::id)),
-            json("tags", n -> TAGS.of(n.row().spec().taskType())),
+            json("tags", n -> TAGS.of(n.row().spec().taskType().wire())),
             json("planning_data", n -> PlanningData.of(n.owner().run().id(), n.row())),
             uuid("run_id", n -> n.owner().run().id()), word("mission", n -> n.owner().run().id().toString()),
             word("subject", n -> n.row().id().toString()), text("result", MOST, n -> n.task().summary()),
@@ -126,6 +127,9 @@ final class BoardTable {
         TaskRow task = moved.task();
         if (task.state() != TaskState.SKIPPED) {
             return null;
+        }
+        if (task.passedOver()) {
+            return "failed, and the run went on without it: " + task.errorMessage();
         }
         if (task.errorMessage() != null || moved.skipped() == null) {
             return "skipped" + (task.errorMessage() == null ? "" : ": " + task.errorMessage());

@@ -116,7 +116,7 @@ final class ChangesWriter {
     /** What changes with every step. */
     private List<Part<?>> moves() {
         List<RunRow> old = those(runs.values(), run -> !changes.isNew(run.id()));
-        return List.of(RunsTable.UPDATE_HEAD.of(old), RunsTable.UPDATE.of(those(old, RunRow::unsaved)),
+        return List.of(RunsTable.UPDATE_HEAD.of(old),
                 StepsTable.UPDATE.of(each(changes.steps(), this::changed)),
                 EventsTable.INSERT.of(changes.events()), ResultsTable.INSERT.of(changes.results()));
     }
@@ -125,6 +125,8 @@ final class ChangesWriter {
     private List<Part<?>> turns() {
         BoardMoves board = new BoardMoves(changes);
         return List.of(TasksTable.UPDATE.of(each(changes.tasks(), this::changed)),
+                RunsTable.UPDATE.of(those(runs.values(),
+                        run -> run.unsaved() && (!changes.isNew(run.id()) || run.state().terminal()))),
                 AgentsTable.UPDATE.of(changes.agents()), AttemptsTable.UPSERT.of(changes.attempts()),
                 QueueTable.CLEAR.of(changes.clearedRuns()), QueueTable.REMOVE.of(absent(changes.queue())),
                 QueueTable.PUT.of(present(changes.queue())), TimersTable.CLEAR.of(changes.clearedRuns()),

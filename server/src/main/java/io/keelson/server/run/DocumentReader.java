@@ -35,14 +35,15 @@ public final class DocumentReader {
                 steps.total as steps_total, steps.completed as steps_completed,
                 array(select 'prop_' || p.id from proposals p
                        where p.run_id = r.id and p.attempt <= a.attempt_number order by p.id)::text[]
-                    as proposals_created, a.error_code, a.error_message
+                    as proposals_created, a.error_code, a.error_message, f.error_of_turn, f.error_retried
               from orchestration_runs r join run_attempts a on a.run_id = r.id
              cross join lateral (
                 select count(*) as total, count(*) filter (where s.state = 'completed') as completed
                   from orchestration_tasks t
                   join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
                  where t.run_id = r.id and t.attempt = a.attempt_number and not t.superseded) steps
-             where r.id = ? and a.attempt_number = ?""";
+             cross join lateral (%s) f
+             where r.id = ? and a.attempt_number = ?""".formatted(ReadSql.failure("a"));
 
     private static final String STEPS = """
             select e.seq, 'run_' || s.run_id as run_id, t.key as task, s.name, s.kind, s.tool, s.state as status, s.attempt,

@@ -37,6 +37,12 @@ public final class Explainer {
              where workspace_id = ? and not draining and last_seen_at >= {now} - ? * interval '1 millisecond'"""
             .replace("{now}", DbClock.SQL);
 
+    /** Of open items of fan-outs that have names of their own; a run tells of a hundred tasks at most. */
+    private static final String LABELS = """
+            select t.id, t.title from orchestration_tasks t join orchestration_tasks g on g.id = t.group_id
+             where t.run_id = ? and not t.superseded and t.state_type <> 'terminal' and t.title <> g.title
+             order by t.sequence_number, t.item_index limit 1000""";
+
     /** The workspace's limits on what is at work, with what is; asked only of where something is limited. */
     private static final String FULL = """
             select l.name, l.name || '=' || l.most as told
@@ -63,7 +69,8 @@ public final class Explainer {
 
     /** @param full by their names, the limits that leave no room, as they are told */
     private record Around(Predicate<String> builtIn, Set<String> remote, Map<Lane, Instant> leases,
-            Map<TimerOf, Instant> timers, Map<String, String> full) implements Explain.Surroundings {
+            Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels)
+            implements Explain.Surroundings {
         @Override
         public boolean served(String tool) {
             return builtIn.test(tool) || remote.contains(tool);
@@ -79,6 +86,11 @@ public final class Explainer {
             String all = full.get("steps");
             String ofTool = all == null ? full.get("tool:" + tool) : all;
             return ofTool == null ? full.get("model:" + NamedModel.of(input)) : ofTool;
+        }
+
+        @Override
+        public @Nullable String label(UUID task) {
+            return labels.get(task);
         }
 
         @Override
@@ -102,7 +114,7 @@ public final class Explainer {
             return List.of();
         }
         Around around = new Around(builtIn, remote(c, workspaceId), leases(c, runId), timers(c, runId),
-                full(c, workspaceId));
+                full(c, workspaceId), labels(c, runId));
         if (step != null) {
             StepRow row = view.step(step);
             return row == null ? past(task, step) : Explain.step(view, row, around);
@@ -138,6 +150,12 @@ public final class Explainer {
         Map<String, String> full = new HashMap<>();
         each(c, FULL, workspaceId, row -> full.put(row.getString("name"), row.getString("told")));
         return full;
+    }
+
+    private static Map<UUID, String> labels(Connection c, UUID runId) throws SQLException {
+        Map<UUID, String> labels = new HashMap<>();
+        each(c, LABELS, runId, row -> labels.put(Loading.uuid(row, "id"), row.getString("title")));
+        return labels;
     }
 
     private static Map<Lane, Instant> leases(Connection c, UUID runId) throws SQLException {

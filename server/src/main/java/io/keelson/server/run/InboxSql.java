@@ -39,8 +39,9 @@ final class InboxSql {
                             case when s.id is not null then s.started_at when t.id is not null then t.state_since
                                 when e.id is not null then e.opened_at
                                 when r.state = 'awaiting_approval' then r.state_since
-                                else (select max(g.completed_at) from run_agents g
-                                       where g.run_id = r.id and g.attempt = r.attempt_number) end as since) q
+                                else (select max(done.completed_at) from orchestration_tasks done
+                                       where done.run_id = r.id
+                                         and (done.attempt = r.attempt_number) is true) end as since) q
                      where w.workspace_id = ? and w.kind = 'human' and q.kind is not null
                     union all
                     select 'budget', r.id, r.id, r.state_since, null
@@ -54,15 +55,6 @@ final class InboxSql {
                        and (p.expires_at is null or p.expires_at > {now})) i
                   left join inbox_assignments a on a.subject = i.subject and a.since = i.since)""".replace("{now}",
             DbClock.SQL);
-
-    /** A run's plan without what its steps are given, of its tasks the first 50. */
-    private static final String PLAN = """
-            jsonb_build_object('goal', r.goal, 'task_count', jsonb_array_length(r.plan -> 'tasks'), 'plan',
-                (r.plan - 'tasks') || jsonb_build_object('tasks', array(
-                    select (task - 'steps' - 'verify')
-                        || jsonb_build_object('tools', jsonb_path_query_array(task, '$.steps[*].tool'))
-                      from jsonb_array_elements(r.plan -> 'tasks') with ordinality as listed (task, place)
-                     where place <= 50 order by place)))""";
 
     /** Due first, then oldest; a page of it with all that there is to say. */
     static final String PAGE = "with " + WAITING + """
@@ -81,17 +73,15 @@ final class InboxSql {
                 s.id as step_id, s.name as step_name,
                 case when p.kind = 'approval_step' then case when s.resolved_input is null then s.input
                     else s.resolved_input end end as input,
-                case p.kind when 'plan_approval' then {plan}
-                    when 'result_acceptance' then jsonb_build_object('output',
-                        case when pg_column_size(r.output) <= 65536 then r.output end)
-                    when 'task_review' then jsonb_build_object('output', t.output_summary) end as subject_data,
+                {data} as subject_data,
                 case when p.kind = 'task_review' then t.attempt_number end as gate,
                 case when p.kind = 'task_review' then t.error_message end as feedback,
-                pr.title as proposal_title, pr.body as proposal_body, pr.data as proposal_data, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message, r.result_summary,
-                case when p.kind = 'budget' then trim_scale(r.hard_limit_usd) end as hard_limit_usd,
+                pr.title as proposal_title, pr.body as proposal_body, pr.data as proposal_data, e.kind as ticket_kind, e.severity, e.reason, e.error_code, e.message,
+                case when p.kind = 'budget' then {limit} end as hard_limit_usd,
                 {due} as sort_due, {since} as sort_since
               from page p
               join orchestration_runs r on r.id = p.run_id
+              join run_heads h on h.run_id = p.run_id
               left join timers w on w.kind = 'human' and w.subject = p.subject
               left join escalation_tickets e on p.kind = 'escalation' and e.id = p.subject
               left join proposals pr on p.kind = 'proposal' and pr.id = p.subject
@@ -101,7 +91,8 @@ final class InboxSql {
                    when 'approval_step' then s.task_id when 'proposal' then pr.task_id
                    when 'escalation' then e.task_id end
              order by sort_due, sort_since, p.subject""".replace("{now}", DbClock.SQL).replace("{order}", ORDER)
-            .replace("{plan}", PLAN).replace("{due}", MICROS.formatted("p.due_at"))
+            .replace("{data}", InboxDataSql.DATA).replace("{limit}", InboxDataSql.HARD_LIMIT)
+            .replace("{due}", MICROS.formatted("p.due_at"))
             .replace("{since}", MICROS.formatted("p.since"));
 
     static final String STATS = "with " + WAITING + """

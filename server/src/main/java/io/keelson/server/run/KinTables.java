@@ -10,15 +10,10 @@ import io.keelson.core.run.Changes.Child;
 import io.keelson.core.run.ChildRow;
 import io.keelson.core.run.ParentRow;
 import io.keelson.core.run.RunRow;
-import io.keelson.server.run.RunReader.Allotment;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.UUID;
 
 /** {@code run_parents}, what a child knows of its parent, and {@code run_children}, what a parent knows of its children. */
 final class KinTables {
@@ -59,25 +54,7 @@ final class KinTables {
             select run_id, step_id, child_run_id, allotment, charged, tokens, ended
               from run_children where run_id = any (?)""";
 
-    private static final String ALLOTMENT = """
-            select p.parent_run_id, p.allotment, r.state = 'budget_exceeded' as stopped
-              from run_parents p
-              join orchestration_runs r on r.id = p.run_id
-              join orchestration_runs of on of.id = p.parent_run_id
-             where p.workspace_id = ? and p.run_id = ? and p.allotment is not null and of.deleted_at is null""";
-
     private KinTables() {}
-
-    static Optional<Allotment> allotment(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        try (PreparedStatement statement = c.prepareStatement(ALLOTMENT)) {
-            statement.setObject(1, workspaceId);
-            statement.setObject(2, runId);
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next() ? Optional.of(new Allotment(Loading.uuid(row, "parent_run_id"),
-                        row.getBigDecimal("allotment"), row.getBoolean("stopped"))) : Optional.empty();
-            }
-        }
-    }
 
     private static ParentRow parent(RunRow run) {
         return Objects.requireNonNull(run.parent());

@@ -50,7 +50,7 @@ final class PlanningData {
     static String of(UUID run, TaskRow task) {
         ObjectNode data = Texts.JSON.createObjectNode().put("task_id", task.id().toString())
                 .put("run_id", run.toString()).put("sequence", task.sequence())
-                .put("task_type", task.spec().taskType()).put("attempt", task.attempt())
+                .put("task_type", task.spec().taskType().wire()).put("attempt", task.attempt())
                 .put("continuation", task.continuations());
         ArrayNode dependencies = data.putArray("dependencies");
         task.upstreams().forEach(up -> dependencies.add("depends on: " + up.key()));

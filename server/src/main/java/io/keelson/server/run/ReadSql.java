@@ -6,6 +6,12 @@ package io.keelson.server.run;
  * otherwise go through all runs of the workspace for ever.
  */
 final class ReadSql {
+    /** What has failed in the current attempt: tasks, and once it has ended steps that their tasks went on without, too. */
+    private static final String FAILURES = """
+            case r.state_type when 'terminal' then coalesce((select a.failures from run_attempts a
+                        where a.run_id = r.id and a.attempt_number = r.attempt_number), 0)
+                    else r.tasks_failed end""";
+
     /** Nothing is asked of what an ended run, or a first attempt, cannot have. */
     private static final String RUN_COLUMNS = """
             r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
@@ -17,14 +23,15 @@ final class ReadSql {
                 r.origin ->> 'schedule_id' as schedule_id, r.origin ->> 'scheduled_for' as scheduled_for,
                 (select count(*) from escalation_tickets e
                   where e.run_id = r.id and e.resolution is null)::int as open_escalations,
+                case r.state when 'escalated' then (select e.id from escalation_tickets e
+                  where e.run_id = r.id and e.resolution is null order by e.opened_at desc, e.id desc limit 1) end
+                    as escalation_ticket_id,
                 case r.state_type when 'terminal' then 0
                     else (select count(*) from timers w where w.run_id = r.id and w.kind = 'human') end::int
                     as waits_for_humans,
                 r.task_count,
                 r.tasks_completed, r.tasks_failed, r.tasks_skipped,
-                case r.state_type when 'terminal' then coalesce((select a.failures from run_attempts a
-                        where a.run_id = r.id and a.attempt_number = r.attempt_number), 0)
-                    else r.tasks_failed end as failures,
+                {failures} as failures,
                 r.steps_total,
                 h.steps_completed, r.agent_count,
                 trim_scale(r.credits_charged_before + r.credits_refunded + h.credits_reserved) as credits_reserved,
@@ -37,14 +44,14 @@ final class ReadSql {
                 trim_scale(coalesce(r.soft_limit_usd, (r.policy #>> '{budget,soft_limit}')::numeric)) as soft_limit_usd,
                 h.total_tokens,
                 trim_scale(h.total_cost) as total_cost, r.result_summary, r.error_code, r.error_message,
-                r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at,
+                r.coordinator_agent_id, r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at,
                 r.cancelled_at, r.duration_ms,
                 case when r.active_since is null then r.active_ms end as active_ms,
                 greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end,
                     case r.state_type when 'terminal' then null
                         else (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
                             from work_queue q where q.run_id = r.id) end) as last_heartbeat_at,
-                h.version_id""";
+                h.version_id""".replace("{failures}", FAILURES);
 
     /** What {@link #RUN_COLUMNS} are of. The parent is looked up, whatever a plan made on empty tables thinks of it. */
     private static final String RUN_TABLES = """
@@ -62,11 +69,24 @@ final class ReadSql {
             select r.state from orchestration_runs r
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
+    /** Of an open task {@code t}: its output waits for a human, or will, or a step of it or of its items does. */
+    private static final String APPROVAL_IS_DUE = """
+            t.state_type <> 'terminal' and (t.state = 'awaiting_human' or t.policy ->> 'review' = 'true'
+                or exists (select from jsonb_array_elements(t.step_specs) spec where lower(spec ->> 'kind') = 'approval')
+                or exists (select from orchestration_steps s
+                            where s.task_id = t.id and s.kind = 'approval' and s.state <> 'completed'))""";
+
     static final String ASKS_FOR_APPROVAL = """
             select t.id from orchestration_tasks t
-             where (t.workspace_id = ?) is true and t.id = ? and (t.state = 'awaiting_human' or exists (
-                select from orchestration_steps s
-                 where s.task_id = t.id and s.kind = 'approval' and s.state <> 'completed'))""";
+             where (t.workspace_id = ?) is true and t.id = ? and %s""".formatted(APPROVAL_IS_DUE);
+
+    static final String AGENT_ASKS_FOR_APPROVAL = """
+            select t.id from orchestration_runs r
+              join run_agents a on a.run_id = r.id and a.attempt = r.attempt_number and a.number = ?
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and t.run_agent_id = a.id
+               and not t.superseded
+             where (r.workspace_id = ?) is true and r.id = ? and %s
+             limit 1""".formatted(APPROVAL_IS_DUE);
 
     /** Only of runs that are open, of which an index knows; an agent's past may be long. */
     static final String OPEN_TASKS_OF_AGENTS = """
@@ -94,6 +114,23 @@ final class ReadSql {
              order by r.created_at desc, r.id desc
              limit ?""".formatted(RUN_COLUMNS.formatted(""), RUN_TABLES);
 
+    /**
+     * What the run lifecycle contract's word for an error depends on: whether an agent's turn ended with it, and whether
+     * its class is one that is retried.
+     *
+     * @param of the run {@code r} itself or one of its attempts, each with its state, attempt_number and error_code
+     */
+    static String failure(String of) {
+        return """
+                select bool_or(s.kind = 'turn') is true as error_of_turn,
+                        bool_or(coalesce(s.error_class, t.error_class) in ('infrastructure', 'quality')) is true
+                            as error_retried
+                      from orchestration_tasks t
+                      left join orchestration_steps s on s.task_id = t.id and s.error_code = %1$s.error_code
+                     where %1$s.state = 'failed' and t.run_id = r.id and t.attempt = %1$s.attempt_number
+                       and (t.error_code = %1$s.error_code or s.error_code is not null)""".formatted(of);
+    }
+
     static final String STATUS = """
             select r.id as run_id, r.agent_slug, r.state, r.trigger, r.started_at, r.completed_at as finished_at,
                 (select s.name from orchestration_steps s where s.id = (
@@ -103,9 +140,12 @@ final class ReadSql {
                      order by e.seq desc limit 1)) as current_step,
                 r.steps_total, h.steps_completed,
                 array(select 'prop_' || p.id from proposals p where p.run_id = r.id order by p.id)::text[]
-                    as proposals_created, r.error_code, r.error_message, r.attempt_number, h.last_seq
+                    as proposals_created, r.error_code, r.error_message, f.error_of_turn, f.error_retried,
+                %s as failures, r.attempt_number, h.last_seq
               from orchestration_runs r join run_heads h on h.run_id = r.id
-             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+             cross join lateral (%s) f
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null"""
+            .formatted(FAILURES, failure("r"));
 
     static final String LAST_EVENT = """
             select h.last_seq
@@ -113,12 +153,20 @@ final class ReadSql {
              where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
 
     static final String STATES = """
-            select r.id as run_id, r.attempt_number, r.state, r.gate,
+            select r.id as run_id, r.attempt_number, r.state, r.error_code, f.error_of_turn, f.error_retried, r.gate,
                 exists (select from work_queue q where q.run_id = r.id) as dispatched,
                 (select coalesce(jsonb_agg(g), '[]') from (
-                    select t.state, t.attempt_number as attempt, count(*) as count from orchestration_tasks t
+                    select t.state, t.attempt_number as attempt, o.open, o.dispatched, count(*) as count
+                      from orchestration_tasks t
+                     cross join lateral (
+                        select coalesce(jsonb_agg(distinct s.state), '[]') as open,
+                            exists (select from work_queue q where q.task_id = t.id) as dispatched
+                          from orchestration_steps s
+                         where t.state in ('running', 'verifying') and s.task_id = t.id
+                           and s.task_attempt >= t.attempt_number
+                           and s.state in ('running', 'waiting', 'awaiting_retry', 'waiting_approval')) o
                      where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
-                     group by t.state, t.attempt_number) g) as tasks,
+                     group by t.state, t.attempt_number, o.open, o.dispatched) g) as tasks,
                 (select coalesce(jsonb_agg(g), '[]') from (
                     select s.state, count(*) as count
                       from orchestration_tasks t join orchestration_steps s on s.task_id = t.id
@@ -126,7 +174,8 @@ final class ReadSql {
                        and s.task_attempt >= t.attempt_number
                      group by s.state) g) as steps
               from orchestration_runs r
-             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+             cross join lateral (%s) f
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(failure("r"));
 
     /** The output of the last completed step of a task's present attempt; verifiers have none that counts. */
     static String lastOutput(String task) {
@@ -171,14 +220,16 @@ final class ReadSql {
                    order by up.sequence_number)::text[] as depends_on,
                 t.group_id, t.item_index, t.item, t.carried_from, trim_scale(t.verifier_score) as verifier_score,
                 t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
-                t.continuation_count, t.passed_over, t.superseded, t.next_run_at,
+                t.continuation_count, (select count(*) from orchestration_steps s
+                    where s.task_id = t.id and s.task_attempt >= t.attempt_number)::int as step_count,
+                t.passed_over, t.superseded, t.next_run_at,
                 case t.state when 'awaiting_human' then t.attempt_number end as gate,
                 case when t.state in ('awaiting_retry', 'running', 'verifying') then (
                     select e.id from escalation_tickets e
                      where e.run_id = t.run_id and e.task_id = t.id and e.resolution is null limit 1) end as ticket_id,
                 %s as tokens_used, trim_scale(%s) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at,
                 t.cancelled_at, t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(
-            TasksTable.TOKENS_USED, TasksTable.COST);
+            TaskUsage.TOKENS, TaskUsage.COST);
 
     static final String TASKS = """
             select %s
@@ -200,6 +251,13 @@ final class ReadSql {
               from orchestration_tasks t left join run_agents a on a.id = t.run_agent_id
              where t.workspace_id = ? and t.id = ?""".formatted(TASK_COLUMNS.formatted(YIELD + " as output"))
             + NOT_DELETED.formatted("t");
+
+    /** What a task of whatever state has brought forth so far, in its present attempt. */
+    static final String OUTPUT = """
+            select (select coalesce(source.output, %s) from orchestration_tasks source
+                     where source.id = case when t.carried_from is null then t.id else t.carried_from end) as output
+              from orchestration_tasks t
+             where t.workspace_id = ? and t.id = ?""".formatted(lastOutput("source")) + NOT_DELETED.formatted("t");
 
     private static final String STEP_COLUMNS = """
             s.id, s.run_id, s.task_id, t.key as task_key,
@@ -308,8 +366,10 @@ final class ReadSql {
 
     static final String AGENTS = """
             select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing,
-                a.passed_over, a.next_run_at, a.started_at, a.completed_at
+                a.passed_over, coalesce(n.tasks, 0)::int as task_count, a.next_run_at, a.started_at, a.completed_at
               from orchestration_runs r join run_agents a on a.run_id = r.id
+              left join (select run_agent_id, run_id, count(*) as tasks from orchestration_tasks where not superseded
+                          group by run_id, run_agent_id) n on n.run_id = r.id and n.run_agent_id = a.id
              where (r.workspace_id = ?) is true and r.id = ?
              order by a.attempt, a.number""";
 

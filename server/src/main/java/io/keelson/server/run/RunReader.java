@@ -30,6 +30,13 @@ public final class RunReader {
     /** Characters of configurations after which a page of runs ends. */
     private static final int MOST_OF_PAGE = 4 << 20;
 
+    private static final String ALLOTMENT = """
+            select p.parent_run_id, p.allotment, r.state = 'budget_exceeded' as stopped
+              from run_parents p
+              join orchestration_runs r on r.id = p.run_id
+              join orchestration_runs of on of.id = p.parent_run_id
+             where p.workspace_id = ? and p.run_id = ? and p.allotment is not null and of.deleted_at is null""";
+
     /** @param nextCursor where the next page begins, opaque; null on the last one */
     public record Page(List<ObjectNode> items, @Nullable String nextCursor) {}
 
@@ -182,9 +189,23 @@ public final class RunReader {
         return first(c, ReadSql.TASK, ids(workspaceId, taskId));
     }
 
+    /** The task's whole output as {@code output}, null while it has none; empty where there is no such task. */
+    public Optional<ObjectNode> output(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
+        return first(c, ReadSql.OUTPUT, ids(workspaceId, taskId));
+    }
+
     /** Whether a human has yet to approve a step of the task, or its output. */
     public boolean asksForApproval(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
         return first(c, ReadSql.ASKS_FOR_APPROVAL, ids(workspaceId, taskId)).isPresent();
+    }
+
+    /** The same of any task of an agent in the run's current attempt. */
+    public boolean asksForApproval(Connection c, UUID workspaceId, UUID runId, int agent) throws SQLException {
+        return first(c, ReadSql.AGENT_ASKS_FOR_APPROVAL, statement -> {
+            statement.setInt(1, agent);
+            statement.setObject(2, workspaceId);
+            statement.setObject(3, runId);
+        }).isPresent();
     }
 
     /**
@@ -216,7 +237,14 @@ public final class RunReader {
     public record Allotment(UUID parentId, BigDecimal amount, boolean stopped) {}
 
     public Optional<Allotment> allotment(Connection c, UUID workspaceId, UUID runId) throws SQLException {
-        return KinTables.allotment(c, workspaceId, runId);
+        try (PreparedStatement statement = c.prepareStatement(ALLOTMENT)) {
+            statement.setObject(1, workspaceId);
+            statement.setObject(2, runId);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? Optional.of(new Allotment(row.getObject("parent_run_id", UUID.class),
+                        row.getBigDecimal("allotment"), row.getBoolean("stopped"))) : Optional.empty();
+            }
+        }
     }
 
     /** Events of the run with a greater {@code seq}, in order. */

@@ -59,8 +59,8 @@ final class RunsTable {
                 forked_from, fork_task, start_at, origin, input_declarations, state, state_type, attempt_number,
                 effect_generation, failing, agent_count, task_count, tasks_completed,
                 tasks_failed, tasks_skipped, steps_total, total_tokens, total_cost, started_at,
-                completed_at, duration_ms, error_code, error_message, output, version_id, plan_version,
-                replans, gate, state_since, active_ms, active_since, quiet_since, credits_charged_before,
+                completed_at, duration_ms, error_code, error_message, output, result_summary, coordinator_agent_id,
+                version_id, plan_version, replans, gate, state_since, active_ms, active_since, quiet_since, credits_charged_before,
                 credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd, budget_warned,
                 cancelled_at, created_at, updated_at)
             select id, workspace_id, title, description, goal, plan, config, policy, inputs, tags, output_template,
@@ -68,8 +68,9 @@ final class RunsTable {
                 origin, input_declarations, state, state_type,
                 attempt_number, effect_generation, failing, agent_count, task_count, tasks_completed, tasks_failed,
                 tasks_skipped, steps_total, total_tokens, total_cost, started_at, completed_at,
-                keelson_duration_ms(started_at, completed_at), error_code, error_message, output, version_id,
-                plan_version, replans, gate, state_since, active_ms, active_since, quiet_since,
+                keelson_duration_ms(started_at, completed_at), error_code, error_message, output, keelson_summary(output),
+                case when agent_slug is not null then (select a.id from agents a
+                    where a.workspace_id = u.workspace_id and a.slug = u.agent_slug) end, version_id, plan_version, replans, gate, state_since, active_ms, active_since, quiet_since,
                 credits_charged_before, credits_refunded, credits_uncollected, hard_limit_usd, soft_limit_usd,
                 budget_warned, case when state = 'cancelled' then completed_at end, {now}, {now}
               from {rows}""", Column.joined(List.of(
@@ -109,6 +110,24 @@ final class RunsTable {
                and (r.state_type = 'terminal') is true""",
             uuid("workspace_id", NewRun::workspaceId), text("external_id", NewRun::externalId));
 
+    /**
+     * What came of a run {@code r} that has no template for its output: the summary of the task on which no other depends;
+     * of several the titles with their summaries, in plan order, 20 at most.
+     */
+    private static final String OUTCOME = """
+            (select left(case count(*) when 1 then max(said)
+                    else string_agg(concat(title, ': ', said), E'\\n' order by sequence_number) end, 2000)
+               from (select t.title, t.sequence_number, case t.state when 'completed'
+                             then coalesce(nullif(t.output_summary, 'null'), 'completed') else t.state end as said
+                       from orchestration_tasks t
+                      where t.run_id = u.id and t.attempt = u.attempt_number and not t.superseded
+                        and t.group_id is null and left(t.key, 1) <> '.'
+                        and not exists (select from orchestration_task_dependencies d
+                             where d.depends_on_id = t.id
+                               and not (select down.superseded from orchestration_tasks down where down.id = d.task_id))
+                      order by t.sequence_number limit 20) last)""";
+
+    /** After the tasks of the batch: the outcome is made of them. */
     static final SetStatement<RunRow> UPDATE = SetStatement.ofEach("keelson_run_change_v3", "id", """
             merge into orchestration_runs r using {rows} on r.id = u.id
              when matched then update
@@ -122,9 +141,10 @@ final class RunsTable {
                    cancelled_at = case when u.state = 'cancelled' then u.completed_at end,
                    error_code = u.error_code, error_message = u.error_message,
                    output = coalesce(u.output, r.output),
-                   result_summary = case when u.output is null then r.result_summary
-                       when jsonb_typeof(u.output) = 'string' then left(u.output #>> '{}', 2000)
-                       else left(u.output::text, 2000) end, version_id = u.version_id,
+                   result_summary = case when u.output is not null then keelson_summary(u.output)
+                       when r.output_template is null
+                           and (u.gate = 'acceptance' or u.state in ('completed', 'skipped')) then %s
+                       else r.result_summary end, version_id = u.version_id,
                    plan_version = u.plan_version, replans = u.replans, gate = u.gate, state_since = u.state_since,
                    active_ms = u.active_ms, active_since = u.active_since, quiet_since = u.quiet_since,
                    credits_charged_before = u.credits_charged_before, credits_refunded = u.credits_refunded,
@@ -132,7 +152,7 @@ final class RunsTable {
                    soft_limit_usd = u.soft_limit_usd, budget_warned = u.budget_warned,
                    last_heartbeat_at = case when 'running' in (r.state, u.state) then {now}
                        else r.last_heartbeat_at end,
-                   updated_at = {now}""", Column.joined(List.of(
+                   updated_at = {now}""".formatted(OUTCOME), Column.joined(List.of(
             uuid("id", RunRow::id), word("state", r -> r.state().wire()),
             word("state_type", r -> r.state().type().wire()), integer("attempt_number", RunRow::attempt),
             integer("effect_generation", RunRow::effectGeneration), flag("failing", RunRow::failing),

@@ -2,8 +2,9 @@ package io.keelson.server.run;
 
 import io.keelson.core.lifecycle.Circumstance;
 import io.keelson.core.lifecycle.Contracts;
+import io.keelson.core.lifecycle.LifecycleError;
 import io.keelson.core.lifecycle.RunState;
-import java.util.Set;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
@@ -11,10 +12,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The status document of the run lifecycle contract (run-lifecycle §3), member for member and in its order. */
 public final class StatusDocument {
 
-    /** The contract has one word for whatever took too long (run-lifecycle §5.3). */
-    private static final Set<String> TOO_LONG = Set.of("RUN_TIMEOUT", "TASK_TIMEOUT", "STEP_TIMEOUT");
     private static final String PREFIX = "run_";
-    private static final String TIMEOUT = "AGENT_TIMEOUT";
 
     private StatusDocument() {}
 
@@ -35,9 +33,27 @@ public final class StatusDocument {
         return document.put("error", error(row));
     }
 
+    /**
+     * The contract's error for a run that failed (run-lifecycle §5.3); empty for one that did not, or whose error keeps its
+     * own code.
+     *
+     * @param row with what {@link ReadSql#failure} selects
+     */
+    public static Optional<LifecycleError> errorOf(ObjectNode row) {
+        String code = row.path("error_code").asString("");
+        return code.isEmpty() || !RunState.FAILED.wire().equals(row.get("state").stringValue()) ? Optional.empty()
+                : LifecycleError.of(code, row.path("error_of_turn").asBoolean(false),
+                        row.path("error_retried").asBoolean(false));
+    }
+
+    /** Of a run that is completed although parts of it failed, how many; the contract has no state of its own for it. */
     private static @Nullable String error(ObjectNode row) {
         String code = row.path("error_code").asString("");
-        String message = row.path("error_message").asString("");
-        return code.isEmpty() ? null : (TOO_LONG.contains(code) ? TIMEOUT : code) + ": " + message;
+        if (code.isEmpty()) {
+            int failures = row.path("failures").asInt(0);
+            boolean ended = RunState.of(row.get("state").stringValue()).terminal();
+            return ended && failures > 0 ? "COMPLETED_WITH_FAILURES: " + failures : null;
+        }
+        return errorOf(row).map(LifecycleError::name).orElse(code) + ": " + row.path("error_message").asString("");
     }
 }

@@ -13,6 +13,7 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.run.AgentRow;
 import io.keelson.core.run.Changes.Owner;
@@ -43,7 +44,13 @@ final class TasksTable {
      * @param output JSON text that the task's template made; null when its last step's output serves
      * @param summary null when nothing is known of it
      */
-    record Changed(TaskRow row, @Nullable String output, @Nullable String summary) {}
+    record Changed(TaskRow row, @Nullable String output, @Nullable String summary) {
+
+        /** Where the output is read that the summary has only the beginning of; null where the summary is all of it. */
+        private @Nullable String outputRef() {
+            return summary != null && summary.length() > SUMMARY ? row.outputRef() : null;
+        }
+    }
 
     record New(Owner owner, Changed task) {
         TaskRow row() {
@@ -59,12 +66,12 @@ final class TasksTable {
             time("begun_at", TaskRow::begunAt), text("error_class", TaskRow::errorClass),
             money("verifier_score", TaskRow::verifierScore), text("verified_by", 255, TaskRow::verifiedBy));
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new_v4", """
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new_v5", """
             insert into orchestration_tasks (id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number,
                 title, description, task_type, success_criteria, trigger_rule, when_expr, for_each, output_template,
                 parallel_steps, step_specs, policy, group_id, item_index, item, state, state_type, attempt_number,
                 continuation_count, tokens_used, cost, queued_at, started_at, completed_at, duration_ms, error_code,
-                error_message, carried_from, output, output_summary, agent_id, agent_type, model_override,
+                error_message, carried_from, output, output_summary, output_ref, agent_id, agent_type, model_override,
                 tools_requested, failures, forgiven, effect_generation,
                 passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
                 board_task_id, cancelled_at, created_at, updated_at)
@@ -72,7 +79,11 @@ final class TasksTable {
                 success_criteria, trigger_rule, when_expr, for_each, output_template, parallel_steps, step_specs, policy,
                 group_id, item_index, item, state, state_type, attempt_number, continuation_count, tokens_used, cost,
                 queued_at, started_at, completed_at, keelson_duration_ms(started_at, completed_at), error_code,
-                error_message, carried_from, output, output_summary,
+                error_message, carried_from, output,
+                case when carried_from is null then output_summary
+                    else (select c.output_summary from orchestration_tasks c where c.id = u.carried_from) end,
+                case when carried_from is null then output_ref
+                    else (select c.output_ref from orchestration_tasks c where c.id = u.carried_from) end,
                 case when agent_id is not null then keelson_agent(agent_id) end, agent_type, model_override,
                 tools_requested, failures, forgiven, effect_generation,
                 passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
@@ -83,7 +94,8 @@ final class TasksTable {
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
             uuid("run_agent_id", n -> n.row().agent().id()), text("key", n -> n.row().key()),
             integer("sequence_number", n -> n.row().sequence()), text("title", 500, n -> n.row().spec().title()),
-            text("description", n -> n.row().spec().description()), text("task_type", n -> n.row().spec().taskType()),
+            text("description", n -> n.row().spec().description()),
+            text("task_type", n -> n.row().spec().taskType().wire()),
             text("success_criteria", n -> n.row().spec().successCriteria()),
             word("trigger_rule", n -> n.row().spec().triggerRule().wire()),
             text("when_expr", n -> n.row().group() == null ? n.row().spec().when() : null),
@@ -102,7 +114,7 @@ final class TasksTable {
             time("completed_at", n -> n.row().completedAt()), text("error_code", 100, n -> n.row().errorCode()),
             text("error_message", n -> n.row().errorMessage()), uuid("carried_from", n -> n.row().carriedFrom()),
             json("output", n -> n.task.output),
-            text("output_summary", SUMMARY, n -> n.task.summary),
+            text("output_summary", SUMMARY, n -> n.task.summary), text("output_ref", n -> n.task.outputRef()),
             integer("agent_id", n -> of(n, AgentTerms::id)), text("agent_type", 20, n -> of(n, AgentTerms::type)),
             text("model_override", 255, n -> of(n, AgentTerms::model)),
             json("tools_requested", n -> of(n, terms -> Texts.JSON.writeValueAsString(terms.tools())))),
@@ -120,7 +132,7 @@ final class TasksTable {
         return terms == null ? null : what.apply(terms);
     }
 
-    static final SetStatement<Changed> UPDATE = SetStatement.ofEach("keelson_task_change_v2", "id", """
+    static final SetStatement<Changed> UPDATE = SetStatement.ofEach("keelson_task_change_v3", "id", """
             merge into orchestration_tasks t using {rows} on t.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
@@ -129,7 +141,9 @@ final class TasksTable {
                    duration_ms = keelson_duration_ms(u.started_at, u.completed_at),
                    cancelled_at = case when u.state = 'cancelled' then u.completed_at end, error_code = u.error_code,
                    error_message = u.error_message, output = coalesce(u.output, t.output),
-                   output_summary = coalesce(u.output_summary, t.output_summary), failures = u.failures,
+                   output_summary = coalesce(u.output_summary, t.output_summary),
+                   output_ref = case when u.output_summary is null then t.output_ref else u.output_ref end,
+                   failures = u.failures,
                    forgiven = u.forgiven, effect_generation = u.effect_generation, passed_over = u.passed_over,
                    superseded = u.superseded, next_run_at = u.next_run_at, state_since = u.state_since,
                    begun_at = u.begun_at, error_class = u.error_class, verifier_score = u.verifier_score,
@@ -143,23 +157,8 @@ final class TasksTable {
                     time("queued_at", t -> t.row.queuedAt()), time("started_at", t -> t.row.startedAt()),
                     time("completed_at", t -> t.row.completedAt()), text("error_code", 100, t -> t.row.errorCode()),
                     text("error_message", t -> t.row.errorMessage()), json("output", Changed::output),
-                    text("output_summary", SUMMARY, Changed::summary)),
+                    text("output_summary", SUMMARY, Changed::summary), text("output_ref", Changed::outputRef)),
                     KEPT.stream().map(column -> column.of(Changed::row)).toList()));
-
-    /**
-     * What an open task {@code t} has used is what its steps have: its row is not written for every step that reports
-     * something, only when the task itself changes.
-     */
-    static final String TOKENS_USED = used("least(coalesce(sum(s.tokens), 0), 2147483647)::integer", "tokens_used");
-    /** The same of what it cost, in credits. */
-    static final String COST = used("coalesce(sum(s.cost), 0)", "cost");
-
-    private static String used(String ofSteps, String ofTask) {
-        return """
-                case when t.started_at is not null and t.completed_at is null
-                    then (select %s from orchestration_steps s where s.task_id = t.id)
-                    else t.%s end""".formatted(ofSteps, ofTask);
-    }
 
     /**
      * What has been superseded is none of the run's present. Texts that no decision reads are left out, but for groups,
@@ -182,7 +181,8 @@ final class TasksTable {
               from orchestration_tasks t
               join orchestration_runs r on r.id = t.run_id and r.attempt_number = t.attempt
              where t.run_id = any (?) and not t.superseded
-             order by t.run_id, t.sequence_number, t.item_index nulls first""".formatted(RESPAWNS, TOKENS_USED, COST);
+             order by t.run_id, t.sequence_number, t.item_index nulls first""".formatted(RESPAWNS, TaskUsage.TOKENS,
+            TaskUsage.COST);
 
     private TasksTable() {}
 
@@ -208,7 +208,7 @@ final class TasksTable {
     private static TaskSpec spec(ResultSet row, AgentRow agent, StepSpecs specs) throws SQLException {
         String steps = row.getString("step_specs");
         return new TaskSpec(row.getString("key"), row.getString("title"), row.getString("description"),
-                row.getString("task_type"), agent.name(), upstreams(row),
+                TaskType.of(row.getString("task_type")), agent.name(), upstreams(row),
                 TriggerRule.valueOf(row.getString("trigger_rule").toUpperCase(Locale.ROOT)),
                 row.getString("when_expr"), row.getString("for_each"), row.getString("output_template"),
                 row.getBoolean("parallel_steps"), steps == null ? List.of() : specs.read(steps),

@@ -21,7 +21,11 @@ public record ToolPolicy(Folders folders, RefusedPlaces refused, Set<String> all
     /** The folders of each workspace. */
     public interface Folders {
 
-        /** Absolute; relative paths in a call are relative to the first. Empty for none. */
+        /**
+         * Absolute; relative paths in a call are relative to the first. Empty for none.
+         *
+         * @throws HandBackException when they cannot be known at this time
+         */
         List<Path> of(UUID workspace);
     }
 

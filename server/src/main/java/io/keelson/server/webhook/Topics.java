@@ -6,7 +6,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -40,18 +39,12 @@ public final class Topics {
     private static final List<String> NAMES =
             Stream.concat(OF_EVENTS.values().stream(), Stream.of(WITH_FAILURES)).distinct()
                     .sorted(Comparator.naturalOrder()).toList();
-    private static final Pattern EVENT = Pattern.compile("[a-z]+(_[a-z]+)+");
 
     private Topics() {}
 
     /** The named ones: what endpoints are told of unless they say otherwise. */
     public static List<String> names() {
         return NAMES;
-    }
-
-    /** Whether endpoints can ask for it. */
-    public static boolean valid(String name) {
-        return name.equals(ALL) || NAMES.contains(name) || EVENT.matcher(name).matches();
     }
 
     /** What an event is called in deliveries. A plan that nobody is to decide on is ready, too, and no approval is needed. */

@@ -24,6 +24,14 @@ class CellsTest {
         assertThat(Cells.width(Cells.fit(text, columns, Style.PLAIN))).isLessThanOrEqualTo(columns);
     }
 
+    @ParameterizedTest
+    @CsvSource({"one two three, 0, one two three", "one two three, 13, one two three",
+            "one two three, 8, one two|  three",
+            "one two three, 5, one|  two|  thr|  ee", "日本 日本, 6, 日本|  日本"})
+    void linesBreakBetweenWords(String text, int columns, String lines) {
+        assertThat(String.join("|", Cells.wrap(text, columns, "  "))).isEqualTo(lines);
+    }
+
     @Test
     void aCutTextDoesNotBleedItsColor() {
         assertThat(Cells.fit(COLORS.red("abcdef"), 3, COLORS)).isEqualTo("\u001b[31mab…\u001b[0m");

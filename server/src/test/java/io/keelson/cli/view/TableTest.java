@@ -34,4 +34,12 @@ class TableTest {
         Table table = new Table("RUN", "NAME").row(ID, "n".repeat(300));
         assertThat(table.lines(Style.PLAIN).getLast()).endsWith("n".repeat(300));
     }
+
+    @Test
+    void columnsWithoutContentAreLeftOutWhereTheTableIsTooWide() {
+        Table table = new Table("ITEM", "WHO", "QUESTION").row("a", "", "Publish the release notes?");
+        assertThat(table.lines(new Style(false, true, 30))).containsExactly("ITEM  QUESTION",
+                "a     Publish the release not…");
+        assertThat(table.lines(Style.PLAIN).getFirst()).isEqualTo("ITEM  WHO  QUESTION");
+    }
 }

@@ -49,7 +49,7 @@ class CommitLoopTest {
         try (Nodes nodes = new Nodes(folder)) {
             CommitLoop loop = new CommitLoop(nodes.database, new Flush(Nodes.store().runs(), new ViewCache(1_000),
                     UuidCreator::getTimeOrderedEpoch, node, new DatabaseTime(System::nanoTime), () -> Prices.NONE,
-                    Observer.NONE));
+                    Observer.NONE), new DiskRoom(nodes.database));
             NewRun run = nodes.run(MISSION, "remote.work");
             List<Pending> all = Stream.of(new Command.Create(run, true, Nodes.WHO),
                     new Command.FailRun(run.id(), "not so", Nodes.WHO), new Command.Retry(run.id(), false, Nodes.WHO),

@@ -251,6 +251,24 @@ class AgentsApiTest {
         assertThat(task(run).get("output").stringValue()).isEqualTo("as it is");
     }
 
+    /** PRD-101 §6.2: whom a task with steps of its own is assigned to. Its agent's model needs no price. */
+    @Test
+    void aTaskWithStepsIsAssignedToTheAgentThatItNames() {
+        agent("clerk", "\"model\": \"unpriced\", \"tools\": [\"noop\"]");
+        String run = api.create("""
+                {"name": "n", "start": true, "plan": {"tasks": [{"id": "t", "suggested_agent": {"agent_name": "clerk"},
+                  "steps": [{"name": "s", "tool": "noop"}]}]}}""");
+        api.awaitState(run, "completed");
+        JsonNode assigned = events(run, "task_assigned").getFirst().get("payload");
+        JsonNode task = task(run);
+        assertThat(task.get("agent_id").isInt()).isTrue();
+        assertThat(task.get("agent_type").stringValue()).isEqualTo("roster");
+        assertThat(assigned.get("agent_id")).isEqualTo(task.get("agent_id"));
+        assertThat(assigned.get("agent_type").stringValue()).isEqualTo("roster");
+        assertThat(assigned.get("model").stringValue()).isEqualTo("unpriced");
+        assertThat(assigned.get("agent").stringValue()).isEqualTo("clerk");
+    }
+
     @Test
     void aContractorIsDefinedInThePlan() {
         String run = api.create("""

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.ServerLog;
 import io.keelson.server.db.TestDatabase;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -48,6 +49,65 @@ class AllowedFoldersApiTest {
             }
         }
         assertThat(log).content().contains("the allowed folder / contains the data folder");
+    }
+
+    @Test
+    void aWorkspaceWithFoldersOfItsOwnReadsThoseInsteadOfTheServers() throws Exception {
+        Path shared = Files.createDirectory(base.resolve("shared"));
+        Path acme = Files.createDirectory(base.resolve("acme"));
+        Path note = Files.writeString(shared.resolve("note.txt"), "for all");
+        Files.writeString(acme.resolve("own.txt"), "of acme");
+        try (ApiServer api = server(Map.of("KEELSON_ALLOWED_FOLDERS", shared.toString()))) {
+            String bearer = api.stranger();
+            String workspace = api.get("/api/v1/whoami", "Authorization", bearer).json().at("/workspace/id")
+                    .stringValue();
+            assertThat(read(api, note.toString(), bearer)).isEqualTo("for all");
+
+            assertThat(change(api, workspace, "[\"" + acme + "\", \"" + base + "\"]").get("allowed_folders").get(0)
+                    .stringValue()).isEqualTo(acme.toString());
+            assertThat(read(api, "own.txt", bearer)).isEqualTo("of acme");
+            assertThat(read(api, note.toString(), bearer)).isEqualTo("for all");
+            assertThat(read(api, base + "/data/api-key", bearer)).isEqualTo("PATH_NOT_ALLOWED");
+            assertThat(read(api, acme + "/own.txt")).isEqualTo("PATH_NOT_ALLOWED");
+
+            change(api, workspace, "[\"" + acme + "\"]");
+            assertThat(read(api, note.toString(), bearer)).isEqualTo("PATH_NOT_ALLOWED");
+            change(api, workspace, "[]");
+            assertThat(read(api, acme + "/own.txt", bearer)).isEqualTo("PATH_NOT_ALLOWED");
+            assertThat(change(api, workspace, "null").get("allowed_folders").isNull()).isTrue();
+            assertThat(read(api, note.toString(), bearer)).isEqualTo("for all");
+            assertThat(api.get("/api/v1/audit?workspace_id=" + workspace).json().at(
+                    "/items/3/detail/allowed_folders/1").stringValue()).isEqualTo(base.toString());
+        }
+    }
+
+    @Test
+    void onlyOperatorsGiveFoldersAndOnlyAbsoluteOnes() throws Exception {
+        try (ApiServer api = server(Map.of())) {
+            String bearer = api.stranger();
+            String workspace = api.get("/api/v1/whoami", "Authorization", bearer).json().at("/workspace/id")
+                    .stringValue();
+            String path = "/api/v1/workspaces/" + workspace;
+            assertThat(patch(api, path, "[\"/srv\"]", bearer).status()).isEqualTo(403);
+            for (String refused : List.of("[\"srv\"]", "[\"\"]", "\"/srv\"", "[7]")) {
+                assertThat(patch(api, path, refused, "Bearer " + api.key()).status()).as(refused).isEqualTo(422);
+            }
+            ApiServer.Answer made = api.post("/api/v1/workspaces",
+                    "{\"name\": \"made\", \"allowed_folders\": [\"" + base + "\"]}");
+            assertThat(made.json().at("/allowed_folders/0").stringValue()).as(made.text()).isEqualTo(base.toString());
+        }
+    }
+
+    private static JsonNode change(ApiServer api, String workspace, String folders) {
+        ApiServer.Answer changed =
+                patch(api, "/api/v1/workspaces/" + workspace, folders, "Bearer " + api.key());
+        assertThat(changed.status()).as(changed.text()).isEqualTo(200);
+        return changed.json();
+    }
+
+    private static ApiServer.Answer patch(ApiServer api, String path, String folders, String bearer) {
+        return api.send("PATCH", path, ("{\"allowed_folders\": " + folders + "}").getBytes(StandardCharsets.UTF_8),
+                "Content-Type", "application/json", "Authorization", bearer);
     }
 
     @Test

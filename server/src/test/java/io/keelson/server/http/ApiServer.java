@@ -138,7 +138,9 @@ final class ApiServer implements AutoCloseable {
         all.forEach(request::header);
         try {
             HttpResponse<byte[]> response = http.send(request.build(), BodyHandlers.ofByteArray());
-            return new Answer(response.statusCode(), response);
+            Answer answer = new Answer(response.statusCode(), response);
+            DescribedAnswers.check(method, path, answer);
+            return answer;
         } catch (IOException e) {
             throw new AssertionError(method + " " + path + " got no answer", e);
         } catch (InterruptedException e) {
@@ -199,6 +201,18 @@ final class ApiServer implements AutoCloseable {
                         try (ResultSet row = s.executeQuery()) {
                             return row.next() && row.getLong(1) > 0;
                         }
+                    }
+                }));
+    }
+
+    /** Waits until something in the server's database waits for a lock. */
+    void awaitLock() {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20)).until(
+                () -> database.withConnection(c -> {
+                    try (var s = c.createStatement(); ResultSet row = s.executeQuery("""
+                            select count(*) from pg_stat_activity
+                            where datname = current_database() and wait_event_type = 'Lock'""")) {
+                        return row.next() && row.getLong(1) > 0;
                     }
                 }));
     }

@@ -132,7 +132,7 @@ class BoardApiTest {
         List<Report> reports = keelson.reports().list(ReportQuery.all().run(run)).items();
         assertThat(reports).extracting(report -> report.title().strip() + " " + report.type())
                 .containsExactlyInAnyOrder("Find research", "Write delivery", "Sum summary", "Breaks incident",
-                        "Mixed\nbag incident");
+                        "Mixed\nbag summary");
         assertThat(reports).allMatch(report -> report.content() == null);
         assertThat(keelson.reports().list(ReportQuery.all().run(run).type("research")).items()).hasSize(1);
         assertThat(keelson.reports().list(ReportQuery.all().run(run).agent("nobody")).items()).isEmpty();
@@ -146,12 +146,44 @@ class BoardApiTest {
         assertThat(found).contains("> Look\n> ```\n> around\n", "- look (`echo`): completed\n", "## Output",
                 "- Duration: ", "/api/v1/runs/" + run);
         assertThat(found.lines().filter(line -> line.startsWith("#"))).containsExactly("# Find", "## Goal",
-                "## What was done", "## Output", "## Figures", "## Links");
+                "## Output", "## Figures", "## Links", "## What was done");
         assertThat(content(reports, "Breaks")).contains("## Failure");
+        assertThat(stored(run, "Mixed\nbag")).isEqualTo(whole);
+        assertThat(found).startsWith(stored(run, "Find"));
 
         ApiServer.Answer plain = api.get(API + "/reports/" + reports.getFirst().id(), "Accept", "text/markdown");
         assertThat(plain.header("Content-Type")).isEqualTo("text/markdown; charset=utf-8");
         assertThat(plain.text()).startsWith("# ");
+    }
+
+    /** Its steps failed one and all, so that for none_failed it has failed, be the view loaded anew or not. */
+    @Test
+    void aTaskAllOfWhoseStepsWerePassedOverShowsItEverywhere() {
+        String run = api.create("""
+                {"name": "without", "start": true, "plan": {"tasks": [
+                  {"id": "a", "title": "A", "failure_mode": "continue", "steps": [{"name": "one", "tool": "fail",
+                   "input": {"code": "NO_LUCK", "class": "permanent", "message": "none today"}}]},
+                  {"id": "unless", "depends_on": ["a"], "trigger_rule": "none_failed",
+                   "steps": [{"name": "one", "tool": "noop"}]},
+                  {"id": "anyway", "depends_on": ["a"], "trigger_rule": "all_done",
+                   "steps": [{"name": "one", "tool": "noop"}]}]}}""");
+        JsonNode ended = api.awaitState(run, "completed");
+        assertThat(ended.get("failures").intValue()).isEqualTo(1);
+        JsonNode tasks = api.get(API + "/runs/" + run + "/tasks").json().get("items");
+        assertThat(tasks.valueStream().map(task -> task.get("key").stringValue() + " "
+                + task.get("state").stringValue() + " " + task.get("passed_over").booleanValue() + " "
+                + task.path("error_code").asString("-")))
+                .containsExactly("a skipped true NO_LUCK", "unless skipped false -", "anyway completed false -");
+        assertThat(api.get(API + "/tasks/" + tasks.at("/0/id").stringValue() + "/explain").text())
+                .contains("the task is skipped: NO_LUCK");
+        assertThat(named(run, "A").result()).isEqualTo("failed, and the run went on without it: none today");
+        assertThat(named(run, "A").errorMessage()).isEqualTo("none today");
+        List<Report> reports = keelson.reports().list(ReportQuery.all().run(run)).items();
+        assertThat(reports).extracting(report -> report.title() + " " + report.type()).contains("A incident");
+        assertThat(content(reports, "A")).contains("NO_LUCK", "> none today");
+        assertThat(api.get(API + "/runs/" + run + "/events?limit=200").json().get("items").valueStream()
+                .filter(event -> event.get("event_type").stringValue().equals("task_skipped")).findFirst()
+                .orElseThrow().get("payload").toString()).contains("\"passed_over\":true", "NO_LUCK");
     }
 
     /** PRD-101, AC-27: what is another workspace's is nobody's, and its run has no tasks and no reports here. */
@@ -318,6 +350,20 @@ class BoardApiTest {
 
     private BoardTask named(String run, String title) {
         return tasks(run).stream().filter(task -> task.title().equals(title)).findFirst().orElseThrow();
+    }
+
+    private String stored(String run, String title) {
+        return api.database().withConnection(c -> {
+            try (var read =
+                    c.prepareStatement("select content from agent_reports where run_id = ?::uuid and title = ?")) {
+                read.setString(1, run);
+                read.setString(2, title);
+                try (var row = read.executeQuery()) {
+                    assertThat(row.next()).isTrue();
+                    return row.getString(1);
+                }
+            }
+        });
     }
 
     private String content(List<Report> reports, String title) {

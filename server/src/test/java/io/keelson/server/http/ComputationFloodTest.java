@@ -4,10 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.db.TestDatabase;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -28,9 +34,7 @@ class ComputationFloodTest {
         try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl(),
                 Map.of("KEELSON_RUN_COMPUTE_SECONDS", "12"))) {
             String flood = api.create(flood());
-            Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20)).until(() -> api
-                    .get("/api/v1/runs/" + flood + "/steps").json().get("items").valueStream()
-                    .filter(step -> step.get("state").stringValue().equals("running")).count() > 2);
+            awaitRunning(api, flood);
             String stranger = api.stranger();
             long start = System.nanoTime();
             String run = api.post("/api/v1/runs", """
@@ -42,13 +46,7 @@ class ComputationFloodTest {
                          "input": {"template": "{{n}}", "data": {"n": "${ .tasks.one.output + 1 }"}}}]}]},
                      "output": "${ .tasks.two.output }"}""", "Authorization", stranger).json().get("id")
                     .stringValue();
-            Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(50)).until(() -> {
-                long asked = System.nanoTime();
-                assertThat(api.get("/healthz").status()).isEqualTo(200);
-                assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(PROMPT);
-                return api.get("/api/v1/runs/" + run, "Authorization", stranger).json().get("state").stringValue()
-                        .equals("completed");
-            });
+            awaitPromptly(api, run, stranger);
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
             assertThat(api.run(flood).get("state").stringValue()).isEqualTo("running");
             Awaitility.await().atMost(Duration.ofSeconds(90)).until(() -> !api.run(flood).get("state").stringValue()
@@ -56,6 +54,87 @@ class ComputationFloodTest {
             assertThat(api.get("/api/v1/runs/" + flood + "/steps").text()).contains("EXPRESSION_TIMEOUT",
                     "RUN_COMPUTATION_SPENT");
         }
+    }
+
+    /** 60 searches whose patterns take their whole time in each line, while others read files and compute. */
+    @Test
+    void searchesOfFilesKeepNobodyElseWaiting() throws Exception {
+        Path files = Files.createDirectory(folder.resolve("files"));
+        for (int i = 0; i < 20; i++) {
+            Files.writeString(files.resolve("long" + i), "a".repeat(8 << 20));
+        }
+        Files.writeString(files.resolve("note"), "hello");
+        try (ApiServer api = new ApiServer(folder.resolve("data"), TestDatabase.createUrl(),
+                Map.of("KEELSON_ALLOWED_FOLDERS", files.toString()))) {
+            String pattern = "(a{20}){1,40}(b|c{10}){10}$";
+            String flood = api.create(plan("searches", i -> """
+                    {"name": "s", "tool": "files.search", "retry": {"max_attempts": 1},
+                     "input": {"path": ".", "pattern": "%s"}}""".formatted(pattern)));
+            awaitRunning(api, flood);
+            String stranger = api.stranger();
+            long start = System.nanoTime();
+            String run = api.post("/api/v1/runs", """
+                    {"name": "small", "start": true, "plan": {"tasks": [{"id": "one", "steps": [
+                      {"name": "read", "tool": "files.search", "input": {"path": "note", "pattern": "l+"}}]}]},
+                     "output": "${ .tasks.one.output.total_matches }"}""", "Authorization", stranger).json()
+                    .get("id").stringValue();
+            awaitPromptly(api, run, stranger);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+            assertThat(api.run(flood).get("state").stringValue()).isEqualTo("running");
+            assertThat(api.post("/api/v1/runs/" + flood + "/cancel", "{}").status()).isEqualTo(200);
+        }
+    }
+
+    /** Missions whose schemas take 2 s for each of their inputs, sent 60 at a time. */
+    @Test
+    void missionsThatAreHardToCheckKeepNobodyElseWaiting() throws Exception {
+        try (ApiServer api = new ApiServer(folder, TestDatabase.createUrl());
+                ExecutorService senders = Executors.newVirtualThreadPerTaskExecutor()) {
+            String hard = hardInputs();
+            CountDownLatch sent = new CountDownLatch(60);
+            List<Future<Integer>> answers = IntStream.range(0, 60).mapToObj(i -> senders.submit(() -> {
+                sent.countDown();
+                return api.post("/api/v1/runs", hard).status();
+            })).toList();
+            sent.await();
+            String stranger = api.stranger();
+            long start = System.nanoTime();
+            String run = api.post("/api/v1/runs", """
+                    {"name": "small", "start": true, "inputs": {"n": {"type": "integer", "default": 3}},
+                     "plan": {"tasks": [{"id": "one", "steps": [{"name": "echo", "tool": "echo",
+                       "input": {"n": "${ .inputs.n }"}}]}]}}""", "Authorization", stranger).json().get("id")
+                    .stringValue();
+            awaitPromptly(api, run, stranger);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+            assertThat(answers).as("those that are checked at length").anyMatch(answer -> !answer.isDone());
+            senders.shutdownNow();
+        }
+    }
+
+    /** A pattern of 100 KB for each of eight inputs of 100 KB. */
+    private static String hardInputs() {
+        String pattern = "(a|b)*".repeat(1 << 12) + "c";
+        String inputs = IntStream.range(0, 8).mapToObj(i -> "\"i" + i + "\": {\"type\": \"string\", \"pattern\": \""
+                + pattern + "\", \"default\": \"" + "ab".repeat(1 << 15) + "\"}").collect(Collectors.joining(", "));
+        return "{\"name\": \"hard\", \"inputs\": {" + inputs + "}, \"plan\": {\"tasks\": [{\"id\": \"one\","
+                + " \"steps\": [{\"name\": \"echo\", \"tool\": \"echo\"}]}]}}";
+    }
+
+    private static void awaitRunning(ApiServer api, String run) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20)).until(() -> api
+                .get("/api/v1/runs/" + run + "/steps").json().get("items").valueStream()
+                .filter(step -> step.get("state").stringValue().equals("running")).count() > 2);
+    }
+
+    /** Waits for the run, and that probes are answered promptly all the while. */
+    private static void awaitPromptly(ApiServer api, String run, String bearer) {
+        Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(50)).until(() -> {
+            long asked = System.nanoTime();
+            assertThat(api.get("/healthz").status()).isEqualTo(200);
+            assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(PROMPT);
+            return api.get("/api/v1/runs/" + run, "Authorization", bearer).json().get("state").stringValue()
+                    .equals("completed");
+        });
     }
 
     /** Lines of 4 MB took the YAML parser 14 s. */
@@ -85,12 +164,20 @@ class ComputationFloodTest {
 
     /** 20 tasks that compute endlessly before their steps, and 40 in their steps. */
     private static String flood() {
-        return IntStream.range(0, 60).mapToObj(i -> """
-                {"id": "t%d", %s "steps": [{"name": "s", "tool": "json.transform", "retry": {"max_attempts": 1},
-                 "input": {"expression": "%s"}}]}""".formatted(i,
-                i < 20 ? "\"when\": \"${ " + ENDLESS + " }\"," : "", ENDLESS))
-                .collect(Collectors.joining(",", """
-                        {"name": "flood", "start": true, "config": {"agent_failure_mode": "continue"},
+        return plan("flood", i -> """
+                {"name": "s", "tool": "json.transform", "retry": {"max_attempts": 1},
+                 "input": {"expression": "%s"}}""".formatted(ENDLESS), i -> i < 20 ? "\"when\": \"${ " + ENDLESS
+                + " }\"," : "");
+    }
+
+    private static String plan(String name, IntFunction<String> step) {
+        return plan(name, step, i -> "");
+    }
+
+    private static String plan(String name, IntFunction<String> step, IntFunction<String> members) {
+        return IntStream.range(0, 60).mapToObj(i -> "{\"id\": \"t" + i + "\", " + members.apply(i) + " \"steps\": ["
+                + step.apply(i) + "]}").collect(Collectors.joining(",", "{\"name\": \"" + name + """
+                        ", "start": true, "config": {"agent_failure_mode": "continue"},
                          "plan": {"tasks": [""", "]}}"));
     }
 }

@@ -22,6 +22,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** A worker of another process, spoken by hand. */
@@ -103,6 +105,41 @@ class DispatchApiTest {
         assertThat(items(api.get("/api/v1/steps/" + step + "/logs")))
                 .extracting(line -> line.get("message").stringValue()).containsExactly("one", "two\uFFFD");
         assertDownloads(run, content);
+    }
+
+    /** The run goes while its report waits for the lock under which it is decided. */
+    @ParameterizedTest
+    @ValueSource(strings = {"complete", "continue", "fail", "release"})
+    void aRunThatIsDeletedDuringTheDecisionOfAReportLeavesEachItemItsAnswer(String route) throws Exception {
+        String gone = api.create(ApiServer.REMOTE);
+        JsonNode late = claimOne("w");
+        String kept = api.create(ApiServer.REMOTE);
+        JsonNode other = claimOne("w");
+        api.post("/api/v1/runs/" + gone + "/cancel", "{}");
+        api.awaitState(gone, "cancelled");
+        String members = route.equals("fail") ? ", \"error_code\": \"BUSY\"" : "";
+
+        CompletableFuture<ApiServer.Answer> answer = api.database().inTransaction(c -> {
+            try (var s = c.createStatement()) {
+                s.execute("select from run_heads where run_id = '" + gone + "' for update");
+                CompletableFuture<ApiServer.Answer> reported = CompletableFuture.supplyAsync(() -> api.post(
+                        "/api/v1/dispatch/" + route, "{\"worker_id\": \"w\", \"items\": [" + item(late, members) + ", "
+                                + item(other, members) + "]}"));
+                api.awaitLock();
+                s.execute("update orchestration_runs set deleted_at = clock_timestamp() where id = '" + gone + "'");
+                return reported;
+            }
+        });
+
+        assertThat(items(answer.get())).extracting(each -> each.get("step_id").stringValue() + " "
+                + each.get("status").stringValue()).containsExactly(late.get("step_id").stringValue() + " not_found",
+                        other.get("step_id").stringValue() + " ok");
+        api.post("/api/v1/runs/" + kept + "/cancel", "{}");
+    }
+
+    private static String item(JsonNode claimed, String members) {
+        return "{\"step_id\": \"" + claimed.get("step_id").stringValue() + "\", \"lease_epoch\": "
+                + claimed.get("lease_epoch").intValue() + members + "}";
     }
 
     private static final String GREETS =
@@ -350,6 +387,25 @@ class DispatchApiTest {
         assertThat(report("fail", second, ", \"error_code\": \"GONE\", \"error_class\": \"permanent\"")
                 .get("status").stringValue()).isEqualTo("ok");
         assertThat(api.awaitState(run, "failed").get("error_code").stringValue()).isEqualTo("GONE");
+    }
+
+    /** Its heartbeats keep the lease, not the time: that is the step's, and what it runs out of is tried again, then fails. */
+    @Test
+    void aWorkerThatOnlyHeartbeatsLosesItsStepWhenItsTimeIsOver() {
+        String run = api.create("""
+                {"name": "m", "start": true, "plan": {"tasks": [{"id": "t", "steps": [{"name": "s",
+                  "tool": "test.remote", "timeout_seconds": 0.5,
+                  "retry": {"max_attempts": 2, "base_delay_seconds": 0}}]}]}}""");
+        JsonNode first = claimOne("w");
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(100)).untilAsserted(
+                () -> assertThat(report("heartbeat", first, ", \"progress\": {\"fraction\": 0.1}").get("status")
+                        .stringValue()).isEqualTo("stale_lease"));
+        JsonNode second = claimOne("w");
+        assertThat(second.get("attempt").intValue()).isEqualTo(2);
+        assertThat(second.get("failure_context").get("error_code").stringValue()).isEqualTo("STEP_TIMEOUT");
+        Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(100)).untilAsserted(
+                () -> assertThat(report("heartbeat", second, "").get("status").stringValue()).isEqualTo("stale_lease"));
+        assertThat(api.awaitState(run, "failed").get("error_code").stringValue()).isEqualTo("STEP_TIMEOUT");
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -50,6 +51,25 @@ class ExplainApiTest {
 
         api.post("/api/v1/runs/" + run + "/cancel", "{}");
         assertThat(codes(api.get("/runs/run_" + run + "/explain").json())).containsExactly("ENDED");
+    }
+
+    @Test
+    void aTimeThatRunsOutBeforeTheWaitIsOverIsNamed() {
+        String run = api.create("""
+                {"name": "late", "start": true, "config": {"timeouts": {"run_max_duration_seconds": 600}},
+                 "plan": {"tasks": [
+                  {"id": "nap", "steps": [{"name": "rest", "tool": "wait", "input": {"seconds": 259200}}]},
+                  {"id": "busy", "steps": [{"name": "try", "tool": "fail", "input": {"times": 1},
+                   "retry": {"base_delay_seconds": 300, "max_delay_seconds": 300}}]}]}}""");
+        api.awaitSteps(run, "awaiting_retry", 1);
+        api.awaitStep(run, "waiting");
+        JsonNode deadline = api.get("/api/v1/runs/" + run + "/explain").json().get("reasons").valueStream()
+                .filter(reason -> reason.get("code").stringValue().equals("DEADLINE")).findFirst().orElseThrow();
+        assertThat(deadline.at("/on/0").stringValue()).isEqualTo("the run");
+        assertThat(deadline.get("text").stringValue()).isEqualTo("the run runs out of its time of 600 s before that");
+        assertThat(Instant.parse(deadline.get("until").stringValue()))
+                .isBefore(Instant.parse(api.run(run).get("created_at").stringValue()).plusSeconds(660));
+        api.post("/api/v1/runs/" + run + "/cancel", "{}");
     }
 
     @Test

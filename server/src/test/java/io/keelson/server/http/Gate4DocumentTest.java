@@ -149,6 +149,7 @@ class Gate4DocumentTest {
         assertThat(decision.get("reason").stringValue()).isEqualTo(reason);
         assertThat(api.get("/runs/" + run + "/states").json().at("/contracts/gate4/run").stringValue())
                 .isEqualTo(state);
+        assertThat(item(run)).isEqualTo("{\"" + state + "\":1}");
         if (state.equals("awaiting_tool")) {
             Quoted.assertHolds(decision, Quoted.json("""
                     {"retry_after_seconds": 60, "attempts": 1, "failures": 1, "remaining_attempts": 2,
@@ -157,6 +158,32 @@ class Gate4DocumentTest {
         } else {
             Answer again = api.post("/runs/" + run + "/cancel", "{}");
             assertThat(again.status()).as("immutable").isEqualTo(409);
+            JsonNode before = task(run);
+            Answer denied = api.post("/api/v1/tasks/" + before.get("id").stringValue() + "/retry", "{}");
+            assertThat(denied.status()).as("Retry state already terminal: new attempts denied").isEqualTo(409);
+            assertThat(denied.json().get("code").stringValue()).isEqualTo("RETRY_STATE_TERMINAL");
+            assertThat(task(run)).as("failed (immutable)").isEqualTo(before);
         }
+    }
+
+    /** AG-ORCH-02: what is cancelled by itself, with its run, or for what failed beside it. */
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(delimiter = '|', textBlock = """
+            tasks | too dear
+            runs  | not needed
+            """)
+    void aCancelledItemKeepsItsReason(String what, String reason) {
+        String run = queued(30);
+        String id = what.equals("runs") ? run : task(run).get("id").stringValue();
+        assertThat(api.post("/api/v1/" + what + "/" + id + "/cancel", "{\"reason\": \"" + reason + "\"}").status())
+                .isEqualTo(200);
+        JsonNode cancelled = task(run);
+        assertThat(cancelled.get("state").stringValue()).isEqualTo("cancelled");
+        assertThat(cancelled.get("error_code").stringValue()).isEqualTo("TASK_CANCELLED");
+        assertThat(cancelled.get("error_message").stringValue()).isEqualTo(reason);
+    }
+
+    private JsonNode task(String run) {
+        return api.get("/api/v1/runs/" + run + "/tasks").json().at("/items/0");
     }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,14 @@ class HandoffDocumentTest {
             RETRYING → PENDING
             RETRYING → FAILED
             """;
+
+    private static final String TWO_AGENTS = """
+            {"tasks": [
+              {"id": "a", "suggested_agent": {"agent_name": "ann"}, "steps": [{"name": "s", "tool": "noop"}]},
+              {"id": "b", "suggested_agent": {"agent_name": "bob"}, "depends_on": ["a"], "steps": [
+                {"name": "s", "tool": "noop"}]}]}""";
+    private static final String CLAIM = """
+            {"worker_id": "w", "tools": ["test.handoff"], "max": 1, "wait_ms": %d}""";
 
     private ApiServer api;
 
@@ -148,6 +157,77 @@ class HandoffDocumentTest {
                 .anyMatch(agent -> agent.get("state").stringValue().equals("failed"));
     }
 
+    /** §2.1, invariant 3, where a person is asked about a result: the last agent goes on until the answer. */
+    @Test
+    void aRunWhoseResultWaitsHasAnAgentAtWork() {
+        String run = awaitAcceptance();
+        assertThat(agents(run)).containsExactly("completed", "running");
+        assertThat(api.post("/api/v1/runs/" + run + "/approve", "{}").status()).isEqualTo(200);
+        assertThat(api.run(run).get("state").stringValue()).isEqualTo("completed");
+        assertThat(agents(run)).containsExactly("completed", "completed");
+    }
+
+    @Test
+    void aRunWhoseResultIsRejectedHasAFailedAgent() {
+        String run = awaitAcceptance();
+        assertThat(api.post("/api/v1/runs/" + run + "/reject", "{}").status()).isEqualTo(200);
+        assertThat(api.run(run).get("error_code").stringValue()).isEqualTo("RESULT_REJECTED");
+        assertThat(agents(run)).containsExactly("completed", "failed");
+    }
+
+    @Test
+    void aRunWithoutAnOutputHasAFailedAgent() {
+        String run = api.create("""
+                {"name": "no output", "start": true, "output": "${ 1 / 0 }", "plan": %s}"""
+                .formatted(TWO_AGENTS));
+        assertThat(api.awaitState(run, "failed").get("error_code").stringValue()).isEqualTo("EXPRESSION_FAILED");
+        assertThat(agents(run)).containsExactly("completed", "failed");
+    }
+
+    /** A run that a person fails right after its resumption, when its agent has not taken up its work again. */
+    @Test
+    void aRunThatFailsAfterAPauseHasAFailedAgent() {
+        api.post("/api/v1/dispatch/claim", CLAIM.formatted(0));
+        String run = api.create("""
+                {"name": "paused", "start": true, "plan": {"tasks": [{"id": "a", "steps": [
+                  {"name": "one", "tool": "test.handoff"}, {"name": "two", "tool": "test.handoff"}]}]}}""");
+        JsonNode step = api.post("/api/v1/dispatch/claim", CLAIM.formatted(20_000)).json().at("/items/0");
+        assertThat(api.post("/api/v1/runs/" + run + "/pause", "{}").status()).isEqualTo(200);
+        assertThat(agents(run)).containsExactly("paused");
+        assertThat(api.post("/api/v1/dispatch/release", """
+                {"worker_id": "w", "items": [{"step_id": %s, "lease_epoch": %s}]}""".formatted(step.get("step_id"),
+                step.get("lease_epoch"))).json().at("/items/0/status").stringValue()).isEqualTo("ok");
+        assertThat(api.post("/api/v1/runs/" + run + "/resume", "{}").status()).isEqualTo(200);
+        assertThat(api.post("/api/v1/runs/" + run + "/fail", "{}").status()).isEqualTo(200);
+        assertThat(agents(run)).containsExactly("failed");
+    }
+
+    /** §1.1: nothing of a run that is pending was spawned, so no agent of one that fails there has failed. */
+    @Test
+    void aRunThatFailsBeforeItBeginsHasNoFailedAgent() {
+        String run = api.create("""
+                {"name": "plan", "start": true, "config": {"autonomy": {"level": "approve"}}, "plan": %s}"""
+                .formatted(TWO_AGENTS));
+        api.awaitState(run, "awaiting_approval");
+        assertThat(agents(run)).containsExactly("pending", "pending");
+        assertThat(api.post("/api/v1/runs/" + run + "/reject", "{}").status()).isEqualTo(200);
+        assertThat(api.run(run).get("error_code").stringValue()).isEqualTo("PLAN_REJECTED");
+        assertThat(agents(run)).containsExactly("cancelled", "cancelled");
+    }
+
+    private String awaitAcceptance() {
+        String run = api.create("""
+                {"name": "accepted", "start": true, "config": {"acceptance": "human"}, "plan": %s}"""
+                .formatted(TWO_AGENTS));
+        Awaitility.await().until(() -> events(run, "run_acceptance_requested"), asked -> asked == 1);
+        return run;
+    }
+
+    private List<String> agents(String run) {
+        return api.get("/api/v1/runs/" + run + "/agents").json().get("items").valueStream()
+                .map(agent -> agent.get("state").stringValue()).toList();
+    }
+
     /** §3.1: {@code delay_ms = 100 * (2 ** attempt)}, three attempts, and the step is completed or failed. */
     @Test
     void aStepIsTriedThreeTimes() {
@@ -163,6 +243,11 @@ class HandoffDocumentTest {
                 .filter(event -> event.get("event_type").stringValue().equals("step_retrying"))
                 .map(event -> event.at("/payload/retry_after_seconds").doubleValue()).toList();
         assertThat(delays).containsExactly(0.1, 0.2);
+    }
+
+    private long events(String run, String type) {
+        return api.get("/api/v1/runs/" + run + "/events?limit=500").json().get("items").valueStream()
+                .filter(event -> event.get("event_type").stringValue().equals(type)).count();
     }
 
     private long events(String run) {

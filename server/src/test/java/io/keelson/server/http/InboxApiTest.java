@@ -216,6 +216,66 @@ class InboxApiTest {
     }
 
     @Test
+    void aNewPlanIsShownBesideTheOneThatFailed() {
+        String run = open(api.create("""
+                {"name": "again", "goal": "Get there", "start": true, "config": {"replan": {"approve": true}, "planner": {
+                  "tool": "echo", "input": {"reasoning": "by sea", "tasks": [
+                    {"id": "sail", "title": "Sail", "estimated_cost": 1.5, "suggested_agent": {"agent_name": "crew"},
+                     "steps": [{"tool": "noop", "input": {"output": "secret"}}]},
+                    {"id": "drive", "estimated_cost": 0.5, "steps": [{"tool": "noop"}]}]}}},
+                 "plan": {"tasks": [{"id": "pack", "steps": [{"tool": "noop"}]},
+                   {"id": "drive", "depends_on": ["pack"], "title": "Drive",
+                    "steps": [{"tool": "fail", "input": {"class": "permanent", "message": "no road"}}]},
+                   {"id": "unpack", "depends_on": ["drive"], "steps": [{"tool": "noop"}]}]}}"""));
+        JsonNode data = awaitItem(run, "escalation").get("data");
+        assertThat(data.at("/failed/0/task").asString()).isEqualTo("drive");
+        assertThat(data.at("/failed/0/message").asString()).contains("no road");
+        assertThat(data.get("reason").asString()).contains("drive");
+        assertThat(data.get("changes")).hasToString(
+                "{\"added\":[\"sail\"],\"replaced\":[\"drive\"],\"dropped\":[\"unpack\"],\"kept\":[\"pack\"]}");
+        assertThat(data.at("/plan/reasoning").asString()).isEqualTo("by sea");
+        assertThat(data.get("task_count").asInt()).isEqualTo(2);
+        assertThat(data.get("estimated_cost").decimalValue()).isEqualByComparingTo("2");
+        assertThat(data.at("/plan/tasks/0/title").asString()).isEqualTo("Sail");
+        assertThat(data.at("/plan/tasks/0/suggested_agent/agent_name").asString()).isEqualTo("crew");
+        assertThat(data.at("/plan/tasks/0/tools/0").asString()).isEqualTo("noop");
+        assertThat(data.toString()).doesNotContain("secret", "proposed");
+    }
+
+    @Test
+    void eachQuestionHasWhatItIsAbout() {
+        JsonNode ticket = awaitItem(waiting(Waits.ESCALATION), "escalation").get("data");
+        assertThat(ticket.get("task").asString() + "/" + ticket.get("step").asString() + " " + ticket.get("tool")
+                .asString()).isEqualTo("a/try fail");
+        assertThat(ticket.at("/input/times").asInt()).isEqualTo(1);
+        assertThat(ticket.get("attempt").asInt()).isEqualTo(1);
+        assertThat(ticket.get("error_code").asString()).isNotBlank();
+        assertThat(ticket.get("message").asString()).contains("a/try");
+
+        JsonNode budget = awaitItem(waiting(Waits.BUDGET), "budget");
+        assertThat(budget.get("hard_limit_usd").decimalValue()).isEqualByComparingTo("1");
+        assertThat(budget.at("/data/charged").decimalValue()).isEqualByComparingTo("1");
+        assertThat(budget.at("/data/tasks_completed").asInt()).isEqualTo(1);
+        assertThat(budget.at("/data/tasks_open").asInt()).isEqualTo(1);
+        assertThat(budget.at("/data/next/0").asString()).isEqualTo("b");
+
+        JsonNode result = awaitItem(waiting(Waits.RESULT_ACCEPTANCE), "result_acceptance").get("data");
+        assertThat(result.get("tasks_completed").asInt()).isEqualTo(1);
+        assertThat(result.get("artifacts")).isEmpty();
+
+        JsonNode plan = awaitItem(waiting(Waits.PLAN_APPROVAL), "plan_approval").get("data");
+        assertThat(plan.get("task_count").asInt()).isEqualTo(1);
+        assertThat(plan.get("estimated_cost").decimalValue()).isEqualByComparingTo("0");
+
+        String reviewed = open(api.create("""
+                {"name": "review", "start": true, "plan": {"tasks": [{"id": "a", "success_criteria": "short",
+                  "steps": [{"tool": "echo", "input": {"text": "long"}}], "verify": [{"kind": "human"}]}]}}"""));
+        JsonNode review = awaitItem(reviewed, "task_review").get("data");
+        assertThat(review.get("output").asString()).contains("long");
+        assertThat(review.get("success_criteria").asString()).isEqualTo("short");
+    }
+
+    @Test
     void itIsAssignedToSomebodyUntilItIsDecided() {
         String colleague = api.bearer(Bootstrap.DEFAULT_WORKSPACE, Scope.all(false));
         String run = waiting(Waits.APPROVAL_STEP);

@@ -40,7 +40,7 @@ class InterventionApiTest {
     private static final String BACKS_OFF = """
             {"name": "backs off", "start": true, "config": {"escalation": {"enabled": false}}, "plan": {"tasks": [
               {"id": "slow", "steps": [{"name": "try", "tool": "fail", "input": {"times": 1},
-               "retry": {"base_delay_seconds": 3600, "max_delay_seconds": 3600}}]}]}}""";
+               "retry": {"base_delay_seconds": 3000, "max_delay_seconds": 3000}}]}]}}""";
 
     private static ApiServer api;
 
@@ -52,6 +52,31 @@ class InterventionApiTest {
     @AfterAll
     static void stop() {
         api.close();
+    }
+
+    @ParameterizedTest(name = "a score of {0} with a threshold of {1}: {2}")
+    @CsvSource(nullValues = "-", value = {"0.8, 0.8, completed, -",
+            "0.797, 0.8, awaiting_human, the score 0.797 is below 0.8", "0.1, -, completed, -",
+            "null, 0.8, awaiting_human, the verifier gives no score"})
+    void aScoreBelowTheThresholdIsPutBeforeAHuman(String score, String threshold, String state, String reason) {
+        String run = api.create("""
+                {"name": "judged", "start": true, "plan": {"tasks": [
+                  {"id": "draft", "steps": [{"name": "write", "tool": "noop"}], "verify": [{"kind": "tool",
+                   "tool": "echo", "input": {"verdict": "passed", "score": %s, "feedback": "thin"}%s}]}]}}"""
+                .formatted(score, threshold == null ? "" : ", \"threshold\": " + threshold));
+        JsonNode task = awaitTask(run, "draft", state);
+        if (reason == null) {
+            return;
+        }
+        assertThat(task.get("error_message").stringValue()).isEqualTo("thin");
+        JsonNode asked = api.get(API + "/runs/" + run + "/events?limit=200").json().get("items").valueStream()
+                .filter(event -> event.get("event_type").stringValue().equals("task_human_review_requested"))
+                .findFirst().orElseThrow().get("payload");
+        assertThat(asked.get("reason").stringValue()).isEqualTo(reason);
+        assertThat(asked.path("score").asString("-")).isEqualTo(score.equals("null") ? "-" : "0.80");
+        assertThat(api.post(API + "/tasks/" + task.get("id").stringValue() + "/approve", "{}").status())
+                .isLessThan(300);
+        api.awaitState(run, "completed");
     }
 
     @Test
@@ -388,17 +413,47 @@ class InterventionApiTest {
         return list.valueStream().map(JsonNode::stringValue).toList();
     }
 
-    @Test
-    void aKeyThatMayNotApproveMayNotSkipAnApproval() {
-        String run =
-                api.create(ApiServer.WAITS.replace("{\"name\": \"waits\"", "{\"name\": \"waits\", \"start\": true"));
-        api.awaitStep(run, "waiting_approval");
-        String task = api.get("/api/v1/runs/" + run + "/tasks").json().get("items").get(0).get("id").stringValue();
+    /** After a task that has ended, whatever its end, those with the trigger rule all_done would go on. */
+    @ParameterizedTest(name = "{0} of a task with {2}")
+    @CsvSource(delimiter = '|', textBlock = """
+            tasks/%s/skip       | skipped   | an approval
+            tasks/%s/cancel     | cancelled | an approval
+            runs/%s/agents/1/cancel | cancelled | an approval
+            tasks/%s/skip       | skipped   | an approval of items to come
+            tasks/%s/cancel     | cancelled | an approval of items to come
+            tasks/%s/cancel     | cancelled | an output that a human is to judge
+            tasks/%s/skip       | skipped   | an output that a human is to judge
+            """)
+    void aKeyThatMayNotApproveMayNotEndWhatWaitsForApproval(String path, String end, String what) {
+        String task = switch (what) {
+            case "an approval" -> "\"steps\": [{\"name\": \"ok\", \"kind\": \"approval\"}]";
+            case "an approval of items to come" -> """
+                    "depends_on": ["first"], "for_each": "${ [1] }",
+                    "steps": [{"name": "ok", "kind": "approval"}]""";
+            default -> """
+                    "steps": [{"name": "write", "tool": "test.remote"}], "verify": [{"kind": "human"}]""";
+        };
+        api.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"max\": 1}");
+        String run = api.create("""
+                {"name": "guarded", "start": true, "plan": {"tasks": [
+                  {"id": "guard", %s},
+                  {"id": "first", "suggested_agent": {"agent_name": "other"},
+                   "steps": [{"name": "write", "tool": "test.remote"}]},
+                  {"id": "effect", "depends_on": ["guard"], "trigger_rule": "all_done",
+                   "suggested_agent": {"agent_name": "other"}, "steps": [{"name": "do", "tool": "noop"}]}]}}"""
+                .formatted(task));
+        if (what.equals("an approval")) {
+            api.awaitStep(run, "waiting_approval");
+        }
+        String url = API + "/" + path.formatted(path.startsWith("runs") ? run : id(task(run, "guard")));
         String key = api.bearer(Bootstrap.DEFAULT_WORKSPACE, Set.of(Scope.RUNS_READ, Scope.RUNS_WRITE));
 
-        ApiServer.Answer refused = api.post("/api/v1/tasks/" + task + "/skip", "{}", "Authorization", key);
+        ApiServer.Answer refused = api.post(url, "{}", "Authorization", key);
         assertThat(refused.status()).as(refused.text()).isEqualTo(403);
         assertThat(refused.json().get("scope").stringValue()).isEqualTo("approve");
-        assertThat(api.post("/api/v1/tasks/" + task + "/skip", "{}").status()).isEqualTo(200);
+        assertThat(task(run, "effect").get("state").stringValue()).isEqualTo("pending");
+        assertThat(api.post(url, "{}").status()).isEqualTo(200);
+        assertThat(task(run, "guard").get("state").stringValue()).isEqualTo(end);
+        api.post(API + "/runs/" + run + "/cancel", "{}");
     }
 }

@@ -116,7 +116,8 @@ class LifecyclesApiTest {
         assertStates(run, "waits_for_human", """
                 {"run":"running","tasks":{"pending":1,"running":1},"steps":{"pending":1,"waiting_approval":1}}""",
                 "RUNNING", "awaiting_user_confirmation", "WAITING_APPROVAL", "running", "running");
-        assertThat(states(run).at("/contracts/gate4/tasks").toString()).isEqualTo("{\"received\":1,\"executing\":1}");
+        assertThat(states(run).at("/contracts/gate4/tasks").toString()).isEqualTo(
+                "{\"received\":1,\"awaiting_user_confirmation\":1}");
         assertThat(states(run).at("/contracts/mission/tasks").toString()).isEqualTo("{\"pending\":1,\"running\":1}");
         assertThat(states(run).at("/contracts/steps/steps").toString())
                 .isEqualTo("{\"PENDING\":1,\"WAITING_APPROVAL\":1}");
@@ -158,7 +159,8 @@ class LifecyclesApiTest {
         assertStates(run, "usual",
                 "{\"run\":\"running\",\"tasks\":{\"queued\":1,\"running\":1},\"steps\":{\"pending\":1,\"waiting_approval\":1}}",
                 "RUNNING", "executing", "RUNNING", "running", "running");
-        assertThat(states(run).at("/contracts/gate4/tasks").toString()).isEqualTo("{\"queued\":1,\"executing\":1}");
+        assertThat(states(run).at("/contracts/gate4/tasks").toString()).isEqualTo(
+                "{\"queued\":1,\"awaiting_user_confirmation\":1}");
         api.sql("update orchestration_tasks set attempt_number = 2 where run_id = '" + run + "'");
         assertThat(states(run).at("/contracts/gate4/tasks").toString())
                 .isEqualTo("{\"executing\":1,\"awaiting_tool\":1}");

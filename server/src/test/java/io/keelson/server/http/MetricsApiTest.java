@@ -172,6 +172,30 @@ class MetricsApiTest {
     }
 
     @Test
+    void aRunThatWaitsForAPersonIsNotAtWork(@TempDir Path own) throws Exception {
+        try (ApiServer server = new ApiServer(own)) {
+            String waits = server.create(ApiServer.WAITS.replace("\"waits\",", "\"waits\", \"start\": true,"));
+            server.awaitStep(waits, "waiting_approval");
+            server.sql("update orchestration_runs set started_at = started_at - interval '30 days',"
+                    + " state_since = state_since - interval '30 days'");
+            String page = server.get("/metrics").text();
+            assertThat(page).contains("keelson_runs_oldest_active_seconds 0.0");
+            assertThat(page).containsPattern("keelson_runs_oldest_seconds\\{state=\"running\"} 2592\\d{3}\\.");
+        }
+        try (ApiServer server = new ApiServer(own.resolve("other"))) {
+            server.post("/api/v1/dispatch/claim", "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"]}");
+            String works = server.create(ApiServer.REMOTE);
+            server.post("/api/v1/dispatch/claim",
+                    "{\"worker_id\": \"w\", \"tools\": [\"test.remote\"], \"wait_ms\": 20000}");
+            server.awaitStep(works, "running");
+            server.sql(
+                    "update orchestration_runs set active_since = active_since - interval '30 days', active_ms = 1000");
+            assertThat(server.get("/metrics").text())
+                    .containsPattern("keelson_runs_oldest_active_seconds 2592\\d{3}\\.");
+        }
+    }
+
+    @Test
     void aPlanThatNeedsNoApprovalAsksNobody(@TempDir Path own) throws Exception {
         try (ApiServer server = new ApiServer(own)) {
             String run = server.create("""

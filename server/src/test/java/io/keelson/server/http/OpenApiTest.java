@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.TaskType;
 import io.keelson.server.Replans;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.Access;
@@ -119,6 +120,8 @@ class OpenApiTest {
                 document.at("/components/schemas/Step/properties/kind/enum").valueStream().map(JsonNode::stringValue))
                 .contains(steps).containsExactlyInAnyOrderElementsOf(
                         Arrays.stream(StepKind.values()).map(StepKind::wire).toList());
+        assertThat(document.at("/components/schemas/TaskType/enum").valueStream().map(JsonNode::stringValue))
+                .containsExactlyElementsOf(Arrays.stream(TaskType.values()).map(TaskType::wire).toList());
         assertThat(names(api.get("/api/v1/ledger").json()))
                 .isSubsetOf(
                         names(document.at("/components/responses/Ledger/content/application~1json/schema/properties")));

@@ -32,10 +32,21 @@ class OutageTest {
                     begin raise exception 'could not extend file' using errcode = '53100'; end $$;
                     create trigger full_disk before insert on orchestration_runs
                         for each row execute function full_disk()""");
+            assertThat(api.get("/readyz").status()).isEqualTo(200);
+            api.sql("""
+                    create function no_room() returns event_trigger language plpgsql as $$
+                    begin raise exception 'could not extend file' using errcode = '53100'; end $$;
+                    create event trigger no_room on ddl_command_start when tag in ('CREATE TABLE')
+                        execute function no_room()""");
+            assertThat(api.get("/readyz").status()).as("it tries only when a commit was refused").isEqualTo(200);
             ApiServer.Answer full = api.post("/api/v1/runs", ApiServer.WAITS);
             assertThat(full.status()).isEqualTo(503);
             assertThat(full.json().get("code").stringValue()).isEqualTo("DATABASE_FULL");
             assertThat(full.json().get("detail").stringValue()).contains("disk is full");
+            assertThat(api.get("/readyz").status()).isEqualTo(503);
+            assertThat(api.get("/healthz").status()).isEqualTo(200);
+            api.sql("drop event trigger no_room");
+            assertThat(api.get("/readyz").status()).isEqualTo(200);
             api.sql("create or replace function full_disk() returns trigger language plpgsql as $$"
                     + " begin set local transaction_read_only = on; create temp table x (); return new; end $$");
             ApiServer.Answer readOnly = api.post("/api/v1/runs", ApiServer.WAITS);
@@ -83,7 +94,13 @@ class OutageTest {
             String run = api.create(ApiServer.WAITS);
             assertThat(api.get("/readyz").status()).isEqualTo(200);
 
-            ListAppender<ILoggingEvent> logged = new ListAppender<>();
+            ListAppender<ILoggingEvent> logged = new ListAppender<>() {
+                @Override
+                protected void append(ILoggingEvent event) {
+                    event.prepareForDeferredProcessing();
+                    super.append(event);
+                }
+            };
             logged.start();
             Logger failures = (Logger) LoggerFactory.getLogger(Failures.class);
             failures.addAppender(logged);

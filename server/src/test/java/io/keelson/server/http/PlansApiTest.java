@@ -3,7 +3,9 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.http.ApiServer.Answer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -11,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** From a goal to a plan, over HTTP. */
@@ -100,6 +103,50 @@ class PlansApiTest {
     }
 
     @Test
+    void aFirstPlanWithoutAPriceFailsAtOnceAndSaysWhatToDo() {
+        String run = api
+                .create("""
+                {"goal": "Dear", "start": true, "config": {"autonomy": {"level": "full_auto"}, "planner": {"tool": "echo",
+                  "input": {"tasks": [{"id": "think", "suggested_model": "first-unpriced", "steps": [{"tool": "noop"}]}]}}}}""");
+        JsonNode ended = api.awaitState(run, "failed");
+        assertThat(ended.get("error_code").asString()).isEqualTo("NO_PRICE");
+        assertThat(ended.get("error_message").asString()).contains("first-unpriced", "keelson prices set model",
+                "retry the run");
+        assertThat(tasks(run)).as("the planner is not asked again").containsExactly(".planning-1");
+        price("first-unpriced");
+        api.post(API + "/runs/" + run + "/retry", "");
+        api.awaitState(run, "completed");
+    }
+
+    @Test
+    void aNewPlanWithoutAPriceWaitsInTheInboxUntilThereIsOne() {
+        String run = api.create("""
+                {"name": "dear again", "start": true, "config": {"planner": {"tool": "echo", "input": {"tasks": [
+                   {"id": "think", "suggested_model": "next-unpriced", "steps": [{"tool": "noop"}]}]}}},
+                 "plan": {"tasks": [{"id": "bad", "steps": [{"tool": "fail", "input": {"class": "permanent"}}]}]}}""");
+        api.awaitState(run, "escalated");
+        JsonNode item = api.get(API + "/inbox?run_id=" + run).json().at("/items/0");
+        assertThat(item.get("question").asString()).contains("next-unpriced", "keelson prices set model");
+        assertThat(item.get("on_accept").asString()).contains("prices");
+        assertThat(item.at("/data/plan/tasks/0/suggested_model").asString()).isEqualTo("next-unpriced");
+        price("next-unpriced");
+        api.post(item.at("/links/accept").asString(), "{}");
+        api.awaitState(run, "completed");
+        assertThat(tasks(run)).contains(".plan-1", "think").doesNotContain(".plan-2");
+    }
+
+    private static void price(String model) {
+        assertThat(api.send("PUT", API + "/prices", """
+                {"items": [{"kind": "model", "name": "%s", "usd_per_million_tokens": 1}]}""".formatted(model)
+                .getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json").status()).isEqualTo(200);
+    }
+
+    private static List<String> tasks(String run) {
+        return api.get(API + "/runs/" + run + "/tasks").json().get("items").valueStream()
+                .map(task -> task.get("key").asString()).toList();
+    }
+
+    @Test
     void aTemplateOfTheGoalsKindIsThePlan() {
         assertThat(api.post(API + "/recipes", """
                 {"name": "greeting-template", "kind": "greeting", "inputs": {"who": {"type": "string"}},
@@ -122,14 +169,90 @@ class PlansApiTest {
         assertThat(missing.text()).contains("/input");
     }
 
+    /** Its worker may come later: nothing but a mission without a goal can never have a plan. */
+    @ParameterizedTest(name = "{0} waits for {1}")
+    @CsvSource(delimiter = '|', value = {"{} | plan", "{\"planner\": {\"tool\": \"late.planner\"}} | late.planner",
+            "{\"replan\": {\"planner\": {\"tool\": \"later.planner\"}}} | later.planner"})
+    void aGoalWaitsForTheWorkerOfItsPlanner(String config, String tool) {
+        String run = api.create("""
+                {"goal": "Fly", "kind": "flight", "start": true, "config": %s}""".formatted(config));
+        JsonNode reasons = api.get(API + "/runs/" + run + "/explain").json().get("reasons");
+        assertThat(reasons.valueStream().map(reason -> reason.get("code").asString()))
+                .containsExactly("PLANNING", "QUEUED", "MISSING_WORKER");
+        assertThat(reasons.get(2).get("text").asString())
+                .contains("waits for a worker that serves the planning tool '" + tool + "'");
+        JsonNode claimed = api.post(API + "/dispatch/claim", """
+                {"worker_id": "%s-worker", "tools": ["%1$s"], "max": 1, "wait_ms": 20000}""".formatted(tool)).json();
+        JsonNode step = claimed.at("/items/0");
+        assertThat(step.at("/run_id").asString()).isEqualTo(run);
+        api.post(API + "/dispatch/complete", """
+                {"worker_id": "%s-worker", "items": [{"step_id": "%s", "lease_epoch": %s,
+                  "output": {"tasks": [{"id": "soar", "steps": [{"tool": "noop"}]}]}}]}"""
+                .formatted(tool, step.get("step_id").asString(), step.get("lease_epoch").asInt()));
+        assertThat(api.awaitState(run, "awaiting_approval").at("/plan/tasks/0/temp_id").asString()).isEqualTo("soar");
+        api.post(API + "/runs/" + run + "/cancel", "");
+    }
+
     @Test
-    void withoutAnybodyToPlanAGoalIsRefused() {
-        Answer none = api.post(API + "/runs", "{\"goal\": \"Fly\", \"kind\": \"flight\"}");
+    void whatCanNeverHaveAPlanIsRefused() {
+        Answer none = api.post(API + "/runs", "{\"name\": \"Fly\", \"kind\": \"flight\"}");
         assertThat(none.status()).isEqualTo(422);
-        assertThat(none.text()).contains("PLAN_REQUIRED", "no planner and no recipe of the kind 'flight'");
+        assertThat(none.text()).contains("PLAN_REQUIRED", "neither a plan nor a goal");
+        Answer kept = api.post(API + "/recipes", "{\"name\": \"fly\", \"goal\": \"Fly\"}");
+        assertThat(kept.text()).contains("PLAN_REQUIRED", "has a plan");
         Answer both = api.post(API + "/runs", """
                 {"goal": "Fly", "config": {"planner": {"tool": "echo"}, "replan": {"planner": {"tool": "echo"}}}}""");
         assertThat(both.text()).contains("/config/replan/planner");
+    }
+
+    /** A look at a mission says what making a run of it says. */
+    @ParameterizedTest
+    @ValueSource(strings = {"{\"goal\": \"Fly\"}", "{\"name\": \"a\"}", "{\"recipe\": \"none\"}",
+            "{\"goal\": \"Fly\", \"kind\": \"flight\", \"input\": {\"to\": 1}}",
+            "{\"name\": \"a\", \"inputs\": {\"n\": {\"type\": \"integer\"}}, \"plan\": {\"tasks\": []}}",
+            "{\"plan\": {\"tasks\": [{\"id\": \"a\", \"steps\": [{\"tool\": \"teleport\"}]}]}, \"external_id\": 5}",
+            "{\"goal\": \"Many\", \"start\": true, \"config\": {\"planner\": {\"tool\": \"unserved\"}}}",
+            "{\"goal\": \"Dear\", \"plan\": {\"total_estimated_cost\": 900000000, \"tasks\": [{\"id\": \"a\", \"steps\": [{\"tool\": \"noop\"}]}]}}",
+            "{", "[]"})
+    void validationAgreesWithCreation(String mission) {
+        Answer valid = api.post(API + "/missions/validate", mission);
+        Answer made = api.post(API + "/runs", mission);
+        assertThat(valid.status()).as(valid.text()).isEqualTo(made.status() == 201 ? 200 : made.status());
+        assertThat(valid.json().path("problems")).isEqualTo(made.json().path("problems"));
+        assertThat(valid.json().path("valid").asBoolean(false)).isEqualTo(made.status() == 201);
+    }
+
+    @Test
+    void validationSaysWhereThePlanIsFromAndMakesNothing() {
+        long before = runs();
+        assertThat(api.post(API + "/missions/validate", "{\"goal\": \"Fly\"}").json().get("plan").asString())
+                .isEqualTo("planner");
+        assertThat(api.post(API + "/recipes", """
+                {"name": "ship", "kind": "shipping", "inputs": {"to": {"type": "string"}},
+                 "plan": {"tasks": [{"id": "go", "steps": [{"tool": "noop"}]}]}}""").status()).isEqualTo(201);
+        JsonNode template = api.post(API + "/missions/validate", """
+                {"goal": "Ship it", "kind": "shipping", "input": {"to": "Bergen"}, "external_id": "once"}""").json();
+        assertThat(template.get("plan").asString()).isEqualTo("recipe");
+        assertThat(template.get("tasks").asInt()).isEqualTo(1);
+        assertThat(template.get("recipe_version").asInt()).isEqualTo(1);
+        assertThat(api.post(API + "/missions/validate", "{\"recipe\": \"ship\"}").text())
+                .contains("INPUT_MISSING", "/input/to");
+        assertThat(api.post(API + "/missions/validate", """
+                {"goal": "Ship it", "kind": "shopping", "input": {"to": "Bergen"}}""").text())
+                .contains("INPUT_UNKNOWN", "no recipe of the kind 'shopping'");
+        assertThat(runs()).isEqualTo(before);
+        api.create("{\"goal\": \"Once\", \"external_id\": \"once\"}");
+        assertThat(api.post(API + "/missions/validate", "{\"goal\": \"Twice\", \"external_id\": \"once\"}").text())
+                .contains("EXTERNAL_ID_TAKEN");
+    }
+
+    private static long runs() {
+        return api.database().withConnection(c -> {
+            try (var s = c.createStatement(); var row = s.executeQuery("select count(*) from orchestration_runs")) {
+                row.next();
+                return row.getLong(1);
+            }
+        });
     }
 
     @Test

@@ -163,6 +163,65 @@ class RunLifecycleDocumentTest {
                 .isEqualTo("AGENT_TIMEOUT: " + failed.get("error_message").stringValue());
     }
 
+    /** §5.3: what is unavailable, and retries that are exhausted. */
+    @ParameterizedTest(name = "{0} {1}")
+    @CsvSource(delimiter = '|', textBlock = """
+            MODEL_UNAVAILABLE     | infrastructure | NLM_UNAVAILABLE      | 502
+            ARTIFACT_STORE_FAILED | infrastructure | UPSTREAM_UNAVAILABLE | 502
+            STEP_TIMEOUT          | infrastructure | AGENT_TIMEOUT        | 504
+            BROKEN                | infrastructure | INTERNAL_ERROR       | 500
+            BROKEN                | quality        | INTERNAL_ERROR       | 500
+            """)
+    void whatAFailedRunIsCalled(String code, String errorClass, String error, int httpStatus) {
+        String run = failing(code, errorClass);
+        JsonNode failed = api.awaitState(run, "failed");
+        assertThat(failed.get("error_code").stringValue()).isEqualTo(code);
+        assertThat(status(run).get("error").stringValue())
+                .isEqualTo(error + ": " + failed.get("error_message").stringValue());
+        Quoted.assertHolds(api.get("/api/v1/runs/" + run + "/states").json().at("/contracts/lifecycle"),
+                Quoted.json("""
+                        {"run": "failed", "error_code": "%s", "http_status": %d}""".formatted(error, httpStatus)));
+        JsonNode published = api.get("/api/v1/lifecycles/lifecycle").json().get("errors").valueStream()
+                .filter(each -> each.get("code").stringValue().equals(error)).findFirst().orElseThrow();
+        assertThat(published.get("http_status").intValue()).isEqualTo(httpStatus);
+    }
+
+    /** An error that is never retried is none of §5.3. */
+    @Test
+    void aPermanentErrorKeepsItsCode() {
+        String run = failing("BROKEN", "permanent");
+        api.awaitState(run, "failed");
+        assertThat(status(run).get("error").stringValue()).startsWith("BROKEN: task 'run' failed: ");
+        JsonNode states = api.get("/api/v1/runs/" + run + "/states").json().at("/contracts/lifecycle");
+        assertThat(states.propertyNames()).containsExactly("run");
+    }
+
+    /** §5.3: the model that an agent's turn asks is not there. */
+    @Test
+    void aTurnThatCannotReachItsModel() {
+        String claim = "{\"worker_id\": \"agents\", \"tools\": [\"agent.turn\"], \"max\": 1, \"wait_ms\": %d}";
+        api.post("/api/v1/dispatch/claim", claim.formatted(0));
+        String run = api.create("""
+                {"name": "asks a model", "start": true, "plan": {"tasks": [
+                  {"id": "run", "description": "Catalogue the violins", "retry": {"max_attempts": 1}}]}}""");
+        JsonNode turn = api.post("/api/v1/dispatch/claim", claim.formatted(20_000)).json().at("/items/0");
+        assertThat(api.post("/api/v1/dispatch/fail", """
+                {"worker_id": "agents", "items": [{"step_id": "%s", "lease_epoch": %d, "error_code": "HTTP_CONNECT_FAILED",
+                 "error_class": "permanent", "message": "no connection"}]}""".formatted(
+                turn.get("step_id").stringValue(), turn.get("lease_epoch").intValue())).json().at("/items/0/status")
+                .stringValue()).isEqualTo("ok");
+        api.awaitState(run, "failed");
+        assertThat(status(run).get("error").stringValue())
+                .isEqualTo("NLM_UNAVAILABLE: task 'run' failed: no connection");
+    }
+
+    private String failing(String code, String errorClass) {
+        return api.create("""
+                {"name": "fails", "start": true, "plan": {"tasks": [{"id": "run", "steps": [{"name": "execute-agent",
+                  "tool": "fail", "input": {"code": "%s", "class": "%s"}, "retry": {"max_attempts": 2, "base_delay_seconds": 0.01}
+                  }]}]}}""".formatted(code, errorClass));
+    }
+
     /** §1.1 and §1.5: {@code requested → queued → running → completed | failed}, and nothing goes back. */
     @Test
     void itsStatesAndTheWaysBetweenThem() {

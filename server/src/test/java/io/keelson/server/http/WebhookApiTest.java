@@ -248,12 +248,12 @@ class WebhookApiTest {
     @Test
     void muchAtOnceIsDeliveredInPortions() {
         String run = api.create(ApiServer.WAITS);
-        JsonNode first = made(", \"events\": [\"much_text\"]");
+        JsonNode first = made(", \"events\": [\"stall_detected\"]");
         JsonNode second = made(", \"events\": [\"*\"]");
         int events = 300;
         api.sql("""
                 insert into orchestration_events (run_id, seq, attempt, event_type, payload, actor_type, created_at)
-                select '%s', 1000 + n, 1, 'much_text', jsonb_build_object('text', repeat('x', 20000)), 'system', now()
+                select '%s', 1000 + n, 1, 'stall_detected', jsonb_build_object('text', repeat('x', 20000)), 'system', now()
                   from generate_series(1, %d) n""".formatted(run, events));
 
         Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> receiver.got().size() == 2 * events);

@@ -14,6 +14,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.Escalation;
@@ -85,7 +86,7 @@ class MissionReaderTest {
         assertThat(mission.config())
                 .hasToString("{\"autonomy\":{\"level\":\"full_auto\"},\"budget\":{\"hard_limit_usd\":1}}");
         TaskSpec report = mission.plan().tasks().get(1);
-        assertThat(report).isEqualTo(new TaskSpec("report", "report", null, "other", null,
+        assertThat(report).isEqualTo(new TaskSpec("report", "report", null, TaskType.OTHER, null,
                 List.of(new Dependency("inventory", true)), TriggerRule.ALL_SUCCESS, "${ .inputs.path != \"\" }", null,
                 null, false, report.steps(), "It has a summary",
                 new TaskPolicy(FailureMode.FAIL_FAST, null, List.of(new StepSpec("verify-1", StepKind.VERIFY,
@@ -321,7 +322,7 @@ class MissionReaderTest {
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
             "                                                     |                              | false | true",
             "\"level\": \"approve\"                           |                              | true  | true",
-            "\"level\": \"autonomous\"                        | \"total_estimated_cost\": 7, | false | true",
+            "\"level\": \"autonomous\"                        | \"total_estimated_cost\": 7, | true  | true",
             "\"level\": \"full_auto\", \"auto_approve_threshold\": 5 | \"total_estimated_cost\": 7, | false | false",
             "\"level\": \"autonomous\", \"auto_approve_threshold\": 5 | \"total_estimated_cost\": 5, | false | true",
             "\"level\": \"autonomous\", \"auto_approve_threshold\": 5 | \"total_estimated_cost\": 5.01, | true | true",

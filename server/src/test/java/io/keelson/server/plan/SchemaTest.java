@@ -28,7 +28,7 @@ class SchemaTest {
     private static final String LATER = "takes effect in a later release";
     private static final String BASE = """
             {"name": "base", "config": {"autonomy": {"level": "autonomous"}}, "inputs": {"path": {"default": "."}},
-             "plan": {"total_estimated_cost": 9, "tasks": [
+             "plan": {"total_estimated_cost": 4, "tasks": [
               {"id": "first", "steps": [{"tool": "noop"}]}, {"id": "second", "steps": [{"tool": "noop"}]},
               {"id": "third", "depends_on": [{"task": "second"}], "suggested_agent": {},
                "steps": [{"tool": "noop", "retry": {}}]}]}}""";

@@ -230,9 +230,11 @@ class BoardAcceptanceTest {
                  order by p.title""");
         switch (end) {
             case "completed" -> assertThat(reports).containsExactly("delivery|Task a|completed|t");
-            case "failed" -> assertThat(reports).containsExactly("incident|Task a|failed|t", "incident|a run|failed");
+            case "failed" -> assertThat(reports).containsExactly("incident|Task a|failed|t", "summary|a run|failed");
             default -> assertThat(reports).containsExactly("summary|a run|cancelled");
         }
+        assertThat(world.query("select title from agent_reports where content not like '# ' || title || '%'"))
+                .isEmpty();
         assertRefused("23505", """
                 insert into agent_reports (workspace_id, report_type, title, subject_id, run_id, run_attempt)
                 select workspace_id, report_type, title, subject_id, run_id, run_attempt from agent_reports""");

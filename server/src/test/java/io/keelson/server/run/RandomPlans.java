@@ -14,6 +14,7 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.Timeouts;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.Escalation;
@@ -114,7 +115,7 @@ final class RandomPlans {
         for (int i = 0; i <= random.nextInt(4); i++) {
             steps.add(step("s" + i, chance(80) ? StepKind.TOOL : KINDS.get(random.nextInt(KINDS.size()))));
         }
-        return new TaskSpec(id, "Task " + id, chance(50) ? "words" : null, "research",
+        return new TaskSpec(id, "Task " + id, chance(50) ? "words" : null, TaskType.RESEARCH,
                 chance(50) ? AGENTS.get(random.nextInt(3)) : null, up, rule(), chance(15) ? "${ true }" : null,
                 chance(20) ? "${ [1, 2] }" : null, chance(20) ? "{\"v\":\"${ .steps }\"}" : null, chance(30), steps,
                 chance(50) ? "it works" : null, chance(40) ? TaskPolicy.DEFAULT : policyOfTask());

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
@@ -272,7 +273,7 @@ class ReadersTest {
     @Test
     void aGroupsOutputIsItsChildrensInTheOrderOfTheirItems() throws SQLException {
         UUID id = new UUID(5, 5);
-        var each = new TaskSpec("each", "Each", null, "other", null, List.of(),
+        var each = new TaskSpec("each", "Each", null, TaskType.OTHER, null, List.of(),
                 TriggerRule.ALL_SUCCESS, null, "${ .inputs.words }", null, false,
                 List.of(step("one")), null);
         world.send(new Command.Create(run(id, world.workspace, RunPolicy.DEFAULT, each), true, TESTER));

@@ -6,6 +6,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.NewRun;
@@ -35,7 +36,7 @@ final class RunFixtures {
     }
 
     static TaskSpec task(String id, List<String> dependsOn, StepSpec... steps) {
-        return new TaskSpec(id, "Task " + id, null, "other", null,
+        return new TaskSpec(id, "Task " + id, null, TaskType.OTHER, null,
                 dependsOn.stream().map(up -> new Dependency(up, true)).toList(), TriggerRule.ALL_SUCCESS, null, null,
                 null, false, List.of(steps), null);
     }

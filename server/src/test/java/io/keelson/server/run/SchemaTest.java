@@ -106,6 +106,7 @@ class SchemaTest {
             orchestration_task_dependencies | task_id         | uuid                     | not null |
             orchestration_task_dependencies | depends_on_id   | uuid                     | not null |
             orchestration_task_dependencies | dependency_type | character varying(20)    | not null | 'data'::character varying
+            orchestration_task_dependencies | created_at      | timestamp with time zone | not null | now()
             orchestration_events            | id              | bigint                   | not null | nextval('orchestration_events_id_seq'::regclass)
             orchestration_events            | run_id          | uuid                     | not null |
             orchestration_events            | task_id         | uuid                     | null     |
@@ -146,6 +147,13 @@ class SchemaTest {
             """)
     void ac06ForeignKey(String table, String definition) {
         assertThat(foreignKeys(table)).contains(definition);
+    }
+
+    @Test
+    void everyTableSaysWhatItIsFor() {
+        assertThat(query("""
+                select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'v')
+                   and relname <> 'flyway_schema_history' and obj_description(oid, 'pg_class') is null""")).isEmpty();
     }
 
     /** A reference is a query per row: what is ours, or held by whoever writes it, has none (docs/adr/0011). */

@@ -106,9 +106,18 @@ final class Cluster {
                 "--locale=C", "--no-instructions", durable ? "--sync-method=fsync" : "--no-sync")));
         if (!made.ok()) {
             throw new DatabaseException(Code.EMBEDDED_POSTGRES_FAILED, "initdb could not create " + unfinished
-                    + ". Its last words:\n" + made.output());
+                    + ". " + reason(made.output()));
         }
         Files.move(unfinished, path(), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** What initdb said, or what to do where it refuses to work for a user whom the password file does not name. */
+    static String reason(String output) {
+        return output.contains("could not look up effective user ID")
+                ? "PostgreSQL needs a user whom the password file (/etc/passwd) names, and this process runs as a user id"
+                        + " without an entry: add one, run as another user, or set KEELSON_DATABASE_URL to a PostgreSQL of"
+                        + " your own"
+                : "Its last words:\n" + output;
     }
 
     private void requireSameVersion() throws IOException {

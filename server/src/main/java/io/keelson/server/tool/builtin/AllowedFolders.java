@@ -34,7 +34,7 @@ final class AllowedFolders {
                 .map(root -> root.toAbsolutePath().normalize()).toList();
         if (roots.isEmpty()) {
             throw ToolFailure.permanent("PATH_NOT_ALLOWED", "this server allows no folder to this workspace:"
-                    + " KEELSON_ALLOWED_FOLDERS names none");
+                    + " neither KEELSON_ALLOWED_FOLDERS nor the workspace's own folders name one");
         }
         return new AllowedFolders(roots, policy.refused().look());
     }
@@ -132,7 +132,8 @@ final class AllowedFolders {
 
     private static ToolFailure notAllowed(String text) {
         return ToolFailure.permanent("PATH_NOT_ALLOWED",
-                text + " is outside of the allowed folders (KEELSON_ALLOWED_FOLDERS of the server)");
+                text + " is outside of the folders that are allowed to this workspace (its own, or else KEELSON_ALLOWED_FOLDERS"
+                        + " of the server)");
     }
 
     private static ToolFailure refused(String text) {

@@ -1,5 +1,6 @@
 package io.keelson.server.tool.builtin;
 
+import io.keelson.server.compute.Computation;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.tool.Tool;
@@ -12,15 +13,24 @@ public final class BuiltinTools {
 
     private BuiltinTools() {}
 
-    /** @param clock for the time a call's deadline leaves */
+    /** For a process with one user: files are searched by the thread that asks. */
     public static List<Tool> all(ToolPolicy policy, Expressions expressions, OutboundClient outbound, Clock clock) {
+        return all(policy, expressions, Computation.direct(), outbound, clock);
+    }
+
+    /**
+     * @param files where files are looked through
+     * @param clock for the time a call's deadline leaves
+     */
+    public static List<Tool> all(ToolPolicy policy, Expressions expressions, Computation files,
+            OutboundClient outbound, Clock clock) {
         return List.of(
                 new ArtifactWrite(),
                 new Echo(),
                 new Fail(),
-                new FilesList(policy),
-                new FilesRead(policy),
-                new FilesSearch(policy),
+                new Computed(new FilesList(policy), files),
+                new Computed(new FilesRead(policy), files),
+                new Computed(new FilesSearch(policy), files),
                 new HttpRequest(outbound, clock),
                 new Computed(new JsonTransform(expressions), expressions.computation()),
                 new Noop(),

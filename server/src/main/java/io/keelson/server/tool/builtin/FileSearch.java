@@ -2,6 +2,7 @@ package io.keelson.server.tool.builtin;
 
 import com.google.re2j.Matcher;
 import com.google.re2j.Pattern;
+import io.keelson.server.json.TimedText;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
@@ -113,7 +114,7 @@ final class FileSearch implements FileWalk.Visitor {
         if (!Literals.possible(words, line)) {
             return;
         }
-        Matcher matcher = pattern.matcher(line);
+        Matcher matcher = pattern.matcher(new TimedText(line));
         boolean any = false;
         while (matcher.find()) {
             any = true;

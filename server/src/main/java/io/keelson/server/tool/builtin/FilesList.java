@@ -38,8 +38,9 @@ final class FilesList implements Tool {
               "max_entries": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 5000},
               "top": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 20,
                       "description": "how many of the largest and longest files the summary names"}},
-             "$defs": {"globs": {"oneOf": [{"type": "string"},
-                                           {"type": "array", "items": {"type": "string"}, "maxItems": 100}]}}}""", """
+             "$defs": {"glob": {"type": "string", "maxLength": 1000},
+                       "globs": {"oneOf": [{"$ref": "#/$defs/glob"},
+                                           {"type": "array", "items": {"$ref": "#/$defs/glob"}, "maxItems": 100}]}}}""", """
             {"type": "object", "required": ["path", "entries", "truncated", "summary"], "properties": {
               "path": {"type": "string"}, "truncated": {"type": "boolean"},
               "entries": {"type": "array", "items": {"type": "object", "required": ["path", "type", "size"],

@@ -2,6 +2,7 @@ package io.keelson.server.tool.builtin;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
+import io.keelson.server.json.TimedText;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
@@ -31,8 +32,9 @@ final class FilesSearch implements Tool {
               "exclude": {"$ref": "#/$defs/globs", "default": [".git"]},
               "max_matches": {"type": "integer", "minimum": 0, "maximum": 10000, "default": 500},
               "max_file_bytes": {"type": "integer", "minimum": 1, "maximum": 67108864, "default": 16777216}},
-             "$defs": {"globs": {"oneOf": [{"type": "string"},
-                                           {"type": "array", "items": {"type": "string"}, "maxItems": 100}]}}}""", """
+             "$defs": {"glob": {"type": "string", "maxLength": 1000},
+                       "globs": {"oneOf": [{"$ref": "#/$defs/glob"},
+                                           {"type": "array", "items": {"$ref": "#/$defs/glob"}, "maxItems": 100}]}}}""", """
             {"type": "object", "required": ["matches", "truncated", "total_matches", "matching_lines", "matching_files",
                                             "files_searched", "files_skipped", "by_text"], "properties": {
               "matches": {"type": "array", "items": {"type": "object", "required": ["path", "line", "column", "text"]}},
@@ -61,7 +63,14 @@ final class FilesSearch implements Tool {
                 input.path("max_file_bytes").asLong(16L << 20));
         FileWalk walk = new FileWalk(input.path("recursive").asBoolean(true), input.path("max_depth").asInt(64),
                 FilesList.excluded(input));
-        walk.visit(AllowedFolders.of(policy, call).locate(input.path("path").asString(".")), search);
+        try {
+            walk.visit(AllowedFolders.of(policy, call).locate(input.path("path").asString(".")), search);
+        } catch (TimedText.StoppedException e) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException(e.getMessage());
+            }
+            throw ToolFailure.permanent("PATTERN_TIMEOUT", e.getMessage() + " in one line");
+        }
         return ToolResult.of(search.toJson());
     }
 

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -107,7 +108,7 @@ final class ProcessRun implements Tool {
             Duration timeout) throws ToolFailure, IOException, InterruptedException {
         Map<String, String> environment = new HashMap<>(Map.of(
                 "PATH", Executables.PATH,
-                "HOME", System.getProperty("user.home"),
+                "HOME", home(),
                 "LANG", "C.UTF-8",
                 "LC_ALL", "C.UTF-8",
                 "TZ", "UTC"));
@@ -117,6 +118,12 @@ final class ProcessRun implements Tool {
         List<String> command = new ArrayList<>(argv);
         command.set(0, program.toString());
         return new Launch(command, environment);
+    }
+
+    /** What {@code HOME} of the server says, as for every other program; else what the password file says. */
+    private static String home() {
+        String home = Objects.requireNonNullElse(System.getenv("HOME"), "");
+        return home.startsWith("/") ? home : System.getProperty("user.home");
     }
 
     private static List<String> argv(JsonNode input) throws ToolFailure {

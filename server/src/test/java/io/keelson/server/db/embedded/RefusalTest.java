@@ -117,4 +117,11 @@ class RefusalTest {
     private EmbeddedPostgres start(IntSupplier ports) {
         return EmbeddedPostgres.start(options(), ports, Privileges.ways());
     }
+
+    @Test
+    void aUserWithoutAnEntryInThePasswordFileIsToldWhatToDo() {
+        assertThat(Cluster.reason("initdb: could not look up effective user ID 12345: user does not exist\n"))
+                .contains("/etc/passwd", "KEELSON_DATABASE_URL").doesNotContain("initdb");
+        assertThat(Cluster.reason("no space")).isEqualTo("Its last words:\nno space");
+    }
 }

@@ -1,6 +1,7 @@
-package io.keelson.cli;
+package io.keelson.server;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -9,13 +10,14 @@ import java.nio.file.NotDirectoryException;
 import java.util.Objects;
 
 /** Why a file cannot be read or written, in words. */
-final class FileProblems {
+public final class FileProblems {
 
     private FileProblems() {}
 
     /** The JDK's messages of most of these are only the file's name. */
-    static String reason(IOException e) {
+    public static String reason(IOException e) {
         return switch (e) {
+            case CharacterCodingException _ -> "it is not UTF-8 text";
             case AccessDeniedException _ -> "permission denied";
             case NoSuchFileException missing -> "there is no " + missing.getFile();
             case FileAlreadyExistsException other -> other.getFile() + " is a file, not a folder";

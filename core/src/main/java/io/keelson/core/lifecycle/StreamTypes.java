@@ -1,0 +1,19 @@
+package io.keelson.core.lifecycle;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The names by which streams of events can be narrowed: every type of event, and what streams call some of them. */
+public final class StreamTypes {
+
+    private static final List<String> ALL = Stream.concat(Arrays.stream(EventType.values()).map(EventType::wire),
+            Stream.of("run.status.changed", "run.step.completed", "proposal.created")).toList();
+
+    private StreamTypes() {}
+
+    /** Those of the run lifecycle contract (run-lifecycle §4.3) come last. */
+    public static List<String> all() {
+        return ALL;
+    }
+}

@@ -1,0 +1,33 @@
+package io.keelson.core.plan;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** What kind of work a task is (PRD-101 §5.2). Plans choose among {@link #ofPlans()}; the rest are the engine's own. */
+public enum TaskType {
+    RESEARCH, ANALYSIS, WRITING, CODING, VERIFICATION, REVIEW, SYNTHESIS, OTHER,
+    /** A planner's work. */
+    PLANNING,
+    /** The hook before the run's first task. */
+    HOOK_BEFORE,
+    /** The hook after the run's last task. */
+    HOOK_AFTER;
+
+    private final String wire = name().toLowerCase(Locale.ROOT);
+
+    /** The name in JSON and in the database, for example {@code research}. */
+    public String wire() {
+        return wire;
+    }
+
+    /** The type of that {@link #wire()} name; {@link #OTHER} where there is none. */
+    public static TaskType of(String wire) {
+        return Arrays.stream(values()).filter(type -> type.wire.equals(wire)).findFirst().orElse(OTHER);
+    }
+
+    /** What a plan may say. */
+    public static List<TaskType> ofPlans() {
+        return List.of(RESEARCH, ANALYSIS, WRITING, CODING, VERIFICATION, REVIEW, SYNTHESIS, OTHER);
+    }
+}
