@@ -1,12 +1,12 @@
 package io.keelson.server.auth;
 
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
@@ -281,13 +281,9 @@ public final class KeyStore {
                 new Principal(Principal.Kind.of(row.getString("kind")), row.getString("principal")),
                 ApiKeys.scopes(row.getArray("scopes").getArray()), row.getString("state"),
                 row.getObject("created_at", OffsetDateTime.class).toInstant(), row.getString("created_by"),
-                time(row, "expires_at"), time(row, "revoked_at"), time(row, "last_used_at"),
+                Rows.optionalTime(row, "expires_at"), Rows.optionalTime(row, "revoked_at"),
+                Rows.optionalTime(row, "last_used_at"),
                 row.getObject("replaced_by", UUID.class));
-    }
-
-    static @Nullable Instant time(ResultSet row, String column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
     }
 
     private static ObjectNode detail(KeyRow key) {

@@ -1,6 +1,7 @@
 package io.keelson.server.auth;
 
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Rows;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -234,9 +235,9 @@ public final class Workspaces {
 
     private static WorkspaceRow workspace(ResultSet row) throws SQLException {
         return new WorkspaceRow(row.getObject("id", UUID.class), row.getString("name"),
-                row.getObject("created_at", OffsetDateTime.class).toInstant(), KeyStore.time(row, "closed_at"),
-                Limits.of(row), folders(row), new WorkspaceRow.Purge(KeyStore.time(row, "purge_asked_at") != null,
-                        KeyStore.time(row, "purged_at") != null, row.getLong("purged_rows")));
+                row.getObject("created_at", OffsetDateTime.class).toInstant(), Rows.optionalTime(row, "closed_at"),
+                Limits.of(row), folders(row), new WorkspaceRow.Purge(Rows.optionalTime(row, "purge_asked_at") != null,
+                        Rows.optionalTime(row, "purged_at") != null, row.getLong("purged_rows")));
     }
 
     private static ObjectNode detail(@Nullable String name, Map<String, Optional<Long>> limits,

@@ -1,9 +1,9 @@
 package io.keelson.server.board;
 
+import io.keelson.server.db.Rows;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -40,17 +40,8 @@ public record BoardTask(long id, String title, @Nullable String description, Str
                 row.getObject("parent_task_id", Long.class), row.getString("source_type"),
                 row.getString("source_id"), row.getObject("run_id", UUID.class), row.getString("tags"),
                 row.getString("planning_data"), row.getString("result"), row.getString("error_message"),
-                time(row, "started_at"),
-                time(row, "completed_at"), required(row, "created_at"), required(row, "updated_at"),
+                Rows.optionalTime(row, "started_at"),
+                Rows.optionalTime(row, "completed_at"), Rows.time(row, "created_at"), Rows.time(row, "updated_at"),
                 row.getInt("children"));
-    }
-
-    static @Nullable Instant time(ResultSet row, String column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
-    }
-
-    static Instant required(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, OffsetDateTime.class).toInstant();
     }
 }

@@ -30,14 +30,16 @@ public final class WorkspacePurger implements AutoCloseable {
     private static final String CLOSED = "the workspace was closed";
 
     private final WorkspacePurge purge;
-    private final Reads reads;
+    private final Database database;
+    private final RunReader runs;
     private final Commands commands;
     private final ScheduledThreadPoolExecutor thread =
             new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("purge").factory());
 
-    public WorkspacePurger(Database database, RunReader reader, Commands commands) {
+    public WorkspacePurger(Database database, RunReader runs, Commands commands) {
         this.purge = new WorkspacePurge(database);
-        this.reads = new Reads(database, reader);
+        this.database = database;
+        this.runs = runs;
         this.commands = commands;
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
@@ -94,7 +96,7 @@ public final class WorkspacePurger implements AutoCloseable {
         UUID last = null;
         while (true) {
             @Nullable UUID after = last;
-            List<UUID> open = reads.read((runs, c) -> runs.open(c, workspace, after, RUNS_AT_ONCE));
+            List<UUID> open = database.withConnection(c -> runs.open(c, workspace, after, RUNS_AT_ONCE));
             List<CompletableFuture<Reply>> answers = open.stream()
                     .map(run -> commands.submit(new Command.Cancel(run, CLOSED, actor))).toList();
             answers.forEach(CompletableFuture::join);

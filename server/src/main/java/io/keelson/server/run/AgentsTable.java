@@ -10,6 +10,7 @@ import static io.keelson.server.run.Column.word;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.run.AgentRow;
 import io.keelson.core.run.Changes.Owner;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -62,11 +63,11 @@ final class AgentsTable {
     static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
         Loading.each(c, LOAD, runIds, row -> {
             AgentRow agent = new AgentRow(Loading.uuid(row, "id"), row.getInt("number"), row.getString("name"))
-                    .restore(AgentState.of(row.getString("state")), Loading.time(row, "started_at"),
-                            Loading.time(row, "completed_at"))
+                    .restore(AgentState.of(row.getString("state")), Rows.optionalTime(row, "started_at"),
+                            Rows.optionalTime(row, "completed_at"))
                     .restorePolicy(row.getInt("attempt_number"), row.getBoolean("failing"),
-                            row.getBoolean("passed_over"), Loading.time(row, "next_run_at"),
-                            Loading.time(row, "begun_at"));
+                            row.getBoolean("passed_over"), Rows.optionalTime(row, "next_run_at"),
+                            Rows.optionalTime(row, "begun_at"));
             loading.agents.put(agent.id(), agent);
             loading.view(row).add(agent);
         });

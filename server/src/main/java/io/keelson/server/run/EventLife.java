@@ -1,6 +1,7 @@
 package io.keelson.server.run;
 
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Rows;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -10,7 +11,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -194,7 +194,7 @@ public final class EventLife {
                 while (row.next()) {
                     found.add(new Export(new File(row.getLong("first_seq"), row.getLong("last_seq"),
                             row.getLong("size_bytes"), row.getString("sha256"), row.getString("storage_key")),
-                            Objects.requireNonNull(Loading.time(row, "exported_at"))));
+                            Rows.time(row, "exported_at")));
                 }
             }
             return found;

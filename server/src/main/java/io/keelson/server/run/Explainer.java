@@ -8,6 +8,7 @@ import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -161,14 +162,14 @@ public final class Explainer {
     private static Map<Lane, Instant> leases(Connection c, UUID runId) throws SQLException {
         Map<Lane, Instant> leases = new HashMap<>();
         each(c, LEASES, runId, row -> leases.put(new Lane(Loading.uuid(row, "task_id"), row.getInt("lane")),
-                Loading.time(row, "lease_expires_at")));
+                Rows.optionalTime(row, "lease_expires_at")));
         return leases;
     }
 
     private static Map<TimerOf, Instant> timers(Connection c, UUID runId) throws SQLException {
         Map<TimerOf, Instant> timers = new HashMap<>();
         each(c, TIMERS, runId, row -> timers.put(new TimerOf(TimerKind.of(row.getString("kind")),
-                Loading.uuid(row, "subject")), Loading.time(row, "due_at")));
+                Loading.uuid(row, "subject")), Rows.optionalTime(row, "due_at")));
         return timers;
     }
 

@@ -1,6 +1,7 @@
 package io.keelson.server.run;
 
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -139,8 +139,8 @@ public final class Fleet {
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     nodes.add(new Node(row.getString("id"), row.getString("version"),
-                            Objects.requireNonNull(Loading.time(row, "started_at")),
-                            Objects.requireNonNull(Loading.time(row, "last_seen_at"))));
+                            Rows.time(row, "started_at"),
+                            Rows.time(row, "last_seen_at")));
                 }
             }
             return nodes;

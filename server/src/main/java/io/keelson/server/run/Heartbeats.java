@@ -7,6 +7,7 @@ import static io.keelson.server.run.Column.text;
 import static io.keelson.server.run.Column.uuid;
 
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -18,7 +19,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -125,7 +125,7 @@ public final class Heartbeats {
                 ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 extended.put(Loading.uuid(row, "step_id"),
-                        Objects.requireNonNull(Loading.time(row, "lease_expires_at")));
+                        Rows.time(row, "lease_expires_at"));
             }
         }
         return extended;

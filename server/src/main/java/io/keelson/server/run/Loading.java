@@ -3,13 +3,13 @@ package io.keelson.server.run;
 import io.keelson.core.run.AgentRow;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.TaskRow;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -71,10 +71,5 @@ final class Loading {
             times.add(((Timestamp) each).toInstant());
         }
         return times;
-    }
-
-    static @Nullable Instant time(ResultSet row, String column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
     }
 }

@@ -9,6 +9,7 @@ import static io.keelson.server.run.Column.word;
 
 import io.keelson.core.run.Changes.Proposal;
 import io.keelson.core.run.Changes.ProposalEnd;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
 
@@ -44,7 +45,7 @@ final class ProposalsTable {
     static void load(Connection c, Loading loading) throws SQLException {
         if (!loading.proposing.isEmpty()) {
             Loading.each(c, LOAD, loading.proposing,
-                    row -> loading.view(row).propose(Loading.uuid(row, "id"), Loading.time(row, "expires_at")));
+                    row -> loading.view(row).propose(Loading.uuid(row, "id"), Rows.optionalTime(row, "expires_at")));
         }
     }
 }

@@ -13,6 +13,7 @@ import io.keelson.core.policy.Escalation;
 import io.keelson.core.run.Changes.StepResult;
 import io.keelson.core.run.RunView;
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -20,7 +21,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -83,7 +83,7 @@ final class ResultsTable {
             BinaryParameter.bindIds(statement, 4, runs);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    loading.view(row).calls().add(Objects.requireNonNull(Loading.time(row, "at")),
+                    loading.view(row).calls().add(Rows.time(row, "at"),
                             row.getInt("calls"), row.getInt("errors"));
                 }
             }

@@ -1,6 +1,7 @@
 package io.keelson.server.run;
 
 import io.keelson.core.lifecycle.RunState;
+import io.keelson.server.db.Rows;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -142,7 +143,7 @@ public final class RunReader {
                 if (items.size() == limit || size > MOST_OF_PAGE) {
                     return new Page(items, Objects.requireNonNull(last).text());
                 }
-                Instant createdAt = Objects.requireNonNull(Loading.time(row, "created_at"));
+                Instant createdAt = Rows.time(row, "created_at");
                 last = new Cursor(createdAt, Loading.uuid(row, "id"));
                 size += Objects.requireNonNullElse(row.getString("config"), "").length();
                 items.add(JsonRows.object(row));

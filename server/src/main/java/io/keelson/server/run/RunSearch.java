@@ -1,5 +1,6 @@
 package io.keelson.server.run;
 
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -8,7 +9,6 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -82,7 +82,7 @@ public final class RunSearch {
             List<Place> found = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    found.add(new Place(Objects.requireNonNull(Loading.time(row, "created_at")),
+                    found.add(new Place(Rows.time(row, "created_at"),
                             Loading.uuid(row, "id")));
                 }
             }

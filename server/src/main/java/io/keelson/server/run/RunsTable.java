@@ -20,6 +20,7 @@ import io.keelson.core.run.RunRow.Gate;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Rows;
 import io.keelson.server.run.RunStore.Locked;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -252,8 +253,8 @@ final class RunsTable {
                 @Nullable Instant now = null;
                 @Nullable Instant outage = null;
                 while (rows.next()) {
-                    now = Loading.time(rows, "now");
-                    outage = Loading.time(rows, "outage");
+                    now = Rows.optionalTime(rows, "now");
+                    outage = Rows.optionalTime(rows, "outage");
                     UUID id = Loading.uuidOrNull(rows, "id");
                     if (id != null) {
                         versions.put(id, rows.getInt("version_id"));
@@ -326,14 +327,15 @@ final class RunsTable {
         run.restore(RunState.of(row.getString("state")), row.getInt("attempt_number"),
                 row.getInt("effect_generation"), row.getInt("version_id"), row.getLong("last_seq"),
                 row.getBoolean("failing"), counts, row.getLong("total_tokens"), row.getBigDecimal("total_cost"),
-                Loading.time(row, "started_at"), Loading.time(row, "completed_at"), row.getString("error_code"),
+                Rows.optionalTime(row, "started_at"), Rows.optionalTime(row, "completed_at"),
+                row.getString("error_code"),
                 row.getString("error_message"));
         run.restoreCredits(row.getBigDecimal("credits_reserved"), row.getBigDecimal("credits_charged"),
                 row.getBigDecimal("credits_uncollected"), row.getBigDecimal("credits_charged_before"),
                 row.getBigDecimal("credits_refunded"), row.getBigDecimal("hard_limit_usd"),
                 row.getBigDecimal("soft_limit_usd"), row.getBoolean("budget_warned"));
         return run.restorePolicy(row.getInt("plan_version"), row.getInt("replans"), Gate.of(row.getString("gate")),
-                Loading.time(row, "state_since"), Duration.ofMillis(row.getLong("active_ms")),
-                Loading.time(row, "active_since"), Loading.time(row, "quiet_since"));
+                Rows.optionalTime(row, "state_since"), Duration.ofMillis(row.getLong("active_ms")),
+                Rows.optionalTime(row, "active_since"), Rows.optionalTime(row, "quiet_since"));
     }
 }

@@ -4,6 +4,7 @@ import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.TraceParent;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -227,7 +228,7 @@ public final class ScopeReader {
                 row.getBoolean("settled"), row.getString("output"), row.getLong("tokens"),
                 row.getBigDecimal("charged"), row.getString("error_code") == null ? null
                         : row.getString("error_code") + ": " + row.getString("error_message"),
-                Loading.time(row, "armed")));
+                Rows.optionalTime(row, "armed")));
     }
 
     /** How the run is that has started this one. */

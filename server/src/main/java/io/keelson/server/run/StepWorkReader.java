@@ -4,6 +4,7 @@ import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.Setback;
 import io.keelson.core.run.TraceParent;
 import io.keelson.core.run.Work;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -127,7 +128,7 @@ public final class StepWorkReader {
                 Loading.uuid(row, "task_id"), row.getInt("lane"), Loading.uuid(row, "id"), name, row.getString("tool"),
                 row.getString("input"), row.getInt("attempt"), row.getInt("lease_epoch"),
                 Duration.ofMillis(row.getLong("timeout_ms")), effectKey, row.getString("holder"),
-                Loading.time(row, "lease_expires_at"), Loading.time(row, "deadline_at"), setback,
+                Rows.optionalTime(row, "lease_expires_at"), Rows.optionalTime(row, "deadline_at"), setback,
                 row.getString("details"), new RunTrace(runId, row.getInt("attempt_number"),
                         TraceParent.parse(row.getString("traceparent"))));
     }

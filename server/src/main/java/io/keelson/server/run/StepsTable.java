@@ -16,6 +16,7 @@ import io.keelson.core.run.Awaited;
 import io.keelson.core.run.Changes.Owner;
 import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TaskRow;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -129,8 +130,9 @@ final class StepsTable {
     private static void restore(ResultSet row, StepRow step) throws SQLException {
         step.restore(StepState.of(row.getString("state")), row.getInt("attempt"), row.getInt("failures"),
                 row.getInt("deliveries"), row.getInt("lease_epoch"), row.getInt("result_epoch"),
-                row.getLong("tokens"), row.getBigDecimal("cost"), Loading.time(row, "next_run_at"),
-                Loading.time(row, "started_at"), Loading.time(row, "completed_at"), row.getString("error_code"),
+                row.getLong("tokens"), row.getBigDecimal("cost"), Rows.optionalTime(row, "next_run_at"),
+                Rows.optionalTime(row, "started_at"), Rows.optionalTime(row, "completed_at"),
+                row.getString("error_code"),
                 row.getString("error_message"), row.getString("error_class"))
                 .restorePolicy(row.getInt("forgiven"), row.getBoolean("passed_over"));
         String signal = row.getString("signal");

@@ -18,6 +18,7 @@ import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.run.AgentRow;
 import io.keelson.core.run.Changes.Owner;
 import io.keelson.core.run.TaskRow;
+import io.keelson.server.db.Rows;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -226,11 +227,12 @@ final class TasksTable {
     private static void restore(ResultSet row, TaskRow task) throws SQLException {
         task.restore(TaskState.of(row.getString("state")), row.getInt("attempt_number"),
                 row.getInt("continuation_count"), row.getLong("tokens_used"), row.getBigDecimal("cost"),
-                Loading.time(row, "queued_at"), Loading.time(row, "started_at"), Loading.time(row, "completed_at"),
+                Rows.optionalTime(row, "queued_at"), Rows.optionalTime(row, "started_at"),
+                Rows.optionalTime(row, "completed_at"),
                 row.getString("error_code"), row.getString("error_message"), Loading.uuidOrNull(row, "carried_from"))
                 .restorePolicy(row.getInt("failures"), row.getInt("forgiven"), row.getInt("effect_generation"),
-                        row.getBoolean("passed_over"), Loading.time(row, "next_run_at"),
-                        Loading.time(row, "state_since"), Loading.time(row, "begun_at"),
+                        row.getBoolean("passed_over"), Rows.optionalTime(row, "next_run_at"),
+                        Rows.optionalTime(row, "state_since"), Rows.optionalTime(row, "begun_at"),
                         row.getString("error_class"), row.getBigDecimal("verifier_score"),
                         row.getString("verified_by"));
     }

@@ -9,11 +9,11 @@ import static io.keelson.server.run.Column.word;
 import io.keelson.core.lifecycle.StateType;
 import io.keelson.core.run.Changes.Ticket;
 import io.keelson.core.run.TicketRow;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 
 /** {@code escalation_tickets}. */
@@ -64,6 +64,6 @@ final class TicketsTable {
         return new TicketRow(Loading.uuid(row, "id"), TicketRow.Kind.of(row.getString("kind")), row.getInt("attempt"),
                 Loading.uuidOrNull(row, "task_id"), Loading.uuidOrNull(row, "step_id"),
                 TicketRow.Severity.of(row.getString("severity")), row.getString("reason"), row.getString("error_code"),
-                row.getString("message"), Objects.requireNonNull(Loading.time(row, "opened_at")));
+                row.getString("message"), Rows.time(row, "opened_at"));
     }
 }

@@ -7,11 +7,11 @@ import static io.keelson.server.run.Column.word;
 import io.keelson.core.run.Changes.Timer;
 import io.keelson.core.run.Changes.TimerKey;
 import io.keelson.core.run.TimerKind;
+import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 
 /** {@code timers} as commits write them. Those by which people are waited for name their workspace, which asks for them. */
@@ -47,9 +47,9 @@ final class TimersTable {
         Loading.each(c, LOAD, runIds, row -> {
             TimerKind kind = TimerKind.of(row.getString("kind"));
             if (kind == TimerKind.WATCH) {
-                loading.view(row).restoreWatch(Objects.requireNonNull(Loading.time(row, "due_at")));
+                loading.view(row).restoreWatch(Rows.time(row, "due_at"));
             } else if (kind == TimerKind.START) {
-                loading.view(row).restoreStart(Objects.requireNonNull(Loading.time(row, "due_at")));
+                loading.view(row).restoreStart(Rows.time(row, "due_at"));
             } else {
                 loading.view(row).restoreEvaluation(kind, Loading.uuid(row, "subject"));
             }

@@ -3,6 +3,7 @@ package io.keelson.server.webhook;
 import io.keelson.server.auth.Audit;
 import io.keelson.server.auth.Origin;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Rows;
 import io.keelson.server.db.Tenancy;
 import io.keelson.server.run.FeedReader;
 import java.sql.Connection;
@@ -126,8 +127,8 @@ public final class Deliveries {
                 found.add(new Delivery(row.getObject("id", UUID.class), row.getObject("event_id", Long.class),
                         row.getString("type"), row.getString("state"), row.getInt("attempts"),
                         row.getObject("last_status", Integer.class), row.getString("last_error"),
-                        Endpoints.time(row, "created_at"), Endpoints.optionalTime(row, "attempted_at"),
-                        Endpoints.optionalTime(row, "completed_at")));
+                        Rows.time(row, "created_at"), Rows.optionalTime(row, "attempted_at"),
+                        Rows.optionalTime(row, "completed_at")));
             }
         }
         return found;
@@ -224,7 +225,7 @@ public final class Deliveries {
     private static String now(Connection c) throws SQLException {
         try (PreparedStatement statement = c.prepareStatement(NOW); ResultSet row = statement.executeQuery()) {
             row.next();
-            return Endpoints.time(row, "now").truncatedTo(ChronoUnit.MILLIS).toString();
+            return Rows.time(row, "now").truncatedTo(ChronoUnit.MILLIS).toString();
         }
     }
 

@@ -3,6 +3,7 @@ package io.keelson.server.webhook;
 import io.keelson.server.auth.Audit;
 import io.keelson.server.auth.Origin;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Rows;
 import io.keelson.server.db.Tenancy;
 import io.keelson.server.run.FeedReader;
 import io.keelson.server.secret.Secrets;
@@ -11,8 +12,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -273,20 +272,12 @@ public final class Endpoints {
                         row.getString("url"), row.getString("description"),
                         List.of((String[]) row.getArray("events").getArray()), row.getString("channel"),
                         row.getBoolean("enabled"), row.getString("disabled_reason"),
-                        optionalTime(row, "failing_since"), row.getString("last_error"), row.getLong("pending"),
-                        row.getBoolean("replaying"), optionalTime(row, "previous_until"), time(row, "created_at"),
-                        time(row, "updated_at")));
+                        Rows.optionalTime(row, "failing_since"), row.getString("last_error"), row.getLong("pending"),
+                        row.getBoolean("replaying"), Rows.optionalTime(row, "previous_until"),
+                        Rows.time(row, "created_at"),
+                        Rows.time(row, "updated_at")));
             }
         }
         return found;
-    }
-
-    static Instant time(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, OffsetDateTime.class).toInstant();
-    }
-
-    static @Nullable Instant optionalTime(ResultSet row, String column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
     }
 }

@@ -3,6 +3,7 @@ package io.keelson.server.webhook;
 import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.db.Database;
+import io.keelson.server.db.Rows;
 import io.keelson.server.run.FeedMarks;
 import io.keelson.server.run.FeedReader;
 import java.sql.Array;
@@ -221,7 +222,7 @@ final class FanOut {
         try (PreparedStatement statement = c.prepareStatement(RECEIVERS); ResultSet row = statement.executeQuery()) {
             List<Receiver> found = new ArrayList<>();
             while (row.next()) {
-                Instant since = Endpoints.optionalTime(row, "replay_since");
+                Instant since = Rows.optionalTime(row, "replay_since");
                 found.add(new Receiver(row.getObject("id", UUID.class), row.getObject("workspace_id", UUID.class),
                         Set.of((String[]) row.getArray("events").getArray()), row.getString("channel"),
                         row.getLong("from_id"), since == null ? null
