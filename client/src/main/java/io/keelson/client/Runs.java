@@ -191,9 +191,19 @@ public final class Runs {
         return all(id, "/tasks", Task.class);
     }
 
+    /** All tasks that an attempt of the run has had, those that were replaced included. */
+    public List<Task> tasks(String id, int attempt) {
+        return history(id, "/tasks", attempt, Task.class);
+    }
+
     /** All steps of the current attempt. */
     public List<Step> steps(String id) {
         return all(id, "/steps", Step.class);
+    }
+
+    /** All steps that an attempt of the run has had, those that were replaced included. */
+    public List<Step> steps(String id, int attempt) {
+        return history(id, "/steps", attempt, Step.class);
     }
 
     /**
@@ -260,6 +270,11 @@ public final class Runs {
 
     private <T> Page<T> page(Route route, Class<T> type) {
         return Page.of(api.get(route.toString()), type);
+    }
+
+    private <T> List<T> history(String id, String what, int attempt, Class<T> type) {
+        return Page.all(cursor -> page(Route.of("/runs/", id, what).with("attempt", attempt).with("history", "true")
+                .with("cursor", cursor), type));
     }
 
     private <T> List<T> all(String id, String what, Class<T> type) {

@@ -7,6 +7,8 @@ import io.keelson.client.Inbox;
 import io.keelson.client.InboxDecision;
 import io.keelson.client.InboxItem;
 import io.keelson.client.InboxQuery;
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
 import io.keelson.client.Page;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
@@ -15,6 +17,7 @@ import io.keelson.client.Steps;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -26,6 +29,7 @@ abstract class DecisionCommand extends ActionCommand {
     private static final Map<String, String> KINDS = Map.of("plan", "plan_approval", "result", "result_acceptance",
             "step", "approval_step", "task", "task_review", "esc", "escalation", "budget", "budget", "prop",
             "proposal");
+    private static final int CONFLICT = 409;
     private static final int ITEMS = 200;
     private static final int MOST_PAGES = 20;
     private static final Pattern INBOX = Pattern.compile("(" + String.join("|", KINDS.keySet()) + ")_.*");
@@ -50,18 +54,40 @@ abstract class DecisionCommand extends ActionCommand {
     Run act(Link link, Runs runs, String id) {
         showSubject(link, runs, id);
         if (step == null && INBOX.matcher(id).matches()) {
-            InboxDecision decided = decide(link.keelson().inbox(), id, reason);
+            InboxDecision decided = inTime(link.keelson(), id, () -> decide(link.keelson().inbox(), id, reason));
             said(decided.id() + " is " + decided.decision());
             return runs.get(decided.runId());
         }
         if (step == null) {
-            return decide(runs, id, reason);
+            return inTime(link.keelson(), "run_" + id, () -> decide(runs, id, reason));
         }
-        Step decided = decide(link.keelson().steps(), stepId(runs.steps(id), step), reason);
+        String named = stepId(runs.steps(id), step);
+        Step decided = inTime(link.keelson(), "step_" + named,
+                () -> decide(link.keelson().steps(), named, reason));
         if (!json) {
             note(decided.name() + " is " + decided.state());
         }
         return runs.get(id);
+    }
+
+    /** Decides; one that comes too late is told what was decided before. */
+    private static <T> T inTime(Keelson keelson, String item, Supplier<T> decision) {
+        try {
+            return decision.get();
+        } catch (KeelsonException e) {
+            if (e.status() != CONFLICT) {
+                throw e;
+            }
+            String subject = item.substring(item.indexOf('_') + 1);
+            throw switch (item.substring(0, item.indexOf('_'))) {
+                case "step" -> Decided.before(keelson, e,
+                        keelson.api().get("/steps/" + subject).path("run_id").asString(), subject);
+                case "task" -> Decided.before(keelson, e, keelson.tasks().get(subject).runId(), subject);
+                case "esc" -> Decided.before(keelson, e, keelson.escalations().get(subject).runId(), subject);
+                case "prop" -> Decided.before(keelson, e, keelson.proposals().get(subject).runId(), subject);
+                default -> Decided.before(keelson, e, subject, null);
+            };
+        }
     }
 
     /** What is decided on by the name of its run, so that it stands above the answer. */

@@ -21,7 +21,8 @@ final class EventNames {
     private final String run;
     private final Clock clock;
     private final Map<String, String> names = new HashMap<>();
-    private Instant nextLook = Instant.MIN;
+    /** By the run's attempt. */
+    private final Map<Integer, Instant> nextLook = new HashMap<>();
 
     EventNames(Runs runs, String run, Clock clock) {
         this.runs = runs;
@@ -36,21 +37,22 @@ final class EventNames {
         if (id.isEmpty()) {
             return "";
         }
-        if (!names.containsKey(id) && !clock.instant().isBefore(nextLook)) {
-            look();
+        int attempt = event.path("attempt").asInt(1);
+        if (!names.containsKey(id) && !clock.instant().isBefore(nextLook.getOrDefault(attempt, Instant.MIN))) {
+            look(attempt);
         }
         return (ofStep ? "step " : "task ") + names.getOrDefault(id, id);
     }
 
-    private void look() {
+    private void look(int attempt) {
         if (runs.get(run).stepsTotal() <= MOST_STEPS) {
-            for (Task task : runs.tasks(run)) {
+            for (Task task : runs.tasks(run, attempt)) {
                 names.put(task.id(), task.key());
             }
-            for (Step step : runs.steps(run)) {
+            for (Step step : runs.steps(run, attempt)) {
                 names.put(step.id(), names.getOrDefault(step.taskId(), step.taskId()) + "/" + step.name());
             }
         }
-        nextLook = clock.instant().plus(BETWEEN_LOOKS);
+        nextLook.put(attempt, clock.instant().plus(BETWEEN_LOOKS));
     }
 }

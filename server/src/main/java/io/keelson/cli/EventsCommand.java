@@ -117,8 +117,8 @@ final class EventsCommand extends CliCommand {
     /** Of a run that has come to its end, how many of its parts failed; empty for none. */
     private static String failures(JsonNode payload) {
         int failures = payload.path("failures").asInt(0);
-        return payload.path("to").asString("").equals("failed") || failures == 0 ? ""
-                : "with failures: " + failures;
+        String to = payload.path("to").asString("");
+        return failures > 0 && (to.equals("completed") || to.equals("skipped")) ? "with failures: " + failures : "";
     }
 
     private static String error(JsonNode payload) {

@@ -214,13 +214,18 @@ final class Follow {
     /** Lists are read as often as they are cheap: the more tasks, the more rarely. */
     private void name(boolean caughtUp) {
         Instant begin = clock.instant();
-        boolean due = caughtUp && (!begin.isBefore(nextNaming) || model.run().ended() || model.asked()
-                || model.run().taskCount() <= FEW_TASKS);
+        boolean due =
+                (caughtUp || model.size() == 0) && (!begin.isBefore(nextNaming) || model.run().ended() || model.asked()
+                        || model.run().taskCount() <= FEW_TASKS);
         if (!model.unnamed() || !due) {
             return;
         }
         List<Step> steps = model.run().stepsTotal() > MOST_STEPS_NAMED ? List.of() : runs().steps(id);
         model.name(runs().tasks(id), steps);
+        for (int attempt = model.run().attemptNumber(); attempt > 0 && model.lacksNames(); attempt--) {
+            model.nameFormer(runs().tasks(id, attempt),
+                    model.run().stepsTotal() > MOST_STEPS_NAMED ? List.of() : runs().steps(id, attempt));
+        }
         Duration cost = Duration.between(begin, clock.instant());
         nextNaming = clock.instant().plus(cost.multipliedBy(4));
     }

@@ -65,7 +65,7 @@ final class InboxCommand extends CliCommand {
                 return ExitCode.OK;
             }
             if (review && !page.items().isEmpty()) {
-                new InboxReview(this, link.keelson().inbox()).through(page.items());
+                new InboxReview(this, link.keelson()).through(page.items());
                 return ExitCode.OK;
             }
             print(page.items().isEmpty() ? List.of("nothing waits for you")

@@ -5,6 +5,7 @@ import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Subject;
 import io.keelson.client.Inbox;
 import io.keelson.client.InboxItem;
+import io.keelson.client.Keelson;
 import io.keelson.client.KeelsonException;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -24,13 +25,15 @@ final class InboxReview {
             Set.of("a", "accept", "r", "reject", "s", "skip", "q", "quit");
 
     private final CliCommand command;
+    private final Keelson keelson;
     private final Inbox inbox;
     private final BufferedReader answers = new BufferedReader(new InputStreamReader(System.in,
             Charset.defaultCharset()));
 
-    InboxReview(CliCommand command, Inbox inbox) {
+    InboxReview(CliCommand command, Keelson keelson) {
         this.command = command;
-        this.inbox = inbox;
+        this.keelson = keelson;
+        this.inbox = keelson.inbox();
     }
 
     /** Until the last one, {@code q} or the end of what is said. */
@@ -104,7 +107,9 @@ final class InboxReview {
             }
             command.print(List.of(word.startsWith("a") ? "accepted" : "rejected"));
         } catch (KeelsonException e) {
-            command.note(e.getMessage() + " [" + e.code() + "]");
+            String part = item.id().substring(item.id().indexOf('_') + 1);
+            command.note(Decided.before(keelson, e, item.runId(), part.equals(item.runId()) ? null : part).getMessage()
+                    + " [" + e.code() + "]");
         }
     }
 }

@@ -33,7 +33,7 @@ record Question(List<String> subject, String text, Predicate<InboxItem> item, Co
         List<Question> questions = new ArrayList<>();
         if (waits.plan()) {
             questions.add(new Question(Subject.plan(waits.run(), command.style()),
-                    "Approve the plan of " + Amounts.count(waits.run().taskCount(), "task") + "?",
+                    "Approve the plan of " + Amounts.count(Subject.size(waits.run()), "task") + "?",
                     item -> item.kind().equals("plan_approval"), yes -> {
                         var _ = yes ? keelson.runs().approve(run, null) : keelson.runs().reject(run, null);
                     }));

@@ -3,6 +3,8 @@ package io.keelson.cli;
 import io.keelson.client.Escalation;
 import io.keelson.client.EscalationQuery;
 import io.keelson.client.Escalations;
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
 import io.keelson.client.Resolution;
 import io.keelson.client.Run;
 import java.util.List;
@@ -15,6 +17,8 @@ import picocli.CommandLine.Parameters;
         footerHeading = "%nExamples:%n", footer = {"  keelson resolve latest resume --watch      # and carry it on",
                 "  keelson resolve latest skip --reason \"not needed this week\""})
 final class ResolveCommand extends RunChange {
+
+    private static final int CONFLICT = 409;
 
     @Parameters(index = "0", paramLabel = "TICKET", description = "The ticket's id, or latest for the newest open one.")
     String ticket;
@@ -30,9 +34,18 @@ final class ResolveCommand extends RunChange {
     @Override
     Run change(Link link) {
         Escalations escalations = link.keelson().escalations();
-        Escalation resolved = escalations.resolve(id(escalations), answer, reason);
+        Escalation resolved = resolve(link.keelson(), id(escalations));
         said("ticket " + resolved.id() + ": " + resolved.resolution());
         return link.keelson().runs().get(resolved.runId());
+    }
+
+    /** An answer that comes too late is told the one before. */
+    private Escalation resolve(Keelson keelson, String id) {
+        try {
+            return keelson.escalations().resolve(id, answer, reason);
+        } catch (KeelsonException e) {
+            throw e.status() == CONFLICT ? Decided.before(keelson, e, keelson.escalations().get(id).runId(), id) : e;
+        }
     }
 
     private String id(Escalations escalations) {

@@ -1,6 +1,7 @@
 package io.keelson.cli;
 
 import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
 import io.keelson.client.Task;
 import io.keelson.client.Tasks;
@@ -14,6 +15,8 @@ import picocli.CommandLine.Parameters;
         "  keelson task reject latest/draft --again --reason \"shorter, please\"",
         "  keelson task retry latest/fetch          # now, instead of after its backoff"})
 final class TaskCommand extends RunChange {
+
+    private static final int CONFLICT = 409;
 
     /** What can be done with a task. */
     enum Action {
@@ -44,14 +47,24 @@ final class TaskCommand extends RunChange {
         Tasks tasks = link.keelson().tasks();
         String id = id(link.keelson());
         Task after = switch (action) {
-            case APPROVE -> tasks.approve(id, attempt, reason);
-            case REJECT -> again ? tasks.rejectAndRetry(id, attempt, reason) : tasks.reject(id, attempt, reason);
+            case APPROVE, REJECT -> review(link.keelson(), id);
             case RETRY -> tasks.retry(id);
             case CANCEL -> tasks.cancel(id, reason);
             case SKIP -> tasks.skip(id, reason);
         };
         said(after.key() + " is " + after.state());
         return link.keelson().runs().get(after.runId());
+    }
+
+    /** One that comes too late is told what was decided before. */
+    private Task review(Keelson keelson, String id) {
+        Tasks tasks = keelson.tasks();
+        try {
+            return action == Action.APPROVE ? tasks.approve(id, attempt, reason)
+                    : again ? tasks.rejectAndRetry(id, attempt, reason) : tasks.reject(id, attempt, reason);
+        } catch (KeelsonException e) {
+            throw e.status() == CONFLICT ? Decided.before(keelson, e, tasks.get(id).runId(), id) : e;
+        }
     }
 
     private String id(Keelson keelson) {

@@ -83,6 +83,29 @@ class DecisionCommandsTest {
     }
 
     @Test
+    void aDecisionThatComesTooLateIsToldTheOneBefore() throws Exception {
+        shell.run("run", shell.mission(Cmd.ASKS));
+        JsonNode item = shell.run("inbox", "--run", "latest", "--json").json().at("/items/0");
+        shell.lines("approve", item.path("id").asString(), "--reason", "figures checked");
+        Result late = shell.run("reject", item.path("id").asString());
+        assertThat(late.code()).isEqualTo(1);
+        assertThat(late.err()).contains("was already approved; local approved it at 20", "Z: figures checked",
+                "[APPROVAL_ALREADY_DECIDED]");
+        assertThat(shell.run("reject", "latest").err()).contains("; local approved it at 20");
+        shell.run("run", shell.mission("plan: {tasks: [{id: t, steps: [{tool: echo}], verify: [{kind: human}]}]}"));
+        shell.lines("task", "approve", "latest/t");
+        assertThat(shell.run("task", "reject", "latest/t").err()).contains("; local approved the output at 20");
+        shell.run("run", shell.mission("""
+                config: {escalation: {enabled: true, on_exhausted: true}}
+                plan: {tasks: [{id: t, steps: [{tool: fail, input: {times: 9}, retry: {max_attempts: 1}}]}]}
+                """));
+        String ticket = shell.run("escalations", "--json").json().at("/items/0/id").asString();
+        shell.lines("resolve", ticket, "cancel", "--reason", "no use");
+        assertThat(shell.run("resolve", ticket, "resume").err())
+                .contains("; local answered the ticket with cancel at 20", "Z: no use", "[TICKET_NOT_OPEN]");
+    }
+
+    @Test
     void latestIsTheNewestRunThatTheCallerHasSubmitted() throws Exception {
         String mission = shell.mission("plan: {tasks: [{id: a, steps: [{tool: echo}]}]}");
         String own = shell.run("run", mission, "--json").json().at("/run/id").asString();

@@ -120,6 +120,42 @@ class RunCommandsTest {
     }
 
     @Test
+    void whatARunDidBeforeItStartedOverIsToldByNameAndIsNoEndOfIt() throws Exception {
+        Result run = shell.run("run", shell.mission("""
+                config: {failure_mode: retry, max_attempts: 2, level_retry: {base_delay_seconds: 0.05}}
+                plan:
+                  tasks:
+                    - {id: early, steps: [{tool: echo}]}
+                    - id: late
+                      depends_on: [early]
+                      failure_mode: continue
+                      steps:
+                        - {name: first, tool: fail, input: {code: NO_LUCK, times: 99}, retry: {max_attempts: 1}}
+                        - {name: second, tool: echo}
+                    - {id: last, depends_on: [late], steps: [{tool: fail, input: {times: 99}, retry: {max_attempts: 1}}]}
+                """));
+        assertThat(run.code()).isEqualTo(1);
+        assertThat(run.out()).contains("late goes on without first: NO_LUCK").doesNotContain("completed with failures")
+                .doesNotContainPattern("Z [0-9a-f]{8}-");
+        assertThat(run.out().split(" early completed", -1)).hasSize(3);
+        List<String> events = shell.lines("events", "latest");
+        assertThat(events).filteredOn(line -> line.contains("task_started  task early  ")).hasSize(2);
+        assertThat(String.join("\n", events)).contains("step late/first  ").doesNotContain("with failures:")
+                .doesNotContainPattern("(task|step) [0-9a-f]{8}-");
+    }
+
+    @Test
+    void aPlanIsCountedWithoutTheTasksOfItsPlanner() throws Exception {
+        Result run = shell.run("run", shell.mission("""
+                goal: two tasks
+                config:
+                  planner: {tool: echo, input: {tasks: [{id: a, steps: [{tool: echo}]}, {id: b, steps: [{tool: echo}]}]}}
+                """));
+        assertThat(run.code()).isEqualTo(ExitCode.WAITS_FOR_HUMAN);
+        assertThat(run.out()).contains("its plan of 2 tasks is to be approved").doesNotContain("more task");
+    }
+
+    @Test
     void aRunAllOfWhosePartsFailedIsExitCodeFiveThoughItIsSkipped() throws Exception {
         Result run = shell.run("run", shell.mission("""
                 config: {agent_failure_mode: continue}

@@ -5,7 +5,6 @@ import io.keelson.client.Step;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** What happened, as one line each, for pipes and logs. */
@@ -45,7 +44,8 @@ public final class EventLines {
             return note(event, style);
         }
         if (event.eventType().startsWith("run_")) {
-            boolean failures = event.payload().path("failures").asInt(0) > 0;
+            boolean end = to.equals("completed") || to.equals("skipped");
+            boolean failures = end && event.payload().path("failures").asInt(0) > 0;
             return "run " + (failures ? style.withFailures() : style.state(to)) + reason(event);
         }
         TaskLine task = model.task(event.taskId());
@@ -53,7 +53,7 @@ public final class EventLines {
             return null;
         }
         String name = task.known() ? task.key + task.label : task.id;
-        return event.stepId() == null ? task(task, to, name, model, style) : step(event, task, to, name, model, style);
+        return event.stepId() == null ? task(event, task, to, name, model, style) : step(event, to, name, model, style);
     }
 
     /** What changes no state and is worth telling all the same. */
@@ -72,7 +72,8 @@ public final class EventLines {
         };
     }
 
-    private static @Nullable String task(TaskLine task, String to, String name, RunModel model, Style style) {
+    private static @Nullable String task(Event event, TaskLine task, String to, String name, RunModel model,
+            Style style) {
         Phase phase = Phase.of(to);
         boolean ordinary = phase == Phase.DONE || phase == Phase.ACTIVE || phase == Phase.DROPPED;
         if (ordinary && model.size() > MANY_TASKS) {
@@ -86,14 +87,12 @@ public final class EventLines {
                     ? name + " " + style.state(to) + (task.attempt > 1 ? ", attempt " + task.attempt : "")
                     : null;
             case HUMAN -> name + " waits for a human" + (task.error == null ? "" : ": " + task.error);
-            case RETRY -> name + " tries again" + at(task.nextRunAt) + after(task.error);
+            case RETRY -> name + retry(event);
             case WAITING -> null;
         };
     }
 
-    private static @Nullable String step(Event event, TaskLine task, String to, String name, RunModel model,
-            Style style) {
-        TaskLine.StepLine step = task.openSteps.get(Objects.requireNonNull(event.stepId()));
+    private static @Nullable String step(Event event, String to, String name, RunModel model, Style style) {
         if (to.equals("waiting_approval")) {
             return name + " " + style.state(to) + ": " + TreeView.question(model.step(event.stepId()));
         }
@@ -101,13 +100,23 @@ public final class EventLines {
         if (to.equals("waiting") && listed != null) {
             return Summary.awaited(listed).map(signal -> name + " waits for the signal '" + signal + "'").orElse(null);
         }
-        if (to.equals("failed") && task.goneOnWithout != null && !RunModel.isCall(listed)) {
-            return name + " goes on without " + task.goneOnWithout;
+        if (to.equals("failed") && event.payload().path("passed_over").asBoolean(false)) {
+            return RunModel.isCall(listed) ? null
+                    : name + " goes on without " + (listed == null ? "a step" : Cells.clean(listed.name()))
+                            + reason(event);
         }
         if (to.equals("awaiting_retry")) {
-            return name + " tries again" + (step == null ? "" : at(step.nextRunAt) + after(step.error));
+            return name + retry(event);
         }
         return null;
+    }
+
+    /** What failed is tried again, or, where the failure policy refuses that, waits for the answer to a ticket. */
+    private static String retry(Event event) {
+        Instant next = RunModel.nextRun(event);
+        boolean refused = next == null && event.payload().has("remaining_attempts");
+        return (refused ? " waits for the answer to a ticket" : " tries again" + at(next))
+                + after(RunModel.error(event));
     }
 
     private static String at(@Nullable Instant time) {

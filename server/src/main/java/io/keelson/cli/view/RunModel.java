@@ -74,15 +74,34 @@ public final class RunModel {
         }
         byGroup.values().forEach(all::addAll);
         ordered = all;
+        name(stepList);
+        unnamed = false;
+        asked = false;
+    }
+
+    /** True when events told of tasks that the list of the current attempt does not have. */
+    public boolean lacksNames() {
+        return tasks.values().stream().anyMatch(task -> !task.known());
+    }
+
+    /** Takes in tasks that are not shown any more, of earlier attempts or replaced, so that what happened has names. */
+    public void nameFormer(Collection<Task> list, Collection<Step> stepList) {
+        list.forEach(this::named);
+        name(stepList);
+    }
+
+    private void name(Collection<Step> stepList) {
         for (Step step : stepList) {
             steps.put(step.id(), step);
-            StepLine open = line(step.taskId()).openSteps.get(step.id());
+            TaskLine task = line(step.taskId());
+            StepLine open = task.openSteps.get(step.id());
             if (open != null) {
                 open.named = step;
             }
+            if (task.passedOver != null && task.passedOver.id.equals(step.id())) {
+                task.passedOver.named = step;
+            }
         }
-        unnamed = false;
-        asked = false;
     }
 
     private TaskLine named(Task task) {
@@ -132,7 +151,7 @@ public final class RunModel {
         task.state = to;
         int attempt = event.payload().path("attempt_number").asInt(task.attempt);
         if (attempt > task.attempt) {
-            task.goneOnWithout = null;
+            task.passedOver = null;
         }
         task.attempt = attempt;
         task.nextRunAt = nextRun(event);
@@ -149,7 +168,7 @@ public final class RunModel {
         }
     }
 
-    private static @Nullable Instant nextRun(Event event) {
+    static @Nullable Instant nextRun(Event event) {
         JsonNode delay = event.payload().path("retry_after_seconds");
         Instant at = event.createdAt();
         return delay.isNumber() && at != null ? at.plusMillis(Math.round(delay.asDouble() * 1_000)) : null;
@@ -164,13 +183,16 @@ public final class RunModel {
     private void moveStep(TaskLine task, String stepId, String to, Event event) {
         if (Phase.of(to).ended()) {
             task.openSteps.remove(stepId);
-            Step ended = steps.get(stepId);
-            if (event.payload().path("passed_over").asBoolean(false) && !isCall(ended)) {
-                task.goneOnWithout = (ended == null ? "a step" : Cells.clean(ended.name())) + ": " + error(event);
+            if (event.payload().path("passed_over").asBoolean(false)) {
+                StepLine step = new StepLine(to, stepId);
+                step.error = error(event);
+                step.named = steps.get(stepId);
+                unnamed |= step.named == null;
+                task.passedOver = step;
             }
             return;
         }
-        StepLine step = task.openSteps.computeIfAbsent(stepId, id -> new StepLine(to));
+        StepLine step = task.openSteps.computeIfAbsent(stepId, id -> new StepLine(to, id));
         step.state = to;
         step.error = error(event);
         step.nextRunAt = nextRun(event);
@@ -194,7 +216,7 @@ public final class RunModel {
         return tasks.computeIfAbsent(id, TaskLine::new);
     }
 
-    private static @Nullable String error(Event event) {
+    static @Nullable String error(Event event) {
         String code = event.payload().path("error_code").asString(null);
         String message = event.payload().path("error_message").asString("");
         return code == null ? null : Cells.clean(message.isEmpty() ? code : code + ": " + message);

@@ -20,7 +20,12 @@ public final class Subject {
     private Subject() {}
 
     public static List<String> plan(Run run, Style style) {
-        return plan(run.plan(), run.taskCount(), style);
+        return plan(run.plan(), size(run), style);
+    }
+
+    /** Tasks of a run's plan, without those that its planner and hooks have beside it. */
+    public static int size(Run run) {
+        return run.plan().path("tasks").size();
     }
 
     /**

@@ -110,7 +110,7 @@ public final class Summary {
         lines.add(style.bold(Cells.clean(run.name())) + " " + style.yellow("waits for a human") + "  "
                 + style.dim("run " + run.id()));
         if (waits.plan()) {
-            lines.add("  its plan of " + Amounts.count(run.taskCount(), "task") + " is to be approved");
+            lines.add("  its plan of " + Amounts.count(Subject.size(run), "task") + " is to be approved");
             lines.addAll(Subject.plan(run, style));
         }
         if (waits.result()) {

@@ -20,8 +20,8 @@ final class TaskLine {
     @Nullable Instant startedAt;
     @Nullable Instant endedAt;
     @Nullable String error;
-    /** The last step that failed and that it went on without, with its error; null when there is none. */
-    @Nullable String goneOnWithout;
+    /** The last step that failed and that it went on without; null when there is none. */
+    @Nullable StepLine passedOver;
     int attempt = 1;
     /** When its next attempt begins; null when none is scheduled. */
     @Nullable Instant nextRunAt;
@@ -46,7 +46,15 @@ final class TaskLine {
 
     /** True when something of it has failed, even where it is at work again. */
     boolean troubled() {
-        return attempt > 1 || goneOnWithout != null || openSteps.values().stream().anyMatch(step -> step.error != null);
+        return attempt > 1 || goneOnWithout() != null
+                || openSteps.values().stream().anyMatch(step -> step.error != null);
+    }
+
+    /** The step that it went on without, with its error; what an agent's call came to is for the agent to judge. */
+    @Nullable String goneOnWithout() {
+        StepLine step = passedOver;
+        return step == null || step.named != null && "call".equals(step.named.kind()) ? null
+                : (step.named == null ? "a step" : Cells.clean(step.named.name())) + ": " + step.error;
     }
 
     /** What it looks like, which an open ticket or an open approval step decides before its own state. */
@@ -71,13 +79,15 @@ final class TaskLine {
 
     /** A step of it, as far as it is known. */
     static final class StepLine {
+        final String id;
         String state;
         @Nullable String error;
         @Nullable Instant nextRunAt;
         @Nullable Step named;
 
-        StepLine(String state) {
+        StepLine(String state, String id) {
             this.state = state;
+            this.id = id;
         }
     }
 }

@@ -162,7 +162,8 @@ public final class TreeView {
     }
 
     private String without(TaskLine task) {
-        return task.goneOnWithout == null ? "" : style.yellow("  without " + task.goneOnWithout);
+        String step = task.goneOnWithout();
+        return step == null ? "" : style.yellow("  without " + step);
     }
 
     private static String attempt(TaskLine task) {

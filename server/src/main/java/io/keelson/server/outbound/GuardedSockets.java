@@ -24,7 +24,8 @@ final class GuardedSockets extends SocketFactory {
             InetAddress address = endpoint instanceof InetSocketAddress inet ? inet.getAddress() : null;
             if (address == null || !PublicAddresses.contains(address)) {
                 throw new OutboundRefusedException("OUTBOUND_ADDRESS_REFUSED",
-                        (address == null ? endpoint : address.getHostAddress()) + " is not a public address");
+                        (address == null ? endpoint : address.getHostAddress())
+                                + " is not a public address; KEELSON_ALLOW_PRIVATE_ADDRESSES=true of the server allows it");
             }
             super.connect(endpoint, timeout);
         }

@@ -74,6 +74,12 @@ final class Documents {
         return event(task, id, "step_retrying", Map.of("to", "awaiting_retry", "error_code", code));
     }
 
+    /** A failure that the failure policy does not let be tried again by itself. */
+    Event refused(String task, String id, String code) {
+        return event(task, id, "step_retrying", Map.of("to", "awaiting_retry", "error_code", code,
+                "remaining_attempts", 1));
+    }
+
     Event run(String to) {
         return event(null, null, "run_moved", Map.of("to", to));
     }

@@ -47,6 +47,15 @@ class EventLinesTest {
                         "run waits for its result to be accepted");
     }
 
+    @Test
+    void whatATicketHoldsUpIsNotSaidToTryAgain() {
+        List<Event> events = List.of(documents.task("a", "running"), documents.refused("a", "s", "DOWN"),
+                documents.escalated("a", "t-7"));
+        assertThat(lines(events, RunModelTest.model("a"))).extracting(line -> line.substring(21))
+                .containsExactly("a running", "a waits for the answer to a ticket after DOWN",
+                        "ticket t-7: it is broken");
+    }
+
     /** What it waits for is known from the lists, which are read again then. */
     @Test
     void namesTheSignalThatAStepWaitsFor() {

@@ -67,7 +67,10 @@ class OutboundClientTest {
         try (OutboundClient client = new OutboundClient(false)) {
             assertThatThrownBy(() -> client.send(get(host, "/")))
                     .isInstanceOfSatisfying(OutboundRefusedException.class,
-                            e -> assertThat(e.code()).isEqualTo("OUTBOUND_ADDRESS_REFUSED"));
+                            e -> {
+                                assertThat(e.code()).isEqualTo("OUTBOUND_ADDRESS_REFUSED");
+                                assertThat(e).hasMessageContaining("KEELSON_ALLOW_PRIVATE_ADDRESSES");
+                            });
         }
         assertThat(requests).hasValue(0);
     }
