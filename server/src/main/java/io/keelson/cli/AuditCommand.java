@@ -43,7 +43,7 @@ final class AuditCommand extends CliCommand {
         try (Link link = link()) {
             Keelson keelson = link.keelson();
             Page<AuditEntry> page = keelson.audit(
-                    WorkspacesCommand.idOrOwn(keelson, workspace), null, limit);
+                    WorkspaceIds.ofOrOwn(keelson, workspace), null, limit);
             if (json) {
                 print(Json.object().set("items", Json.document(page.items())));
                 return ExitCode.OK;

@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.client.Account;
 import io.keelson.client.Json;
 import io.keelson.client.LedgerEntry;
@@ -45,7 +46,7 @@ final class CreditsAdjustCommand extends CliCommand {
             if (json) {
                 print(Json.document(entry));
             } else {
-                print(List.of("moved " + CreditsCommand.shown(entry.amount()) + " from " + entry.debitAccount() + " to "
+                print(List.of("moved " + Amounts.decimal(entry.amount()) + " from " + entry.debitAccount() + " to "
                         + entry.creditAccount()));
             }
             return ExitCode.OK;

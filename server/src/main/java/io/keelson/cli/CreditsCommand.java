@@ -1,10 +1,10 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.client.Balance;
 import io.keelson.client.Keelson;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
-import java.math.BigDecimal;
 import java.util.List;
 import picocli.CommandLine.Command;
 
@@ -29,17 +29,8 @@ final class CreditsCommand extends CliCommand {
 
     private static List<String> lines(Keelson keelson) {
         Balance balance = keelson.credits().balance();
-        return List.of("available  " + shown(balance.available()), "reserved   " + shown(balance.reserved()),
-                "spent      " + shown(balance.spent()));
-    }
-
-    /** {@code 1 credit}, {@code 0.5 credits}. */
-    static String inWords(BigDecimal amount) {
-        return shown(amount) + (amount.compareTo(BigDecimal.ONE) == 0 ? " credit" : " credits");
-    }
-
-    /** All places that there are, no exponent. */
-    static String shown(BigDecimal amount) {
-        return amount.stripTrailingZeros().toPlainString();
+        return List.of("available  " + Amounts.decimal(balance.available()),
+                "reserved   " + Amounts.decimal(balance.reserved()),
+                "spent      " + Amounts.decimal(balance.spent()));
     }
 }

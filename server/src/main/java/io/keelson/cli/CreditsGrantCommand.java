@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.client.Json;
 import io.keelson.client.Keelson;
 import io.keelson.client.LedgerEntry;
@@ -40,14 +41,14 @@ final class CreditsGrantCommand extends CliCommand {
         try (Link link = link()) {
             Keelson keelson = link.keelson();
             String once = Objects.requireNonNullElseGet(key, () -> UUID.randomUUID().toString());
-            String other = WorkspacesCommand.idOrOwn(keelson, workspace);
+            String other = WorkspaceIds.ofOrOwn(keelson, workspace);
             LedgerEntry entry = other == null ? keelson.credits().grant(amount, reason, once)
                     : keelson.workspaces().grant(other, amount, reason, once);
             if (json) {
                 print(Json.document(entry));
             } else {
-                print(List.of("granted " + CreditsCommand.shown(entry.amount()) + (other == null
-                        ? "; available " + CreditsCommand.shown(keelson.credits().balance().available())
+                print(List.of("granted " + Amounts.decimal(entry.amount()) + (other == null
+                        ? "; available " + Amounts.decimal(keelson.credits().balance().available())
                         : " to workspace " + other)));
             }
             return ExitCode.OK;

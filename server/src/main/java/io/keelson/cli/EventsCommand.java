@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Cells;
 import io.keelson.client.EventStream;
 import io.keelson.client.Keelson;
@@ -111,7 +112,7 @@ final class EventsCommand extends CliCommand {
 
     private static Optional<String> amount(String name, String text) {
         BigDecimal amount = new BigDecimal(text);
-        return amount.signum() == 0 ? Optional.empty() : Optional.of(name + "=" + CreditsCommand.shown(amount));
+        return amount.signum() == 0 ? Optional.empty() : Optional.of(name + "=" + Amounts.decimal(amount));
     }
 
     /** Of a run that has come to its end, how many of its parts failed; empty for none. */

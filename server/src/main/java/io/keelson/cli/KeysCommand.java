@@ -32,7 +32,7 @@ final class KeysCommand extends CliCommand {
         try (Link link = link()) {
             Keelson keelson = link.keelson();
             List<ApiKey> keys = keelson.apiKeys()
-                    .list(WorkspacesCommand.idOrOwn(keelson, workspace));
+                    .list(WorkspaceIds.ofOrOwn(keelson, workspace));
             if (json) {
                 print(Json.object().set("items", Json.document(keys)));
                 return ExitCode.OK;

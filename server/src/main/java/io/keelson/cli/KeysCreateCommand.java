@@ -45,7 +45,7 @@ final class KeysCreateCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = link()) {
             Keelson keelson = link.keelson();
-            String id = WorkspacesCommand.idOrOwn(keelson, workspace);
+            String id = WorkspaceIds.ofOrOwn(keelson, workspace);
             KeysCommand.issued(this, keelson.apiKeys().create(id,
                     new ApiKeyRequest(name, principal, person ? "person" : null, scopes, expires)));
             return ExitCode.OK;

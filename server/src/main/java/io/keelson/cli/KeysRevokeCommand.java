@@ -27,7 +27,7 @@ final class KeysRevokeCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = link()) {
             Keelson keelson = link.keelson();
-            ApiKey ended = keelson.apiKeys().revoke(WorkspacesCommand.idOrOwn(keelson, workspace), key);
+            ApiKey ended = keelson.apiKeys().revoke(WorkspaceIds.ofOrOwn(keelson, workspace), key);
             if (json) {
                 print(Json.document(ended));
             } else {

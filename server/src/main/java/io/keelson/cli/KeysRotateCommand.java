@@ -33,7 +33,7 @@ final class KeysRotateCommand extends CliCommand {
         try (Link link = link()) {
             Keelson keelson = link.keelson();
             KeysCommand.issued(this,
-                    keelson.apiKeys().rotate(WorkspacesCommand.idOrOwn(keelson, workspace), key, overlap));
+                    keelson.apiKeys().rotate(WorkspaceIds.ofOrOwn(keelson, workspace), key, overlap));
             if (!json) {
                 note(overlap.isZero() ? "the old one has ended"
                         : "the old one goes on for " + Amounts.age(overlap));

@@ -90,7 +90,7 @@ final class LedgerCommand extends CliCommand {
                 new Table("ENTRY", "TIME", "TYPE", "AMOUNT", "FROM", "TO", "RUN", "WHO", "PRICE VERSION", "WHAT FOR");
         for (LedgerEntry entry : entries) {
             table.row(Long.toString(entry.id()), Objects.toString(entry.createdAt(), ""), entry.transactionType(),
-                    CreditsCommand.shown(entry.amount()), entry.debitAccount(), entry.creditAccount(),
+                    Amounts.decimal(entry.amount()), entry.debitAccount(), entry.creditAccount(),
                     Objects.requireNonNullElse(entry.runId(), ""),
                     Cells.clean(Objects.requireNonNullElse(entry.actorId(), entry.actorType())),
                     entry.priceVersion() == null ? "" : entry.priceVersion().toString(), Cells.clean(whatFor(entry)));

@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Cells;
 import io.keelson.cli.view.Style;
 import io.keelson.cli.view.Table;
@@ -51,8 +52,8 @@ final class PricesCommand extends CliCommand {
 
     private static String usd(Price price) {
         if (price.usdPerCall() != null) {
-            return CreditsCommand.shown(price.usdPerCall());
+            return Amounts.decimal(price.usdPerCall());
         }
-        return price.usdPerMillionTokens() == null ? "" : CreditsCommand.shown(price.usdPerMillionTokens());
+        return price.usdPerMillionTokens() == null ? "" : Amounts.decimal(price.usdPerMillionTokens());
     }
 }

@@ -1,5 +1,6 @@
 package io.keelson.cli;
 
+import io.keelson.cli.view.Amounts;
 import io.keelson.client.KeelsonException;
 import io.keelson.client.Run;
 import io.keelson.client.Runs;
@@ -47,11 +48,11 @@ final class ResumeCommand extends ActionCommand {
         BigDecimal limit = run.hardLimitUsd();
         BigDecimal charged = run.creditsCharged();
         return CliException.failed("BUDGET_EXCEEDED", "the run is held up as before: it was charged "
-                + CreditsCommand.inWords(charged == null ? BigDecimal.ZERO : charged)
+                + Amounts.credits(charged == null ? BigDecimal.ZERO : charged)
                 + (limit == null
                         ? " and its workspace has too few; grant some with: " + ProgramName.current()
                                 + " credits grant AMOUNT"
-                        : " of at most " + CreditsCommand.shown(limit) + "; raise that with: " + ProgramName.current()
+                        : " of at most " + Amounts.decimal(limit) + "; raise that with: " + ProgramName.current()
                                 + " budget "
                                 + run.id() + " --hard-limit USD"),
                 cause);

@@ -66,7 +66,7 @@ final class RunsCommand extends ListCommand<Run> {
     }
 
     private static String cost(Run run) {
-        return run.creditsCharged() == null ? "" : CreditsCommand.shown(run.creditsCharged());
+        return run.creditsCharged() == null ? "" : Amounts.decimal(run.creditsCharged());
     }
 
     private static String state(Run run, Style style) {

@@ -59,7 +59,7 @@ final class UsageCommand extends CliCommand {
     }
 
     private static void row(Table table, String name, Usage.Line line) {
-        table.row(name, CreditsCommand.shown(line.credits()), Amounts.count(line.tokens()),
+        table.row(name, Amounts.decimal(line.credits()), Amounts.count(line.tokens()),
                 Amounts.count(line.charges()), Amounts.count(line.runs()));
     }
 

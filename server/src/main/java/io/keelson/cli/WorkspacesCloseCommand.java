@@ -18,7 +18,7 @@ final class WorkspacesCloseCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = link()) {
             Keelson keelson = link.keelson();
-            WorkspacesCommand.show(this, keelson.workspaces().close(WorkspacesCommand.id(keelson, workspace)));
+            WorkspacesCommand.show(this, keelson.workspaces().close(WorkspaceIds.of(keelson, workspace)));
             return ExitCode.OK;
         }
     }

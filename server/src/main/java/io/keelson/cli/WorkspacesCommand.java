@@ -4,14 +4,12 @@ import io.keelson.cli.view.Amounts;
 import io.keelson.cli.view.Cells;
 import io.keelson.cli.view.Table;
 import io.keelson.client.Json;
-import io.keelson.client.Keelson;
 import io.keelson.client.Workspace;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
 @Command(name = "workspaces", description = "Lists the workspaces of the installation, newest first. For operators.",
@@ -38,26 +36,6 @@ final class WorkspacesCommand extends CliCommand {
             print(table.lines(style()));
             return ExitCode.OK;
         }
-    }
-
-    /** Null, for one's own, where none is given. */
-    static @Nullable String idOrOwn(Keelson keelson, @Nullable String given) {
-        return given == null ? null : id(keelson, given);
-    }
-
-    /** The id of a workspace named by its id, or by its name: the open one's, else that of the only closed one. */
-    static String id(Keelson keelson, String given) {
-        if (given.matches("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")) {
-            return given;
-        }
-        List<Workspace> named = keelson.workspaces().list().stream().filter(each -> each.name().equals(given)).toList();
-        List<Workspace> open = named.stream().filter(each -> each.state().equals("open")).toList();
-        List<String> found = (open.isEmpty() ? named : open).stream().map(Workspace::id).toList();
-        if (found.size() != 1) {
-            throw CliException.failed("WORKSPACE_NOT_FOUND", found.isEmpty() ? "no workspace is named " + given
-                    : "several workspaces are named " + given + ": " + String.join(", ", found), null);
-        }
-        return found.getFirst();
     }
 
     /** Tells of one. */

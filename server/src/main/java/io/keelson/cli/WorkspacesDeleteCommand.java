@@ -22,7 +22,7 @@ final class WorkspacesDeleteCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = link()) {
             Keelson keelson = link.keelson();
-            String id = WorkspacesCommand.id(keelson, workspace);
+            String id = WorkspaceIds.of(keelson, workspace);
             Boolean sure = yes ? Boolean.TRUE
                     : Terminals.interactive()
                             ? Prompt.ask(out(), "delete all that workspace " + id + " has, for good?")

@@ -42,7 +42,7 @@ final class WorkspacesFoldersCommand extends CliCommand {
         }
         try (Link link = link()) {
             Keelson keelson = link.keelson();
-            String id = WorkspacesCommand.id(keelson, workspace);
+            String id = WorkspaceIds.of(keelson, workspace);
             if (instead != null || !folders.isEmpty()) {
                 keelson.workspaces().folders(id, instead != null && instead.ofServer ? null : folders);
             }

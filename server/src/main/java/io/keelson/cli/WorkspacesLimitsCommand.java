@@ -30,7 +30,7 @@ final class WorkspacesLimitsCommand extends CliCommand {
             if (workspace == null) {
                 own(keelson);
             } else {
-                String id = WorkspacesCommand.id(keelson, workspace);
+                String id = WorkspaceIds.of(keelson, workspace);
                 if (!limits.limits.isEmpty()) {
                     keelson.workspaces().limit(id, limits.changes());
                 }

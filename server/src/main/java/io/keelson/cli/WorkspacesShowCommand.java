@@ -17,7 +17,7 @@ final class WorkspacesShowCommand extends CliCommand {
     public Integer call() throws InvalidSettingsException, StartupException {
         try (Link link = link()) {
             Keelson keelson = link.keelson();
-            WorkspacesCommand.show(this, keelson.workspaces().get(WorkspacesCommand.id(keelson, workspace)));
+            WorkspacesCommand.show(this, keelson.workspaces().get(WorkspaceIds.of(keelson, workspace)));
             return ExitCode.OK;
         }
     }

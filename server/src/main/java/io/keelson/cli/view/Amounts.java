@@ -1,6 +1,7 @@
 package io.keelson.cli.view;
 
 import io.keelson.client.Run;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Locale;
 
@@ -75,5 +76,15 @@ public final class Amounts {
     /** {@code 1 entry}, {@code 2 entries}. */
     public static String count(long number, String one, String many) {
         return count(number) + " " + (number == 1 ? one : many);
+    }
+
+    /** {@code 1 credit}, {@code 0.5 credits}. */
+    public static String credits(BigDecimal amount) {
+        return decimal(amount) + (amount.compareTo(BigDecimal.ONE) == 0 ? " credit" : " credits");
+    }
+
+    /** All decimal places, without trailing zeros and without an exponent. */
+    public static String decimal(BigDecimal amount) {
+        return amount.stripTrailingZeros().toPlainString();
     }
 }
