@@ -19,7 +19,7 @@ final class Neighbours {
      * The columns that Keelson reads and writes: types that it can use, the least length of a text, the default, whether
      * V1 makes the column, and whether every row must have a value that only its writer knows.
      */
-    private static final String OURS = """
+    static final String OURS = """
             ours (place, name, types, length, standard, first, required) as (values
                 ('workspaces', 'id', '{uuid}', null, 'gen_random_uuid()', true, false),
                 ('workspaces', 'name', '{varchar,text}', 255, null, true, true),
@@ -28,6 +28,7 @@ final class Neighbours {
                 ('workspaces', 'purge_asked_at', '{timestamptz}', null, null, false, false),
                 ('workspaces', 'purged_at', '{timestamptz}', null, null, false, false),
                 ('workspaces', 'purged_rows', '{int8}', null, '0', false, false),
+                ('workspaces', 'allowed_folders', '{_text}', null, null, false, false),
                 ('api_keys', 'id', '{uuid}', null, 'gen_random_uuid()', true, false),
                 ('api_keys', 'workspace_id', '{uuid}', null, null, true, true),
                 ('api_keys', 'name', '{varchar,text}', 255, null, true, true),
@@ -59,14 +60,14 @@ final class Neighbours {
                 ('board_tasks', 'workspace_id', '{uuid}', null, null, true, true),
                 ('board_tasks', 'title', '{varchar,text}', 500, null, true, true),
                 ('board_tasks', 'description', '{text}', null, null, true, false),
-                ('board_tasks', 'status', '{varchar,text}', 30, '''inbox''', true, false),
+                ('board_tasks', 'status', '{varchar,text}', 11, '''inbox''', true, false),
                 ('board_tasks', 'parent_task_id', '{int4,int8}', null, null, true, false),
-                ('board_tasks', 'source_type', '{varchar,text}', 30, '''user''', true, false),
+                ('board_tasks', 'source_type', '{varchar,text}', 18, '''user''', true, false),
                 ('board_tasks', 'source_id', '{varchar,text}', 36, null, true, false),
                 ('board_tasks', 'created_at', '{timestamptz}', null, 'now()', true, false),
                 ('board_tasks', 'updated_at', '{timestamptz}', null, 'now()', true, false),
-                ('board_tasks', 'priority', '{varchar,text}', 20, '''medium''', false, false),
-                ('board_tasks', 'review_mode', '{varchar,text}', 20, '''auto''', false, false),
+                ('board_tasks', 'priority', '{varchar,text}', 6, '''medium''', false, false),
+                ('board_tasks', 'review_mode', '{varchar,text}', 6, '''auto''', false, false),
                 ('board_tasks', 'assigned_agent_id', '{int4}', null, null, false, false),
                 ('board_tasks', 'assignee', '{varchar,text}', 255, null, false, false),
                 ('board_tasks', 'created_by_type', '{varchar,text}', 13, '''user''', false, false),
@@ -80,7 +81,7 @@ final class Neighbours {
                 ('board_tasks', 'completed_at', '{timestamptz}', null, null, false, false),
                 ('agent_reports', 'id', '{uuid}', null, 'gen_random_uuid()', true, false),
                 ('agent_reports', 'workspace_id', '{uuid}', null, null, true, true),
-                ('agent_reports', 'report_type', '{varchar,text}', 10, null, true, true),
+                ('agent_reports', 'report_type', '{varchar,text}', 8, null, true, true),
                 ('agent_reports', 'title', '{varchar,text}', 500, null, true, true),
                 ('agent_reports', 'created_at', '{timestamptz}', null, 'now()', true, false),
                 ('agent_reports', 'orchestration_task_id', '{uuid}', null, null, false, false),
@@ -88,7 +89,7 @@ final class Neighbours {
                 ('agent_reports', 'run_id', '{uuid}', null, null, false, false),
                 ('agent_reports', 'run_attempt', '{int4}', null, null, false, false),
                 ('agent_reports', 'agent', '{varchar,text}', 255, null, false, false),
-                ('agent_reports', 'state', '{varchar,text}', 30, null, false, false),
+                ('agent_reports', 'state', '{varchar,text}', 9, null, false, false),
                 ('agent_reports', 'tokens', '{int8}', null, '0', false, false),
                 ('agent_reports', 'cost', '{numeric}', null, '0', false, false),
                 ('agent_reports', 'duration_ms', '{int8}', null, null, false, false),
@@ -116,7 +117,8 @@ final class Neighbours {
             found as (
                 select p.oid, p.place, a.attname as name, t.typname as type, a.attnotnull as required,
                     case when t.typname = 'varchar' and a.atttypmod > 4 then a.atttypmod - 4 end as length,
-                    a.atthasdef or a.attidentity <> '' as defaulted
+                    a.atthasdef or a.attidentity <> '' as defaulted, exists (select from pg_constraint k
+                        where k.conrelid = p.oid and k.contype = 'f' and a.attnum = any (k.conkey)) as refers
                   from places p join pg_attribute a on a.attrelid = p.oid join pg_type t on t.oid = a.atttypid
                  where a.attnum > 0 and not a.attisdropped)
             """;
@@ -124,7 +126,9 @@ final class Neighbours {
     private static final String PROBLEMS = "with " + OURS + """
             select problem from (
                 select o.place, o.name, format('%1$s has no column %2$s, which each of its rows must have in Keelson. '
-                        'Add and fill it, or rename the table.', o.place, o.name) as problem
+                        'Add and fill it, or set the table aside: %3$s', o.place, o.name, format('create schema if not exists set_aside; '
+                        'alter table %1$I set schema set_aside', o.place))
+                            as problem
                   from ours o join places p on p.place = o.place
                   left join found f on f.place = o.place and f.name = o.name
                  where o.required and f.name is null
@@ -141,9 +145,16 @@ final class Neighbours {
                  where f.length < o.length
                 union all
                 select f.place, f.name, format('%1$s.%2$s is NOT NULL without a default, so Keelson cannot add rows: '
-                        'alter table %1$s alter column %2$s set default …', f.place, f.name)
+                        'alter table %1$s alter column %2$s %3$s', f.place, f.name,
+                        case when f.name = 'id' then 'set default …' when f.refers then 'drop not null'
+                            else 'drop not null (or set default …)' end)
                   from found f left join ours o on o.place = f.place and o.name = f.name
                  where f.required and not f.defaulted and (o.name is null or o.name = 'id' and o.standard is null)
+                union all
+                select f.place, f.name, format('%1$s.%2$s is NOT NULL, but Keelson leaves it empty in some rows: '
+                        'alter table %1$s alter column %2$s drop not null', f.place, f.name)
+                  from found f join ours o on o.place = f.place and o.name = f.name
+                 where f.required and o.standard is null and not o.required
                 ) problems
              order by place, name""";
 
@@ -158,34 +169,18 @@ final class Neighbours {
               from %1$s where workspace_id is not null group by workspace_id, %2$s having count(*) > 1
              order by workspace_id, %2$s limit 20""";
 
-    /** Tables that Keelson makes: where it has never been, others have made those that exist. */
-    private static final String TAKEN = """
-            select format('%s exists, but Keelson did not make it. Rename it.', relname) from pg_class
-             where relkind in ('r', 'p', 'v', 'm', 'f') and relnamespace = current_schema()::regnamespace
-               and relname = any (string_to_array(?, ' ')) and to_regclass('flyway_schema_history') is null
-             order by relname""";
-
-    static final String OWN_TABLES = "artifact_uploads artifacts artifacts_coming billing_ledger bulk_jobs"
-            + " credit_balances document_marks engine_nodes engine_outages escalation_tickets event_exports"
-            + " execution_commands former_secrets idempotency_cache inbox_assignments operator_audit"
-            + " orchestration_events orchestration_events_archive orchestration_runs orchestration_steps"
-            + " orchestration_task_dependencies orchestration_tasks paper_effects prices principals proposals"
-            + " recipe_versions run_agents run_attempts run_children run_heads run_parents run_plans run_signals"
-            + " schedule_ticks schedules secrets step_logs step_progress timers upload_places webhook_deliveries"
-            + " webhook_endpoints webhook_feed work_queue work_results workers workspace_limits";
-
     /** What V1 and its successors rely on: its columns, and a default wherever ours have one. */
     private static final String CHANGES = "with " + OURS + """
             select change from (
                 select 1 as step, format('alter table %I add column %I %s%s', o.place, o.name,
-                        case when o.length is null then (o.types::text[])[1] else format('varchar(%s)', o.length) end,
+                        case when o.length is null then (o.types::text[])[1] else format('varchar(%s)', greatest(o.length, 30)) end,
                         ' default ' || o.standard || case when o.name = 'slug' then '' else ' not null' end) as change
                   from ours o join places p on p.place = o.place
                   left join found f on f.place = o.place and f.name = o.name
                  where o.first and f.name is null and o.standard is not null
                 union all
                 select 1, format('alter table %I add column %I %s', o.place, o.name,
-                        case when o.length is null then (o.types::text[])[1] else format('varchar(%s)', o.length) end)
+                        case when o.length is null then (o.types::text[])[1] else format('varchar(%s)', greatest(o.length, 30)) end)
                   from ours o join places p on p.place = o.place
                   left join found f on f.place = o.place and f.name = o.name
                  where o.first and f.name is null and o.standard is null
@@ -217,7 +212,8 @@ final class Neighbours {
             List<String> problems = new ArrayList<>(texts(connection, PROBLEMS));
             problems.addAll(twice(connection, "workflow_recipes", "name"));
             problems.addAll(twice(connection, "agents", "slug"));
-            problems.addAll(texts(connection, TAKEN, OWN_TABLES));
+            problems.addAll(NeighbourNames.problems(connection));
+            problems.addAll(NeighbourRules.problems(connection));
             if (!problems.isEmpty()) {
                 throw new DatabaseException(Code.DATABASE_NOT_ADOPTABLE,
                         "Keelson cannot work with tables that exist in "
@@ -245,7 +241,7 @@ final class Neighbours {
                 : List.of();
     }
 
-    private static List<String> texts(Connection connection, String sql, String... parameters) throws SQLException {
+    static List<String> texts(Connection connection, String sql, String... parameters) throws SQLException {
         try (var read = connection.prepareStatement(sql)) {
             for (int i = 0; i < parameters.length; i++) {
                 read.setString(i + 1, parameters[i]);

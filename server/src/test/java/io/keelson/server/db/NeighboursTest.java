@@ -3,51 +3,33 @@ package io.keelson.server.db;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.keelson.server.db.DatabaseException.Code;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** A database that the platform made, and that Keelson has never been on (PRD-101, AC-29). */
 class NeighboursTest {
 
-    private static final String PLATFORM = """
-            create table workspaces (id uuid primary key, name varchar(255) not null, slug varchar(100));
-            create table skills (id serial primary key, name text not null);
-            create table agents (id serial primary key, workspace_id uuid references workspaces (id) on delete cascade,
-                name varchar(255) not null, agent_type varchar(50) not null default 'custom', model varchar(200));
-            create table board_tasks (id serial primary key,
-                workspace_id uuid not null references workspaces (id) on delete cascade, title varchar(500) not null,
-                description text, status varchar(30) not null default 'inbox', priority varchar(20) default 'medium',
-                parent_task_id integer references board_tasks (id) on delete set null,
-                source_type varchar(30) not null, source_id varchar(255), tags jsonb, planning_data jsonb,
-                due_at timestamptz, created_at timestamptz default now(), updated_at timestamptz);
-            create table agent_reports (id uuid primary key,
-                workspace_id uuid not null references workspaces (id) on delete cascade,
-                report_type varchar(30) not null, title varchar(500) not null, file_path varchar(500),
-                created_at timestamptz not null default now());
-            create table workflow_recipes (id serial primary key,
-                workspace_id uuid not null references workspaces (id) on delete cascade, name varchar(255) not null,
-                template_id varchar(255), steps jsonb, execution_config jsonb, owner_id varchar(100));
-            insert into workspaces values ('00000000-0000-4000-8000-000000000001', 'theirs', 'theirs');
-            insert into skills (name) values ('writing');
-            insert into agents (workspace_id, name) select id, n from workspaces, unnest('{Ann,Bob}'::text[]) n;
-            insert into board_tasks (workspace_id, title, source_type, due_at)
-                select id, 'Mow the lawn', 'user', now() from workspaces;
-            insert into agent_reports (id, workspace_id, report_type, title, file_path)
-                select gen_random_uuid(), id, 'standup', 'Monday', '/monday' from workspaces;
-            insert into workflow_recipes (workspace_id, name, owner_id) select id, 'daily', 'u' from workspaces""";
-
     private final DatabaseUrl url = TestDatabase.createEmptyUrl();
 
     @Test
     void tablesOfThePlatformAreBroughtUpAndThoseOfOthersLeftAlone() throws SQLException {
-        execute(PLATFORM);
+        execute(Platform.TABLES);
         List<String> before = rows();
 
         assertThat(Migrations.pending(url)).isPositive();
@@ -65,7 +47,7 @@ class NeighboursTest {
 
     @Test
     void theAdoptedTablesHaveTheColumnsOfAFreshDatabase() throws SQLException {
-        execute(PLATFORM);
+        execute(Platform.TABLES);
         Migrations.migrate(url);
         List<String> adopted = columns(url);
 
@@ -74,7 +56,7 @@ class NeighboursTest {
 
     @Test
     void aColumnThatKeelsonCannotFillIsRefusedAtEveryStart() throws SQLException {
-        execute(PLATFORM);
+        execute(Platform.TABLES);
         execute("alter table board_tasks add column tenant_code varchar(10) not null default 'x'");
         execute("alter table board_tasks alter column tenant_code drop default");
         execute("alter table agent_reports add column author text");
@@ -84,7 +66,7 @@ class NeighboursTest {
         assertThatThrownBy(() -> Migrations.migrate(url)).isInstanceOfSatisfying(DatabaseException.class,
                 e -> assertThat(e.code()).isEqualTo(Code.DATABASE_NOT_ADOPTABLE))
                 .hasMessageContaining("board_tasks.tenant_code is NOT NULL without a default")
-                .hasMessageContaining("alter table agent_reports alter column author set default");
+                .hasMessageContaining("alter table agent_reports alter column author drop not null (or set default");
         assertThat(query("select to_regclass('flyway_schema_history')::text")).containsOnlyNulls();
 
         execute("alter table board_tasks alter column tenant_code set default 'x'");
@@ -97,7 +79,7 @@ class NeighboursTest {
 
     @Test
     void twoRecipesOfOneNameAreRefusedByName() throws SQLException {
-        execute(PLATFORM);
+        execute(Platform.TABLES);
         execute("insert into workflow_recipes (workspace_id, name) select id, 'daily' from workspaces");
 
         assertThatThrownBy(() -> Migrations.migrate(url)).hasMessageContaining(
@@ -109,7 +91,7 @@ class NeighboursTest {
 
     @Test
     void columnsOfAnotherTypeOrLengthAndTablesOfAnotherMakingAreRefused() throws SQLException {
-        execute(PLATFORM);
+        execute(Platform.TABLES);
         execute("alter table board_tasks alter column tags type json, alter column title type varchar(200)");
         execute("create table api_keys (id serial primary key, workspace_id uuid not null, name varchar(255) not null)");
         execute("create table schedules (id serial primary key)");
@@ -121,6 +103,109 @@ class NeighboursTest {
                 .hasMessageContaining("schedules exists, but Keelson did not make it");
     }
 
+    /** PRD-76 has it so: a default would name an agent that has not written the report. */
+    @Test
+    void aReferenceThatKeelsonCannotFillNeedNotHaveAValue() throws SQLException {
+        execute(Platform.TABLES);
+        execute("alter table agent_reports add column agent_id integer references agents (id)");
+        execute("update agent_reports set agent_id = 1");
+        execute("alter table agent_reports alter column agent_id set not null");
+        execute("update board_tasks set source_id = ''");
+        execute("alter table board_tasks alter column source_id set not null");
+
+        assertRefused(List.of("alter table agent_reports alter column agent_id drop not null",
+                "alter table board_tasks alter column source_id drop not null"));
+        execute("insert into agent_reports (workspace_id, report_type, title) select id, 'audit', 't' from workspaces");
+    }
+
+    @Test
+    void columnsThatHoldAllThatKeelsonWritesAreLongEnough() throws SQLException {
+        execute(Platform.TABLES);
+        execute("""
+                alter table board_tasks alter column status type varchar(11), alter column priority type varchar(6),
+                    alter column source_type type varchar(18), alter column source_id type varchar(36),
+                    add column review_mode varchar(6), add column created_by_type varchar(13);
+                alter table agent_reports alter column report_type type varchar(8);
+                alter table workflow_recipes add column owner_type varchar(9)""");
+
+        assertThatCode(() -> Migrations.migrate(url)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void rulesThatRefuseWhatKeelsonWritesAreNamedAndOthersStay() throws SQLException {
+        execute(Platform.TABLES);
+        execute("""
+                alter table board_tasks add constraint "Known sources" check (source_type in ('user', 'recipe')),
+                    add column created_by_type varchar(30) default 'user' check (created_by_type in ('user', 'agent')),
+                    add check (priority in ('low', 'medium', 'high', 'urgent')), add check (title <> ''),
+                    add column completed_at timestamptz, add check ((status = 'done') = (completed_at is not null) or due_at is not null);
+                alter table agent_reports add constraint ck_type check (report_type in ('standup', 'research'));
+                alter table workflow_recipes add column tags jsonb not null default '[]',
+                    add constraint ck_tags check (tags ? 'kept' or tags = '[]')""");
+
+        assertRefused(List.of("alter table board_tasks drop constraint \"Known sources\"",
+                "alter table board_tasks drop constraint board_tasks_created_by_type_check",
+                "alter table agent_reports drop constraint ck_type"));
+        assertThat(query("select conname from pg_constraint where conname in ('ck_tags', 'board_tasks_title_check')"))
+                .hasSize(2);
+    }
+
+    /** What PRD-101 puts into a database, renamed by its operator: the names of indexes and sequences stay taken. */
+    @Test
+    void tablesOfPrd101AreSetAsideByTheStatementsThatTheRefusalNames() throws SQLException {
+        execute(Platform.TABLES);
+        execute(Platform.ORCHESTRATION);
+        execute("alter table orchestration_task_dependencies rename to dependencies_old");
+        List<String> before = rows();
+
+        assertRefused(
+                List.of("create schema if not exists set_aside; alter table orchestration_runs set schema set_aside",
+                        "create schema if not exists set_aside; alter table orchestration_tasks set schema set_aside",
+                        "create schema if not exists set_aside; alter table orchestration_events set schema set_aside",
+                        "alter index ix_orch_deps_reverse rename to former_ix_orch_deps_reverse",
+                        "alter table agent_reports drop constraint agent_reports_orchestration_task_id_fkey"));
+
+        assertThat(rows()).isEqualTo(before);
+        assertThat(indexes(url)).containsAll(indexes(TestDatabase.createUrl()));
+        assertThat(query("""
+                select pg_get_constraintdef(oid) from pg_constraint
+                 where contype = 'f' and conname = 'agent_reports_orchestration_task_id_fkey'""")).singleElement()
+                .asString().contains("REFERENCES orchestration_tasks(id) ON DELETE SET NULL");
+        assertThat(query("select pg_get_serial_sequence('orchestration_events', 'id')"))
+                .containsExactly("public.orchestration_events_id_seq");
+        assertThat(query("select title from set_aside.orchestration_tasks")).containsExactly("theirs");
+    }
+
+    @Test
+    void renamedTablesKeepTheNamesOfTheirIndexesAndSequences() throws SQLException {
+        execute(Platform.TABLES);
+        execute(Platform.ORCHESTRATION);
+        execute("""
+                alter table orchestration_runs rename to runs_old; alter table orchestration_tasks rename to tasks_old;
+                alter table orchestration_events rename to events_old;
+                alter table orchestration_task_dependencies rename to dependencies_old;
+                alter sequence board_tasks_id_seq rename to tasks_seq""");
+
+        assertRefused(List.of("alter index ix_orch_deps_reverse rename to former_ix_orch_deps_reverse",
+                "alter index ix_orch_events_type rename to former_ix_orch_events_type",
+                "alter index ix_orch_runs_active rename to former_ix_orch_runs_active",
+                "alter index ix_orch_tasks_run rename to former_ix_orch_tasks_run",
+                "alter sequence orchestration_events_id_seq rename to former_orchestration_events_id_seq",
+                "alter sequence public.tasks_seq rename to board_tasks_id_seq",
+                "alter table agent_reports drop constraint agent_reports_orchestration_task_id_fkey"));
+        assertThat(indexes(url)).containsAll(indexes(TestDatabase.createUrl()));
+    }
+
+    @Test
+    void aReferenceToATableOfOthersIsRefusedAtEveryStart() throws SQLException {
+        execute(Platform.TABLES);
+        Migrations.migrate(url);
+        execute("create table people (id varchar(255) primary key)");
+        execute("alter table board_tasks add constraint made_by foreign key (created_by_id) references people");
+
+        assertRefused(List.of("alter table board_tasks drop constraint made_by"));
+    }
+
     @Test
     void allTablesOfKeelsonAreKnownToTheCheck() throws SQLException {
         execute("create table elsewhere (id int)");
@@ -130,7 +215,47 @@ class NeighboursTest {
                    and relname not in ('elsewhere', 'flyway_schema_history', 'workspaces', 'api_keys', 'agents',
                     'board_tasks', 'agent_reports', 'workflow_recipes')""");
 
-        assertThat(Neighbours.OWN_TABLES.split(" ")).containsExactlyInAnyOrderElementsOf(own);
+        assertThat(NeighbourNames.OWN_TABLES.split(" ")).containsExactlyInAnyOrderElementsOf(own);
+    }
+
+    @Test
+    void allIndexesOfKeelsonAreKnownToTheCheck() throws SQLException, IOException {
+        Set<String> own = new TreeSet<>(query(TestDatabase.createUrl(), """
+                select relname from pg_class where relkind in ('i', 'I') and relnamespace = 'public'::regnamespace
+                   and relname !~ '_(pkey|key)$' and relname not like 'flyway%'"""));
+        own.add("ux_agents_slug");
+        try (Stream<Path> files = Files.list(Path.of("src/main/resources/db/migration"))) {
+            for (Path file : files.toList()) {
+                Matcher named = Pattern
+                        .compile("(?:create (?:unique )?|drop )index (?:concurrently )?(?:if (?:not )?exists )?(\\w+)")
+                        .matcher(Files.readString(file));
+                named.results().map(each -> each.group(1)).forEach(own::add);
+            }
+        }
+
+        assertThat(NeighbourNames.OWN_INDEXES.split(" ")).containsExactlyInAnyOrderElementsOf(own);
+    }
+
+    /** The statements do it, in the order in which they are named, and nothing else is needed. */
+    private void assertRefused(List<String> statements) throws SQLException {
+        assertThatThrownBy(() -> Migrations.pending(url)).isInstanceOfSatisfying(DatabaseException.class,
+                e -> assertThat(e.code()).isEqualTo(Code.DATABASE_NOT_ADOPTABLE));
+        DatabaseException refused = catchThrowableOfType(DatabaseException.class, () -> Migrations.migrate(url));
+        List<String> advice = Pattern.compile("^  - .*?: ((?:alter|create) .*)$", Pattern.MULTILINE)
+                .matcher(refused.getMessage()).results().map(each -> each.group(1)).toList();
+        assertThat(advice).containsAll(statements)
+                .hasSize(refused.getMessage().split("\n  - ").length - 1);
+        for (String statement : advice) {
+            execute(statement.replaceFirst(" \\(or .*", ""));
+        }
+        Migrations.migrate(url);
+        assertThat(Migrations.pending(url)).isZero();
+    }
+
+    private static List<String> indexes(DatabaseUrl of) throws SQLException {
+        return query(of, """
+                select concat_ws(' ', tablename, indexname, replace(indexdef, 'id_key1', 'id_key')) from pg_indexes
+                 where schemaname = 'public' and indexname ~ '^(ix|uq)_'""");
     }
 
     private List<String> rows() throws SQLException {
