@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  *     default agent goes on where the run does
  * @param task how often and after what delay a whole task is tried again
  * @param level likewise of a whole agent, and of the run in mode {@code retry}
+ * @param runTries how many attempts the run may have by itself, the first included; a human may ask for further ones
  * @param planner the step that makes a new plan of an unlucky one; null: the run is never re-planned
  * @param maxReplans how often
  * @param approveReplans true when a human must approve a new plan
@@ -21,15 +22,15 @@ import org.jspecify.annotations.Nullable;
  * @param models that plan and verify
  */
 public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,
-        Escalation escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
+        int runTries, Escalation escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
         boolean failOnLostHeartbeat, Models models) {
 
     public static final FailureRules DEFAULT = new FailureRules(FailureMode.FAIL_FAST, null,
             RetryPolicy.TASK, RetryPolicy.LEVEL, Escalation.DEFAULT, null, 2, false, false);
 
     public FailureRules with(Escalation other) {
-        return new FailureRules(run, agent, task, level, other, planner, maxReplans, approveReplans,
-                failOnLostHeartbeat);
+        return new FailureRules(run, agent, task, level, runTries, other, planner, maxReplans, approveReplans,
+                failOnLostHeartbeat, models);
     }
 
     /**
@@ -45,11 +46,22 @@ public record FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPo
         return name == null && run == FailureMode.CONTINUE ? FailureMode.CONTINUE : FailureMode.FAIL_FAST;
     }
 
-    /** Without names of models. */
+    /** Without names of models; the run has as many tries as its agents. */
     public FailureRules(FailureMode run, @Nullable FailureMode agent, RetryPolicy task, RetryPolicy level,
             Escalation escalation, @Nullable StepSpec planner, int maxReplans, boolean approveReplans,
             boolean failOnLostHeartbeat) {
-        this(run, agent, task, level, escalation, planner, maxReplans, approveReplans, failOnLostHeartbeat,
+        this(run, agent, task, level, tries(level), escalation, planner, maxReplans, approveReplans,
+                failOnLostHeartbeat,
                 Models.NONE);
+    }
+
+    /** How often an agent may begin. Each attempt that ends in a retry is a failure. */
+    public int agentTries() {
+        return tries(level);
+    }
+
+    /** How often a whole level may begin under that policy. */
+    public static int tries(RetryPolicy level) {
+        return Math.min(level.maxAttempts(), level.maxFailures());
     }
 }

@@ -49,14 +49,18 @@ final class Levels {
 
     /** True when the agent may start over once more, and what failed it may go better then. */
     static boolean agentMay(Decision d, AgentRow agent, StepError error) {
-        return error.errorClass().retryable() && agent.attempt < d.run.policy().failures().level().maxAttempts();
+        return error.errorClass().retryable() && agent.attempt < d.run.policy().failures().agentTries();
     }
 
     /** Likewise of the run, whose failed tasks have all ended. */
     static boolean runMay(Decision d) {
-        return d.run.attempt < d.run.policy().maxAttempts() && d.view.tasks.values().stream()
+        return d.run.attempt < runTries(d) && d.view.tasks.values().stream()
                 .filter(task -> task.state == TaskState.FAILED && !task.passedOver && task.errorClass != null)
                 .allMatch(task -> ErrorClass.fromWire(Objects.requireNonNull(task.errorClass)).retryable());
+    }
+
+    private static int runTries(Decision d) {
+        return Math.min(d.run.policy().maxAttempts(), d.run.policy().failures().runTries());
     }
 
     /**
@@ -73,7 +77,7 @@ final class Levels {
         agent.begunAt = null;
         RetryPolicy policy = d.run.policy().failures().level();
         Instant when = d.now.plus(policy.delay(agent.attempt, agent.id().getLeastSignificantBits() ^ agent.attempt));
-        PayloadPart.Schedule schedule = schedule(d, agent.attempt, policy.maxAttempts(), when);
+        PayloadPart.Schedule schedule = schedule(d, agent.attempt, d.run.policy().failures().agentTries(), when);
         AgentPayload payload = new AgentPayload.Retrying(++agent.attempt, error.code(), error.message(), schedule);
         agent.nextRunAt = when;
         if (agent.state == AgentState.PAUSED) {
@@ -153,7 +157,7 @@ final class Levels {
     static void retryRun(Decision d) {
         RetryPolicy policy = d.run.policy().failures().level();
         Instant when = d.now.plus(policy.delay(d.run.attempt, d.run.id().getLeastSignificantBits() ^ d.run.attempt));
-        Planning.retry(d, when, schedule(d, d.run.attempt, d.run.policy().maxAttempts(), when));
+        Planning.retry(d, when, schedule(d, d.run.attempt, runTries(d), when));
     }
 
     /** The time of a run's next attempt has come. */

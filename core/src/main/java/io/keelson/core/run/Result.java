@@ -55,6 +55,11 @@ public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nul
         return new Result(output, tokens, cost, model, artifacts, proposals, verdict, turn, json, outputHash);
     }
 
+    /** The same as a failure: what was used, and what the report said. */
+    Result spent() {
+        return new Result("null", tokens, cost, model, List.of(), List.of(), null, null, input, outputHash);
+    }
+
     /** Of a step that does not verify, and names no model. */
     public Result(String output, long tokens, @Nullable BigDecimal cost, List<NewArtifact> artifacts) {
         this(output, tokens, cost, null, artifacts, null);

@@ -43,8 +43,7 @@ final class Steps {
         Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
         if (taken != null) {
             StepError error = new StepError(taken.code(), ErrorClass.PERMANENT, taken.message());
-            failure(d, step, error, Result.spent(command.result().tokens(), command.result().cost(),
-                    command.result().model()));
+            failure(d, step, error, command.result().spent());
             return taken;
         }
         if (step.spec().kind() == StepKind.VERIFY && command.result().verdict() == null) {
@@ -309,7 +308,7 @@ final class Steps {
             d.run.cost = d.run.cost.add(cost.amount());
         }
         d.changes.add(new Changes.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, step.attempt,
-                step.startedAt, result.input(), failed ? null : result.outputHash(), error, result.model(),
+                step.startedAt, result.input(), result.outputHash(), error, result.model(),
                 result.tokens(), cost.amount(), holder));
         if (d.funds.prices().unpriced(step.spec().tool(), result.model(), result.tokens(), result.cost())) {
             d.note(task, step, new StepPayload.Unpriced(result.model(), result.tokens()));

@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * Reports under an epoch whose result is recorded (handoff §4.3): the same output is answered with the stored one, a
- * different one is a conflict.
+ * different one, or one after a failure, is a conflict.
  */
 final class RepeatedReports {
     static final String CONFLICT = "RESULT_CONFLICT";
@@ -68,6 +68,9 @@ final class RepeatedReports {
     private static Reply judged(Reply reply, @Nullable JsonNode output, Recorded recorded) {
         UUID next = reply instanceof Reply.Duplicate duplicate ? duplicate.next() : null;
         Long stored = recorded.hash();
+        if (output != null && stored == null && recorded.failed()) {
+            return Reply.rejected(CONFLICT, "a failure is recorded under this lease epoch, and stays");
+        }
         if (output == null || stored == null) {
             return new Reply.Duplicate(next, null);
         }

@@ -5,10 +5,12 @@ import static io.keelson.core.plan.FailureRules.DEFAULT;
 import io.keelson.core.plan.Autonomy;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Models;
+import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.Escalation;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -22,13 +24,21 @@ final class FailureConfig {
 
     static FailureRules rules(JsonNode config, RetryPolicy task, StepReader steps) {
         JsonNode replan = config.path("replan");
+        RetryPolicy level = Retries.read(config.path("level_retry"), DEFAULT.level());
         return new FailureRules(mode(config, "failure_mode"),
                 config.has("agent_failure_mode") ? mode(config, "agent_failure_mode") : null, task,
-                Retries.read(config.path("level_retry"), DEFAULT.level()), escalation(config),
+                level, runTries(config, level), escalation(config),
                 planner(config, steps), Nodes.integer(replan, "max", DEFAULT.maxReplans()),
                 replan.path("approve").asBoolean(DEFAULT.approveReplans()),
                 "fail".equals(Nodes.text(config.path("heartbeat"), "on_loss")),
                 models(config));
+    }
+
+    /** As {@code level_retry} says; where it says nothing about it, {@code max_attempts} of the run alone decides. */
+    private static int runTries(JsonNode config, RetryPolicy level) {
+        JsonNode raw = config.path("level_retry");
+        return Stream.of("max_attempts", "max_failures", "preset").anyMatch(raw::has) ? FailureRules.tries(level)
+                : Nodes.integer(config, "max_attempts", RunPolicy.DEFAULT.maxAttempts());
     }
 
     private static Models models(JsonNode config) {

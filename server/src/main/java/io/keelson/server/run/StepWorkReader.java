@@ -46,13 +46,15 @@ public final class StepWorkReader {
     /**
      * A recorded result.
      *
-     * @param hash of the output as it was reported; null for failures and for results of the server itself
+     * @param failed whether it is a failure
+     * @param hash of the output as it was reported; null for reported failures and for results of the server itself
      * @param output JSON text as it was stored; null for failures
      */
-    public record Recorded(@Nullable Long hash, @Nullable String output) {}
+    public record Recorded(boolean failed, @Nullable Long hash, @Nullable String output) {}
 
     private static final String RESULTS = """
-            select w.step_id, w.epoch, w.output_hash, case when w.outcome <> 'failed' then s.output end as output
+            select w.step_id, w.epoch, w.output_hash, w.outcome = 'failed' as failed,
+                case when w.outcome <> 'failed' then s.output end as output
               from work_results w join orchestration_steps s on s.id = w.step_id
              where w.step_id = any (?)""";
 
@@ -100,7 +102,8 @@ public final class StepWorkReader {
         Map<UUID, Map<Integer, Recorded>> results = new HashMap<>();
         Loading.each(c, RESULTS, stepIds, row -> results
                 .computeIfAbsent(Loading.uuid(row, "step_id"), id -> new HashMap<>())
-                .put(row.getInt("epoch"), new Recorded((Long) row.getObject("output_hash"), row.getString("output"))));
+                .put(row.getInt("epoch"), new Recorded(row.getBoolean("failed"),
+                        (Long) row.getObject("output_hash"), row.getString("output"))));
         return results;
     }
 

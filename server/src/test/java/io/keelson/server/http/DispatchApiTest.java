@@ -319,6 +319,20 @@ class DispatchApiTest {
     }
 
     @Test
+    void aResultReportedAfterAFailureIsAConflict() throws Exception {
+        String run = api.create(ApiServer.REMOTE);
+        JsonNode item = claimOne("w");
+        String failure = ", \"error_code\": \"NO\", \"error_class\": \"permanent\", \"message\": \"no\"";
+        assertThat(report("fail", item, failure).get("status").stringValue()).isEqualTo("ok");
+        JsonNode late = report("complete", item, ", \"output\": 1");
+        assertThat(late.get("status").stringValue()).isEqualTo("conflict");
+        assertThat(late.get("code").stringValue()).isEqualTo("RESULT_CONFLICT");
+        assertThat(report("continue", item, ", \"output\": 1").get("status").stringValue()).isEqualTo("conflict");
+        assertThat(report("fail", item, failure).get("status").stringValue()).isEqualTo("duplicate");
+        api.awaitState(run, "failed");
+    }
+
+    @Test
     void aFailureReportedAfterTheSuccessIsAnsweredWithTheTerminalDecision() throws Exception {
         String run = api.create(ApiServer.REMOTE);
         JsonNode item = claimOne("w");

@@ -9,6 +9,7 @@ import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.FailureRules;
 import io.keelson.core.plan.Hooks;
 import io.keelson.core.plan.HumanRules;
+import io.keelson.core.plan.Models;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
@@ -281,11 +282,11 @@ class MissionReaderTest {
                                 new RetryPolicy(4, 4, Duration.ZERO, Duration.ofSeconds(9), 2, 0,
                                         Duration.ofSeconds(70)),
                                 new RetryPolicy(5, 5, Duration.ofMillis(200), Duration.ofSeconds(30), 2, 0),
-                                new Escalation(false, true, Duration.ofSeconds(60), 2, 0.25),
+                                5, new Escalation(false, true, Duration.ofSeconds(60), 2, 0.25),
                                 new StepSpec("plan", StepKind.TOOL, "echo",
                                         "{\"a\":\"${ .tasks.a.state }\",\"failure\":\"${ .failure }\"}",
                                         RetryPolicy.STEP, Duration.ofSeconds(30)),
-                                1, true, true),
+                                1, true, true, Models.NONE),
                         new Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofSeconds(3),
                                 Duration.ofSeconds(4), Duration.ofSeconds(5), Duration.ofSeconds(6),
                                 Duration.ofSeconds(7), Duration.ofSeconds(8), Duration.ofSeconds(9),
