@@ -61,8 +61,24 @@ final class Cli {
         return ExitCode.USAGE;
     }
 
+    /** Whether this process has been told to end: then its parts find each other closed, which is no failure. */
+    private static boolean ending() {
+        Thread probe = new Thread(() -> {
+        });
+        try {
+            Runtime.getRuntime().addShutdownHook(probe);
+            Runtime.getRuntime().removeShutdownHook(probe);
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
+    }
+
     private static int failed(Exception e, CommandLine commandLine, @Nullable ParseResult result) {
         ErrorReport report = ErrorReport.of(e);
+        if (report.code().equals(ErrorReport.UNEXPECTED) && ending()) {
+            return ExitCode.INTERRUPTED;
+        }
         CliCommand command = commandLine.getCommand() instanceof CliCommand c ? c : null;
         if (command != null && command.json) {
             command.print(report.toJson());

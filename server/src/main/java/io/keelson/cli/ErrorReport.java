@@ -24,6 +24,8 @@ import tools.jackson.databind.node.ObjectNode;
 record ErrorReport(int exitCode, String code, String message, List<Problem> problems, List<String> allowed,
         @Nullable String advice, Map<String, Integer> lines) {
 
+    /** Of what no part of the program has foreseen. */
+    static final String UNEXPECTED = "UNEXPECTED_ERROR";
     private static final String RUNS = "`keelson runs` lists the runs";
 
     static ErrorReport of(Throwable failure) {
@@ -36,7 +38,7 @@ record ErrorReport(int exitCode, String code, String message, List<Problem> prob
             case InvalidSettingsException e -> new ErrorReport(ExitCode.USAGE, e.problems().getFirst().code(),
                     "the settings cannot be used", e.problems(), List.of(), "docs/configuration.md lists them all",
                     Map.of());
-            default -> new ErrorReport(ExitCode.FAILED, "UNEXPECTED_ERROR", String.valueOf(failure), List.of(),
+            default -> new ErrorReport(ExitCode.FAILED, UNEXPECTED, String.valueOf(failure), List.of(),
                     List.of(), "this is a bug of Keelson; --debug shows where", Map.of());
         };
     }
@@ -99,7 +101,8 @@ record ErrorReport(int exitCode, String code, String message, List<Problem> prob
     }
 
     private String line(Problem problem) {
-        String place = problem.pointer().isEmpty() ? "" : problem.pointer() + ": ";
+        String place =
+                problem.pointer().isEmpty() || problem.message().startsWith("--") ? "" : problem.pointer() + ": ";
         Integer line = lines.get(problem.pointer());
         return place + problem.message() + (line == null ? "" : " (line " + line + ")") + " [" + problem.code() + "]";
     }

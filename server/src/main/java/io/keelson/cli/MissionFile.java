@@ -13,12 +13,14 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -32,10 +34,14 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class MissionFile {
 
+    private static final String INPUT = "/input/";
+
     private final String name;
     private final byte[] bytes;
     private final ObjectNode document;
     private final Set<Path> folders = new LinkedHashSet<>();
+    /** Names of the inputs whose values came by {@code --input}. */
+    private final Set<String> given = new HashSet<>();
 
     private MissionFile(String name, byte[] bytes, ObjectNode document) {
         this.name = name;
@@ -74,6 +80,7 @@ final class MissionFile {
      * JSON where it is JSON.
      */
     void inputs(Map<String, String> values, Path workingFolder) {
+        given.addAll(values.keySet());
         JsonNode declared = document.path("inputs");
         ObjectNode input = document.withObjectProperty("input");
         values.forEach((key, value) -> input.set(key,
@@ -129,16 +136,41 @@ final class MissionFile {
         return new ArrayList<>(folders);
     }
 
+    /** What is wrong with the mission; a value that came by {@code --input} is a fault of the command, not of a line. */
     CliException invalid(List<Problem> problems) {
-        return invalid(name, bytes, problems);
+        List<Problem> named = problems.stream().map(problem -> option(problem)
+                .map(option -> new Problem(problem.code(), problem.pointer(), option + ": " + problem.message()))
+                .orElse(problem)).toList();
+        return problems.stream().allMatch(problem -> option(problem).isPresent())
+                ? CliException.invalid("INVALID_INPUT", Amounts.count(problems.size(), "value")
+                        + " given with --input cannot be used", named, pointer -> Optional.empty())
+                : invalid(name, bytes, named, pointer -> option(pointer).isEmpty());
+    }
+
+    private Optional<String> option(Problem problem) {
+        return option(problem.pointer());
+    }
+
+    /** The option that a pointer is about; empty where it is about the file. */
+    private Optional<String> option(String pointer) {
+        return given.stream().filter(each -> (pointer + "/").startsWith(INPUT + escaped(each) + "/")).findFirst()
+                .map(each -> "--input " + each);
+    }
+
+    private static String escaped(String name) {
+        return name.replace("~", "~0").replace("/", "~1");
     }
 
     /** What is wrong with a mission file, told to people with the lines where it is. */
     static CliException invalid(String file, byte[] bytes, List<Problem> problems) {
+        return invalid(file, bytes, problems, pointer -> true);
+    }
+
+    private static CliException invalid(String file, byte[] bytes, List<Problem> problems, Predicate<String> inFile) {
         SourceLines lines = new SourceLines(new String(bytes, StandardCharsets.UTF_8));
         return CliException.invalid("INVALID_MISSION",
                 (file.equals("-") ? "what came on standard input" : file) + " is not a mission that can run: "
                         + Amounts.count(problems.size(), "problem"),
-                problems, pointer -> pointer.isEmpty() ? Optional.empty() : lines.of(pointer));
+                problems, pointer -> pointer.isEmpty() || !inFile.test(pointer) ? Optional.empty() : lines.of(pointer));
     }
 }

@@ -6,6 +6,7 @@ import io.keelson.client.Recipe;
 import io.keelson.client.Schedule;
 import io.keelson.server.InvalidSettingsException;
 import io.keelson.server.StartupException;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -85,7 +86,7 @@ final class SchedulesCreateCommand extends CliCommand {
         put(body, "time_zone", zone);
         put(body, "overlap", overlap);
         put(body, "catch_up", catchUp);
-        put(body, "end_at", end == null ? null : Times.of(end).toString());
+        put(body, "end_at", end == null ? null : Times.read(end).map(Instant::toString).orElse(end));
         if (jitter != null) {
             body.put("jitter_seconds", jitter);
         }

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
+import java.util.Optional;
 
 /** Times as they are written on a command line. */
 final class Times {
@@ -13,14 +14,19 @@ final class Times {
 
     /** RFC 3339 with an offset, or without one: then by the clock on this machine's wall. */
     static Instant of(String text) {
+        return read(text).orElseThrow(() -> CliException.usage("INVALID_TIME", "'" + text
+                + "' is not a time such as 2026-12-01T06:00:00Z, or 2026-12-01T06:00 by this machine's clock"));
+    }
+
+    /** The same; empty where it is no time. */
+    static Optional<Instant> read(String text) {
         try {
-            return OffsetDateTime.parse(text).toInstant();
+            return Optional.of(OffsetDateTime.parse(text).toInstant());
         } catch (DateTimeException e) {
             try {
-                return LocalDateTime.parse(text).atZone(ZoneId.systemDefault()).toInstant();
+                return Optional.of(LocalDateTime.parse(text).atZone(ZoneId.systemDefault()).toInstant());
             } catch (DateTimeException none) {
-                throw CliException.usage("INVALID_TIME", "'" + text
-                        + "' is not a time such as 2026-12-01T06:00:00Z, or 2026-12-01T06:00 by this machine's clock");
+                return Optional.empty();
             }
         }
     }

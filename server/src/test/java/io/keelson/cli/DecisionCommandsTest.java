@@ -83,6 +83,22 @@ class DecisionCommandsTest {
     }
 
     @Test
+    void aReviewNamesTheThresholdThatTheScoreIsBelow() throws Exception {
+        Result run = shell.run("run", shell.mission("""
+                plan:
+                  tasks:
+                    - id: t
+                      steps: [{tool: echo}]
+                      verify: [{kind: tool, tool: echo, threshold: 0.8,
+                                input: {verdict: passed, score: 0.4, feedback: too short}}]
+                """));
+        String doubt = "the score 0.4 is below 0.8: too short";
+        assertThat(run.out()).contains("t waits for a human: " + doubt);
+        assertThat(shell.run("inbox", "--run", "latest", "--details").out())
+                .contains("reason: the score 0.4 is below 0.8", "too short");
+    }
+
+    @Test
     void aDecisionThatComesTooLateIsToldTheOneBefore() throws Exception {
         shell.run("run", shell.mission(Cmd.ASKS));
         JsonNode item = shell.run("inbox", "--run", "latest", "--json").json().at("/items/0");
@@ -278,8 +294,8 @@ class DecisionCommandsTest {
                       steps: [{tool: noop, input: {cost: 0.5}}, {tool: noop, input: {cost: 0.1}}]
                 """));
         assertThat(run.code()).as(run.err()).isEqualTo(4);
-        assertThat(run.out()).contains("its budget", "keelson budget ", "--hard-limit USD --watch",
-                "keelson credits grant").doesNotContain("keelson resume");
+        assertThat(run.out()).contains("its budget", "keelson budget ", "--hard-limit USD --watch")
+                .doesNotContain("keelson resume", "keelson credits grant");
         Result raised = shell.run("budget", "latest", "--hard-limit", "1", "--watch");
         assertThat(raised.code()).as(raised.err()).isZero();
         Result example = shell.run("run", Path.of("../examples/budget.yaml").toRealPath().toString(), "--input",

@@ -145,6 +145,48 @@ class RunCommandsTest {
     }
 
     @Test
+    void aFailedRunIsExplainedByTheStepAndItsMessage() throws Exception {
+        shell.run("run", shell.mission("""
+                plan: {tasks: [{id: bad, steps: [{name: ask, tool: fail, input: {code: NO_LUCK, class: permanent, message: none today}}]}]}
+                """));
+        assertThat(shell.run("explain", "latest").out()).contains("ENDED  the run is failed: NO_LUCK: ",
+                "FAILED  step 'bad/ask': it failed: NO_LUCK: none today");
+    }
+
+    @Test
+    void aValueOfAnInputThatCannotBeUsedIsAFaultOfTheOption() throws Exception {
+        String mission = shell.mission("inputs: {count: {type: integer, default: 1}}\nplan: {tasks: []}");
+        Result wrong = shell.run("run", mission, "--input", "cuont=3", "--input", "count=three");
+        assertThat(wrong.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(wrong.err()).contains("2 values given with --input cannot be used [INVALID_INPUT]",
+                "  --input cuont: no input 'cuont' is declared; did you mean 'count'?; declared: count [INPUT_UNKNOWN]",
+                "  --input count: ").doesNotContain("(line");
+        Result both = shell.run("run", shell.mission("plan: {tasks: [{id: a, stepz: []}]}"), "--input", "x=1");
+        assertThat(both.err()).contains("--input x: no input 'x' is declared [INPUT_UNKNOWN]", "stepz", "(line 2)");
+    }
+
+    @Test
+    void aTypeThatIsNoneIsOneProblemWithTheNearestName() throws Exception {
+        Result wrong = shell.run("validate", shell.mission("inputs: {n: {type: numbr}}\nplan: {tasks: []}"));
+        assertThat(wrong.err()).contains("1 problem ", "did you mean 'number'?").doesNotContain("array expected");
+    }
+
+    @Test
+    void aScheduleIsToldAllThatIsWrongWithIt() throws Exception {
+        String mission = shell.mission("plan: {tasks: []}");
+        assertThat(
+                shell.run("schedules", "create", "s", "--mission", mission, "--cron", "x", "--end", "never", "--zone",
+                        "Nowhere").err())
+                .contains("/cron: ", "/end_at: ", "/time_zone: ");
+    }
+
+    @Test
+    void theTableOfAWatchedRunHasNoEmptyColumns() throws Exception {
+        shell.run("run", shell.mission(Cmd.ASKS));
+        assertThat(shell.run("watch", "latest").out()).containsPattern("(?m)^TASK +STATE +TOOK +REMARK$");
+    }
+
+    @Test
     void aPlanIsCountedWithoutTheTasksOfItsPlanner() throws Exception {
         Result run = shell.run("run", shell.mission("""
                 goal: two tasks
@@ -312,7 +354,7 @@ class RunCommandsTest {
         assertThat(shell.lines("validate", mission).getFirst()).contains("valid, 1 task", "--input for who, n");
         assertThat(shell.lines("validate", mission, "--input", "who=a", "--input", "n=1").getFirst())
                 .endsWith("1 task");
-        assertThat(shell.run("validate", mission, "--input", "n=x").err()).contains("/input/n");
+        assertThat(shell.run("validate", mission, "--input", "n=x").err()).contains("--input n: ");
         assertThat(shell.lines("validate", shell.mission("goal: Do it")).getFirst()).contains("a planner");
     }
 

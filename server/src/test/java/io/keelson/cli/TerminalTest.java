@@ -107,6 +107,20 @@ class TerminalTest {
         run.process().getOutputStream().flush();
     }
 
+    /** The terminal is being asked what it can do, and JLine closes it under the program. */
+    @Test
+    void ctrlCBeforeTheTreeIsDrawnIsNoFailure() throws Exception {
+        String mission = shell.mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 1}}]}]}");
+        String line = String.join(" ", Cmd.command("run", mission).stream().map(word -> "'" + word + "'").toList());
+        Cmd run = Cmd.open(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
+                List.of("script", "-qefc", "stty cols 60 rows 20; " + line, "/dev/null"));
+        said(run, "\u001b[c");
+        type(run, "\u0003");
+        Result interrupted = run.end();
+        assertThat(interrupted.code()).as(interrupted.out()).isEqualTo(130);
+        assertThat(interrupted.out()).contains("interrupted").doesNotContain("UNEXPECTED_ERROR");
+    }
+
     @Test
     void tablesFitTheTerminal() throws Exception {
         shell.run("run", shell.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}"));

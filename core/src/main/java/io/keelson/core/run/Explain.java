@@ -110,10 +110,21 @@ public final class Explain {
                         : "the run completed with failures: " + failures.size(), null);
                 failures.stream().limit(SHOWN).forEach(reasons::add);
             }
-            case FAILED, CANCELLED -> add("ENDED", "the run is " + run.state.wire()
-                    + (run.errorCode == null ? "" : ": " + run.errorCode), null);
+            case FAILED, CANCELLED -> {
+                add("ENDED", "the run is " + run.state.wire() + error(run.errorCode, run.errorMessage), null);
+                view.tasks.values().stream().filter(task -> task.state == TaskState.FAILED)
+                        .flatMap(task -> task.steps.stream())
+                        .filter(step -> step.state == StepState.FAILED && !step.passedOver).limit(SHOWN)
+                        .forEach(step -> add(step, "FAILED", "it failed" + error(step.errorCode, step.errorMessage),
+                                null,
+                                List.of()));
+            }
         }
         return true;
+    }
+
+    private static String error(@Nullable String code, @Nullable String message) {
+        return (code == null ? "" : ": " + code) + (message == null ? "" : ": " + message);
     }
 
     private void notStarted() {

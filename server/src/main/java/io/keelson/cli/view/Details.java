@@ -68,7 +68,7 @@ public final class Details {
             started(table, before, "  ", style);
         }
         lines.addAll(tasks.isEmpty() && before.size() == 0 ? List.of(style.dim("no tasks yet"))
-                : table.lines(style));
+                : steps.isEmpty() ? table.withoutEmpty().lines(style) : table.lines(style));
         return lines;
     }
 

@@ -176,8 +176,10 @@ public final class RunModel {
 
     /** What a verifier says of an output that is put before a human. */
     private static @Nullable String feedback(Event event) {
-        String text = event.payload().path("feedback").asString(event.payload().path("reason").asString(null));
-        return text == null ? null : Cells.clean(text);
+        String reason = event.payload().path("reason").asString("");
+        String feedback = event.payload().path("feedback").asString("");
+        String text = reason + (reason.isEmpty() || feedback.isEmpty() ? "" : ": ") + feedback;
+        return text.isEmpty() ? null : Cells.clean(text);
     }
 
     private void moveStep(TaskLine task, String stepId, String to, Event event) {

@@ -5,6 +5,7 @@ import io.keelson.client.Escalation;
 import io.keelson.client.Run;
 import io.keelson.client.Step;
 import io.keelson.client.Task;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,7 +62,9 @@ public final class Summary {
         Long millis = run.durationMs();
         String time = millis == null ? "" : " in " + Amounts.duration(Duration.ofMillis(millis));
         String work = Amounts.took(run);
-        if (!work.isEmpty() && !time.equals(" in " + work)) {
+        if (millis != null && run.activeMs() != null && run.activeMs() > millis) {
+            time = " in " + work; // its planning began before it
+        } else if (!work.isEmpty() && !time.equals(" in " + work)) {
             time += " (at work for " + work + ")";
         }
         String attempt = run.attemptNumber() > 1 ? ", attempt " + run.attemptNumber() : "";
@@ -129,11 +132,20 @@ public final class Summary {
 
     private static List<String> stopped(Waits waits, String command) {
         Run run = waits.run();
-        return run.state().equals("budget_exceeded")
-                ? List.of("  " + Cells.clean(Objects.requireNonNullElse(waits.stopped(), "its budget is used up")),
-                        "raise it with: " + command + " budget " + run.id() + " --hard-limit USD --watch",
-                        "grant credits: " + command + " credits grant AMOUNT")
-                : List.of("  it is " + run.state(), "go on with: " + command + " resume " + run.id() + " --watch");
+        String resume = "go on with: " + command + " resume " + run.id() + " --watch";
+        if (!run.state().equals("budget_exceeded")) {
+            return List.of("  it is " + run.state(), resume);
+        }
+        String why = "  " + Cells.clean(Objects.requireNonNullElse(waits.stopped(), "its budget is used up"));
+        return lacksCredits(run) ? List.of(why, "grant credits: " + command + " credits grant AMOUNT", resume)
+                : List.of(why, "raise it with: " + command + " budget " + run.id() + " --hard-limit USD --watch");
+    }
+
+    /** Whether its workspace has too few credits; else its own hard limit holds it up. */
+    private static boolean lacksCredits(Run run) {
+        BigDecimal uncollected = Objects.requireNonNullElse(run.creditsUncollected(), BigDecimal.ZERO);
+        BigDecimal charged = Objects.requireNonNullElse(run.creditsCharged(), BigDecimal.ZERO);
+        return run.hardLimitUsd() == null || uncollected.signum() > 0 && charged.compareTo(run.hardLimitUsd()) < 0;
     }
 
     private static void tickets(List<Escalation> tickets, String command, List<String> lines) {

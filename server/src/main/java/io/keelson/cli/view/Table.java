@@ -49,7 +49,8 @@ public final class Table {
         return column > 0 && rows.size() > 1 && rows.stream().skip(1).allMatch(row -> row.get(column).isEmpty());
     }
 
-    private Table withoutEmpty() {
+    /** The same without the columns that only have a heading. */
+    Table withoutEmpty() {
         int[] kept = IntStream.range(0, columns).filter(column -> !empty(column)).toArray();
         Table table = new Table(cells(rows.getFirst(), kept));
         rows.stream().skip(1).forEach(row -> table.row(cells(row, kept)));

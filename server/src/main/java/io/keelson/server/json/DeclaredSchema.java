@@ -6,7 +6,9 @@ import com.networknt.schema.Error;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -21,8 +23,13 @@ public final class DeclaredSchema {
      * Something that is wrong with a schema, or with a value by it.
      *
      * @param pointer JSON pointer into the schema or the value, empty for the whole
+     * @param allowed words that could stand there instead; empty where it is not about words
      */
-    public record Flaw(String pointer, String message) {}
+    public record Flaw(String pointer, String message, List<String> allowed) {
+        Flaw(String pointer, String message) {
+            this(pointer, message, List.of());
+        }
+    }
 
     private final List<Flaw> flaws;
     private final @Nullable Schema schema;
@@ -32,7 +39,7 @@ public final class DeclaredSchema {
         unusable(declaration, "", found);
         Schema compiled = null;
         if (found.isEmpty()) {
-            found.addAll(flaws(OF_SCHEMAS.validate(declaration)));
+            found.addAll(ofSchema(OF_SCHEMAS.validate(declaration)));
         }
         if (found.isEmpty()) {
             try {
@@ -57,6 +64,23 @@ public final class DeclaredSchema {
         } catch (TimedText.StoppedException e) {
             return List.of(new Flaw("", String.valueOf(e.getMessage())));
         }
+    }
+
+    /** A word that is not among those allowed is told once, though lists of such words are allowed there as well. */
+    private static List<Flaw> ofSchema(List<Error> errors) {
+        Map<String, List<String>> words = new HashMap<>();
+        errors.stream().filter(error -> error.getKeyword().equals("enum")).forEach(error -> words.put(
+                error.getInstanceLocation().toString(),
+                error.getSchemaNode().valueStream().map(JsonNode::asString).toList()));
+        return errors.stream()
+                .filter(error -> error.getKeyword().equals("enum")
+                        || !words.containsKey(error.getInstanceLocation().toString()))
+                .map(error -> {
+                    String at = error.getInstanceLocation().toString();
+                    List<String> allowed = words.getOrDefault(at, List.of());
+                    return new Flaw(at, allowed.isEmpty() ? String.valueOf(error.getMessage())
+                            : "must be one of " + String.join(", ", allowed), allowed);
+                }).toList();
     }
 
     private static List<Flaw> flaws(List<Error> errors) {

@@ -69,7 +69,8 @@ final class InputValues {
             return null;
         }
         DeclaredSchema schema = new DeclaredSchema(declaration);
-        schema.flaws().forEach(flaw -> problems.add("INVALID_SCHEMA", at + flaw.pointer(), flaw.message()));
+        schema.flaws().forEach(flaw -> problems.add("INVALID_SCHEMA", at + flaw.pointer(), flaw.message()
+                + Nearest.hint(declaration.at(flaw.pointer()).asString(""), flaw.allowed())));
         return schema;
     }
 }

@@ -37,7 +37,10 @@ final class InboxDataSql {
 
     private static final String REVIEW = """
             jsonb_build_object('output', t.output_summary, 'success_criteria', t.success_criteria,
-                'score', trim_scale(t.verifier_score), 'attempt', t.attempt_number)
+                'score', trim_scale(t.verifier_score), 'attempt', t.attempt_number, 'reason', (
+                    select v.payload -> 'reason' from orchestration_events_kept v
+                     where v.run_id = r.id and v.task_id = t.id and v.event_type = 'task_human_review_requested'
+                     order by v.seq desc limit 1))
                 || case when t.output_ref is null then '{}' else jsonb_build_object('output_ref', t.output_ref) end""";
 
     private static final String FAILURE = """
