@@ -33,7 +33,7 @@ final class Call {
         this.context = context;
         this.caller = caller;
         this.body = body;
-        this.query = new Query(context.queryParamMap());
+        this.query = new Query(context.queryParamMap(), context.queryString());
     }
 
     UUID keyId() {

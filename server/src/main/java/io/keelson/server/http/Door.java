@@ -5,6 +5,7 @@ import io.keelson.server.auth.ApiKeys;
 import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Limits;
 import io.keelson.server.auth.Scope;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +26,7 @@ final class Door {
 
     /** @param scope that the key must have; null where any will do */
     Caller enter(Context context, @Nullable Scope scope) {
-        Caller caller = holder(context.header("Authorization"));
+        Caller caller = holder(only(Collections.list(context.req().getHeaders("Authorization"))));
         for (String header : List.of("X-Workspace-ID", "X-Workspace")) {
             String workspace = context.header(header);
             if (workspace != null && !workspace.equalsIgnoreCase(caller.workspaceId().toString())) {
@@ -58,6 +59,15 @@ final class Door {
         } catch (Refusal refused) {
             return false;
         }
+    }
+
+    /** Of two keys a proxy may have looked at the other one. */
+    private static @Nullable String only(List<String> given) {
+        if (given.size() > 1) {
+            throw Refusal.of(ErrorCode.UNAUTHENTICATED, "send the header Authorization once")
+                    .header("WWW-Authenticate", CHALLENGE);
+        }
+        return given.isEmpty() ? null : given.getFirst();
     }
 
     private Caller holder(@Nullable String given) {

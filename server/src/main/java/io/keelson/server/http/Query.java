@@ -1,6 +1,10 @@
 package io.keelson.server.http;
 
 import io.keelson.server.json.SafeText;
+import java.net.URLDecoder;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -23,18 +27,36 @@ final class Query {
     private static final Pattern TIME = Pattern.compile(DAY + "[Tt].{1,40}");
 
     private final Map<String, List<String>> values;
+    private final @Nullable String encoded;
     private final Set<String> known = new HashSet<>();
 
-    Query(Map<String, List<String>> values) {
+    /** @param encoded the query as it was sent, of which {@code values} lack what cannot be decoded */
+    Query(Map<String, List<String>> values, @Nullable String encoded) {
         this.values = values;
+        this.encoded = encoded;
     }
 
     void done() {
+        if (encoded != null && !decodable(encoded)) {
+            throw Refusal.of(ErrorCode.INVALID_PARAMETER, "the query is not UTF-8 in valid percent-encoding");
+        }
         for (String name : values.keySet()) {
             if (!known.contains(name)) {
                 throw refused(ErrorCode.UNKNOWN_PARAMETER, name, "there is no parameter '" + Shown.piece(name)
                         + "' here").allowing(known.stream().sorted().toList());
             }
+        }
+    }
+
+    private static boolean decodable(String encoded) {
+        try {
+            // As bytes of ISO 8859-1, so that each sequence that it stands for is seen by the decoder.
+            byte[] bytes = URLDecoder.decode(encoded, StandardCharsets.ISO_8859_1)
+                    .getBytes(StandardCharsets.ISO_8859_1);
+            StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
+            return true;
+        } catch (IllegalArgumentException | CharacterCodingException e) {
+            return false;
         }
     }
 

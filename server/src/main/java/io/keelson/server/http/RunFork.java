@@ -3,6 +3,7 @@ package io.keelson.server.http;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.Plan;
 import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Ids;
@@ -67,14 +68,23 @@ final class RunFork {
                     "the run's plan has no task '" + Shown.piece(task) + "'")));
         }
         Map<String, UUID> completed = reads.read((runs, c) -> runs.completed(c, call.workspace(), source));
+        Map<String, UUID> carried = carried(mission.plan(), task, completed);
+        if (mission.plan().tasks().stream().anyMatch(each -> carried.containsKey(each.id()) && decidedByHumans(each))) {
+            call.require(Scope.APPROVE);
+        }
         UUID id = call.keyed() == null ? ids.next() : call.keyed().runOr(ids.next());
         NewRun run = mission.newRun(id, call.workspace(), String.valueOf(call.actor().id()),
-                new NewRun.Fork(source, task, carried(mission.plan(), task, completed)), null, call.traceparent());
+                new NewRun.Fork(source, task, carried), null, call.traceparent());
         credits.begin(call, id, run.policy().budget());
         try (Admission.Ticket _ = admission.admit(call, id)) {
             submission.submit(call, new Command.Create(run, true, call.actor()));
         }
         return Answer.created("/api/v1/runs/" + id, reads.run(call.workspace(), id));
+    }
+
+    /** Its decision was about the inputs of the source, and would hold for others without a human having seen them. */
+    private static boolean decidedByHumans(TaskSpec task) {
+        return task.policy().review() || task.steps().stream().anyMatch(each -> each.kind() == StepKind.APPROVAL);
     }
 
     private Mission mission(UUID workspace, UUID source, @Nullable String name, @Nullable JsonNode inputs) {

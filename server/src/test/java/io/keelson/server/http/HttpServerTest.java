@@ -64,9 +64,14 @@ class HttpServerTest {
             "BREW /healthz HTTP/1.1~Host: a | 405 | METHOD_NOT_ALLOWED",
             "GET /nowhere HTTP/1.1~Host: a | 404 | ROUTE_NOT_FOUND",
             "GET /healthz HTTP/1.1~Host: a~X: LONG | 431 | HEADERS_TOO_LARGE",
-            "GET /LONG HTTP/1.1~Host: a | 414 | URI_TOO_LONG"})
+            "GET /LONG HTTP/1.1~Host: a | 414 | URI_TOO_LONG",
+            "GET /api/v1/runs?limit=%zz HTTP/1.1~Host: a~KEY | 400 | INVALID_PARAMETER",
+            "GET /api/v1/runs?name=%ff HTTP/1.1~Host: a~KEY | 400 | INVALID_PARAMETER",
+            "GET /api/v1/runs?name=%ed%a0%80 HTTP/1.1~Host: a~KEY | 400 | INVALID_PARAMETER",
+            "GET /api/v1/runs HTTP/1.1~Host: a~KEY~Authorization: Bearer x | 401 | UNAUTHENTICATED"})
     void whatReachesNoRouteIsAProblemDocumentToo(String request, int status, String code) throws IOException {
-        String text = request.replace("~", "\r\n").replace("LONG", "x".repeat(20_000))
+        String text = request.replace("~", "\r\n").replace("KEY", "Authorization: Bearer " + api.key()).replace("LONG",
+                "x".repeat(20_000))
                 + "\r\nConnection: close\r\n\r\n";
 
         String answer = raw(text);

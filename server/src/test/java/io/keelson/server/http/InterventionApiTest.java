@@ -300,6 +300,33 @@ class InterventionApiTest {
     }
 
     @Test
+    void whoMayNotApproveTakesOverNoDecisionOfHumansByAFork() {
+        for (String decided : List.of("\"steps\": [{\"kind\": \"approval\", \"input\": {\"question\": \"Pay?\"}}]",
+                "\"steps\": [{\"tool\": \"noop\"}], \"verify\": [{\"kind\": \"human\"}]")) {
+            String source = api.create("""
+                    {"name": "pays", "start": true, "inputs": {"sum": {"default": 1}}, "plan": {"tasks": [
+                      {"id": "ask", %s},
+                      {"id": "pay", "depends_on": ["ask"], "steps": [{"tool": "echo",
+                       "input": {"paid": "${ .inputs.sum }"}}]}]}}""".formatted(decided));
+            Awaitility.await().until(() -> api.post(API + "/runs/" + source + "/approve", "{}").status() == 200);
+            api.awaitState(source, "completed");
+            String fork = API + "/runs/" + source + "/fork";
+            String writer = api.bearer(Bootstrap.DEFAULT_WORKSPACE, Set.of(Scope.RUNS_WRITE));
+
+            Answer other =
+                    api.post(fork, "{\"task\": \"pay\", \"inputs\": {\"sum\": 1000000}}", "Authorization", writer);
+            Answer same = api.post(fork, "{\"task\": \"pay\"}", "Authorization", writer);
+            Answer asked = api.post(fork, "{\"task\": \"ask\", \"inputs\": {\"sum\": 2}}", "Authorization", writer);
+
+            assertThat(other.json().get("code").stringValue()).as(other.text()).isEqualTo("SCOPE_MISSING");
+            assertThat(other.json().get("scope").stringValue()).isEqualTo("approve");
+            assertThat(same.status()).as("what was approved once is done once").isEqualTo(403);
+            assertThat(asked.status()).as("it asks again").isEqualTo(201);
+            assertThat(api.post(fork, "{\"task\": \"pay\"}").status()).as("with the scope").isEqualTo(201);
+        }
+    }
+
+    @Test
     void aForkTakesOverWhatCompletedBeforeItsTask() {
         String source = api.create("""
                 {"name": "source", "start": true, "inputs": {"who": {"type": "string"}, "n": {"default": null}},
