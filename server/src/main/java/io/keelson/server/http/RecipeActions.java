@@ -190,6 +190,7 @@ final class RecipeActions {
         ObjectNode mission = RunMission.of(row);
         if (mission.path("plan") instanceof ObjectNode plan) {
             plan.put("version", 1);
+            plan.path("tasks").forEach(RecipeActions::keepAgent);
         }
         if (name != null) {
             mission.put("name", name);
@@ -198,6 +199,15 @@ final class RecipeActions {
         Recipe there = drawing.find(call.workspace(), mission.path("name").asString("")).orElse(null);
         return there != null && run.equals(there.originatedFrom()) ? Answer.ok(RecipeDocuments.whole(there))
                 : keep(call, recipe);
+    }
+
+    /** An agent of the roster that was chosen does the task in runs of the recipe, too (PRD-101 §7.4.3). */
+    private static void keepAgent(JsonNode task) {
+        JsonNode assigned = task.path("assigned_agent");
+        if (task instanceof ObjectNode object && !task.has("suggested_agent")
+                && assigned.path("type").asString("").equals("roster")) {
+            object.putObject("suggested_agent").put("type", "roster").set("agent_id", assigned.path("agent_id"));
+        }
     }
 
     private static NewRecipe.Lineage lineage(UUID run, ObjectNode row) {

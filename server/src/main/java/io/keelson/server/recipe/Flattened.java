@@ -45,17 +45,15 @@ final class Flattened {
     }
 
     private static ObjectNode step(JsonNode task, int order, JsonNode config) {
-        JsonNode agent = task.path("suggested_agent");
+        JsonNode agent = task.path("assigned_agent").isObject() ? task.path("assigned_agent")
+                : task.path("suggested_agent");
         ObjectNode step = NODES.objectNode().put("step_id", id(task)).put("order", order)
                 .put("prompt_template", prompt(task));
-        step.set("agent_id", agent.path("type").asString("").equals("roster") ? agent.path("agent_id")
-                : NODES.nullNode());
-        if (step.path("agent_id").isMissingNode()) {
-            step.putNull("agent_id");
-        }
-        JsonNode model = task.path("suggested_model").isString() ? task.path("suggested_model")
-                : config.path("model_preferences").path(role(task.path("task_type").asString("")));
-        step.put("model_override", model.isString() ? model.stringValue() : null);
+        boolean roster = agent.path("type").asString("").equals("roster") && agent.path("agent_id").isInt();
+        step.set("agent_id", roster ? agent.path("agent_id") : NODES.nullNode());
+        step.put("model_override", Stream.of(task.path("suggested_model"), agent.path("model"),
+                config.path("model_preferences").path(role(task.path("task_type").asString(""))))
+                .filter(JsonNode::isString).findFirst().map(JsonNode::stringValue).orElse(null));
         step.put("task_type", task.path("task_type").asString(null));
         step.set("tools_needed", task.path("tools_needed").isArray() ? task.path("tools_needed") : NODES.arrayNode());
         ArrayNode on = step.putArray("depends_on");

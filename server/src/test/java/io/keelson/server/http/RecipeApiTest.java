@@ -118,6 +118,9 @@ class RecipeApiTest {
         assertThat(api.post("/api/v1/recipes", RECIPE.formatted(UUID.randomUUID())).status()).isEqualTo(422);
     }
 
+    private static final String CLAIM_TURNS =
+            "{\"worker_id\": \"w\", \"tools\": [\"agent.turn\"], \"max\": 1, \"wait_ms\": %d}";
+
     @Test
     void changesMakeVersionsAndTheOldOnesStay() {
         JsonNode recipe = made("versions");
@@ -194,6 +197,32 @@ class RecipeApiTest {
         String second = run(saved, "{\"inputs\": {\"times\": 6}}").json().get("id").stringValue();
         JsonNode output = api.awaitState(second, "completed").get("output");
         assertThat(output.get("to").stringValue() + output.get("n")).isEqualTo("Ann6");
+    }
+
+    @Test
+    void theAgentsOfARunAndTheirModelsAreSaved() {
+        String prices = "{\"items\": [{\"kind\": \"model\", \"name\": \"small\", \"usd_per_million_tokens\": 0}]}";
+        api.send("PUT", "/api/v1/prices", prices.getBytes(StandardCharsets.UTF_8), "Content-Type", "application/json");
+        JsonNode agent = api.post("/api/v1/agents",
+                "{\"slug\": \"keeper\", \"capabilities\": [\"writing\"], \"model\": \"small\"}").json();
+        api.post("/api/v1/dispatch/claim", CLAIM_TURNS.formatted(0));
+        String run = api.create("""
+                {"name": "staffed", "start": true, "plan": {"tasks": [{"id": "chosen", "task_type": "writing"},
+                 {"id": "named", "suggested_agent": {"agent_name": "keeper"}, "steps": [{"name": "e", "tool": "echo"}]},
+                 {"id": "hired", "steps": [{"name": "e", "tool": "echo"}],
+                  "suggested_agent": {"type": "contractor", "agent_name": "temp", "model": "small"}}]}}""");
+        JsonNode turn = api.post("/api/v1/dispatch/claim", CLAIM_TURNS.formatted(20_000)).json().at("/items/0");
+        api.post("/api/v1/dispatch/complete", "{\"worker_id\": \"w\", \"items\": [{\"step_id\": " + turn.get("step_id")
+                + ", \"lease_epoch\": " + turn.get("lease_epoch") + ", \"output\": \"done\"}]}");
+        api.awaitState(run, "completed");
+
+        JsonNode saved = api.post("/api/v1/runs/" + run + "/save-as-recipe", "{\"name\": \"staffed again\"}").json();
+
+        assertThat(saved.get("steps").valueStream().map(step -> step.get("step_id").stringValue() + " "
+                + step.get("agent_id") + " " + step.get("model_override"))).containsExactly(
+                        "chosen " + agent.get("id") + " \"small\"", "named " + agent.get("id") + " \"small\"",
+                        "hired null \"small\"");
+        assertThat(saved.at("/mission/plan/tasks/0/suggested_agent/agent_id")).isEqualTo(agent.get("id"));
     }
 
     @Test
