@@ -112,7 +112,7 @@ final class AgentTurns {
     static TaskPayload assigned(TaskRow task, @Nullable String worker) {
         AgentTerms terms = task.spec().policy().agent();
         if (terms == null) {
-            return new TaskPayload.Assigned(null, "worker", null, null, task.agent().name(), null, null, worker);
+            return new TaskPayload.Assigned(null, null, null, null, task.agent().name(), null, null, worker);
         }
         return new TaskPayload.Assigned(terms.id(), terms.type(), terms.model(), null, terms.slug(), terms.tools(),
                 terms.candidates(), worker);

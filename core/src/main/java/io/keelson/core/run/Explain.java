@@ -341,8 +341,8 @@ public final class Explain {
                         .anyMatch(told -> told.code().equals("DEADLINE") && told.on().contains(first.of()))) {
             return;
         }
-        reasons.add(new Explanation("DEADLINE", first.of() + " runs out of its time of " + first.limit().toSeconds()
-                + " s before that", task.id(), null, first.at(), List.of(first.of())));
+        reasons.add(new Explanation("DEADLINE", first.of() + " runs out of its time of " + Seconds.of(first.limit())
+                + " before that", task.id(), null, first.at(), List.of(first.of())));
     }
 
     private void add(String code, String text, @Nullable Instant until) {

@@ -63,7 +63,8 @@ final class Failures {
             case FAIL -> {
                 step.passedOver = passesOver(step);
                 d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, step.passedOver));
-                failed(d, step, error);
+                failed(d, step, error, new PayloadPart.Failure(error.code(), error.errorClass().wire(),
+                        error.message(), decision.reason().wire(), null));
             }
             case ABORT -> {
                 d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, false));
@@ -77,7 +78,7 @@ final class Failures {
         remember(step, error);
         step.passedOver = passesOver(step);
         d.move(step, StepState.FAILED, payload);
-        failed(d, step, error);
+        failed(d, step, error, PayloadPart.Failure.of(error));
     }
 
     private static void remember(StepRow step, StepError error) {
@@ -97,7 +98,8 @@ final class Failures {
         return task.group() != null && mode == FailureMode.CONTINUE ? FailureMode.FAIL_FAST : mode;
     }
 
-    private static void failed(Decision d, StepRow step, StepError error) {
+    /** @param told why the task fails, should it fail with the step */
+    private static void failed(Decision d, StepRow step, StepError error, PayloadPart.Failure told) {
         TaskRow task = step.task();
         if (step.spec().kind() == StepKind.VERIFY) {
             Verdicts.missing(d, task, error);
@@ -118,7 +120,7 @@ final class Failures {
                 } else {
                     rejected(task, error);
                     Tells.crashed(d, task, error);
-                    Propagation.failed(d, task, error);
+                    Propagation.failed(d, task, error, told);
                 }
             }
         }

@@ -2,12 +2,16 @@ package io.keelson.core.run;
 
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeFormatterBuilder;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Takes the members of a payload one by one, as they are on the wire. */
 @FunctionalInterface
 public interface Members {
+    /** RFC 3339 with milliseconds, as all times on the wire. */
+    DateTimeFormatter MILLIS = new DateTimeFormatterBuilder().appendInstant(3).toFormatter();
 
     /** @param value a text, number or boolean, or a list or map of them */
     void member(String name, Object value);
@@ -19,7 +23,7 @@ public interface Members {
             }
             case BigDecimal amount -> member(name, amount.toPlainString());
             case UUID id -> member(name, id.toString());
-            case Instant time -> member(name, time.toString());
+            case Instant time -> member(name, MILLIS.format(time));
             default -> member(name, value);
         }
         return this;

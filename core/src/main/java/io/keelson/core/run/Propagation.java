@@ -128,7 +128,7 @@ final class Propagation {
     /** An agent has been at work for too long: it fails itself, even where it would pass over a task that fails. */
     static void timedOut(Decision d, AgentRow agent) {
         StepError error = new StepError("AGENT_TIMEOUT", ErrorClass.INFRASTRUCTURE,
-                "the agent was at work for longer than " + d.run.policy().timeouts().agent().toSeconds() + " s");
+                "the agent was at work for longer than " + Seconds.of(d.run.policy().timeouts().agent()));
         FailureMode mode = d.run.policy().failures().agent(agent.name()) == FailureMode.RETRY ? FailureMode.RETRY
                 : FailureMode.FAIL_FAST;
         d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task)).findFirst()

@@ -146,7 +146,7 @@ final class Watch {
     private static void running(Decision d, Timeouts t) {
         if (runTimeIsUp(d)) {
             Failures.abort(d, "run_timeout", null, new StepError("RUN_TIMEOUT", ErrorClass.INFRASTRUCTURE,
-                    "the run was at work for longer than " + t.running().toSeconds() + " s"));
+                    "the run was at work for longer than " + Seconds.of(t.running())));
             return;
         }
         if (d.run.activeSince != null) {
@@ -181,11 +181,11 @@ final class Watch {
             by(d, d.now.plus(Steps.CONTINUATION_PAUSE));
         } else if (begun && !spared(task) && passed(d, task.begunAt, limit)) {
             Failures.task(d, task, new StepError("TASK_TIMEOUT", ErrorClass.INFRASTRUCTURE,
-                    "the task took longer than " + limit.toSeconds() + " s"));
+                    "the task took longer than " + Seconds.of(limit)));
         } else if (task.state == TaskState.VERIFYING && passed(d, task.stateSince, t.verify())) {
             d.note(task, stalled(task, "awaiting_human"));
             Verdicts.missing(d, task, new StepError("VERIFY_TIMEOUT", ErrorClass.INFRASTRUCTURE,
-                    "no verdict within " + t.verify().toSeconds() + " s"));
+                    "no verdict within " + Seconds.of(t.verify())));
         } else if (task.state == TaskState.ASSIGNED && passed(d, task.stateSince, t.assign())) {
             d.note(task, stalled(task, "requeued"));
             Lanes.leave(d, task);
@@ -205,7 +205,7 @@ final class Watch {
                 Failures.mayRetry(d, task) ? "retried"
                         : d.run.policy().failures().escalation().onExhausted() ? "escalated" : "failed"));
         Failures.task(d, task, new StepError("TASK_STALLED", ErrorClass.INFRASTRUCTURE,
-                "nothing of the task was under way for " + t.stall().toSeconds() + " s"));
+                "nothing of the task was under way for " + Seconds.of(t.stall())));
     }
 
     private static OtherPayload stalled(TaskRow task, String action) {
@@ -306,7 +306,7 @@ final class Watch {
         } else {
             Failures.abort(d, "heartbeat_lost", null, new StepError(Failures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
                     "no worker of the run was heard of for "
-                            + d.run.policy().timeouts().heartbeat().toSeconds() + " s"));
+                            + Seconds.of(d.run.policy().timeouts().heartbeat())));
         }
     }
 }

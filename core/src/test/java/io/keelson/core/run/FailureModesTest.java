@@ -158,6 +158,16 @@ class FailureModesTest {
     }
 
     @Test
+    void aTaskTellsThatTheTriesOfItsStepAreUsedUp() {
+        world = World.start(rules().policy(), plan(task("a")));
+        world.exhaust("a");
+        world.work();
+        assertThat(world.last("task_failed").members()).containsEntry("reason", "attempt_budget_exhausted")
+                .containsEntry("error_class", "infrastructure");
+        assertThat(world.last("task_assigned").members()).as("nobody in particular").doesNotContainKey("agent_type");
+    }
+
+    @Test
     void whereTheRunStartsOverAnAgentThatThePlanDoesNotNameDoesNotStartOverBefore() {
         world = World.start(rules().run(FailureMode.RETRY).agent(null).policy(), plan(task("a")));
         world.playOut("a");

@@ -69,7 +69,8 @@ class StallsTest {
         assertThat(task.state()).isEqualTo(TaskState.ASSIGNED);
         world.watchUntil(world.now.plusMillis(1));
         assertThat(task.state()).isEqualTo(TaskState.QUEUED);
-        assertThat(world.last("stall_detected").members()).containsEntry("stalled_state", "assigned");
+        assertThat(world.last("stall_detected").members()).containsEntry("stalled_state", "assigned")
+                .hasEntrySatisfying("stalled_since", at -> assertThat(at.toString()).matches("[^.]*[.]\\d{3}Z"));
         world.complete(other);
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);

@@ -191,10 +191,12 @@ class TimeoutsTest {
 
     @Test
     void aTasksOwnTimeoutGoesBeforeTheRuns() {
-        start(task("a").timeout(Duration.ofSeconds(40)));
+        Duration limit = Duration.ofMillis(40_500);
+        start(task("a").timeout(limit));
         world.claim("a");
-        watch(Duration.ofSeconds(40));
+        watch(limit);
         assertThat(world.task("a").state()).isEqualTo(TaskState.AWAITING_RETRY);
+        assertThat(world.task("a").errorMessage()).isEqualTo("the task took longer than 40.5 s");
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
+import io.keelson.core.run.Seconds;
 import io.keelson.core.run.StepError;
 import io.keelson.server.engine.Scopes.ToolInput;
 import io.keelson.server.log.About;
@@ -210,7 +211,7 @@ final class LocalExecutor {
                 case LEASE_GONE -> null;
                 case SHUTDOWN -> release();
                 case TIMEOUT -> fail(new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
-                        "the step took longer than its " + execution.timeout().toSeconds() + " s"));
+                        "the step took longer than its " + Seconds.of(execution.timeout())));
             };
         }
 

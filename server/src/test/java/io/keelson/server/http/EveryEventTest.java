@@ -41,7 +41,7 @@ class EveryEventTest {
             run_cancelled | human | cancelled_by tasks_remaining |
             task_created | coordinator | task_type trigger_rule depends_on |
             task_queued | system | | unblocked_by
-            task_assigned | coordinator | agent_type | agent_id model board_task_id
+            task_assigned | coordinator | | agent_type agent_id model board_task_id
             task_started | agent | attempt_number |
             task_continuing | agent | continuation_count tokens_this_turn |
             task_resumed | system | continuation_count |
