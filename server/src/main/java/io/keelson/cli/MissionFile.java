@@ -1,6 +1,8 @@
 package io.keelson.cli;
 
 import io.keelson.cli.view.Amounts;
+import io.keelson.client.Keelson;
+import io.keelson.client.Recipe;
 import io.keelson.core.plan.Problem;
 import io.keelson.server.FileProblems;
 import io.keelson.server.json.ExactJson;
@@ -13,7 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -25,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -40,8 +43,8 @@ final class MissionFile {
     private final byte[] bytes;
     private final ObjectNode document;
     private final Set<Path> folders = new LinkedHashSet<>();
-    /** Names of the inputs whose values came by {@code --input}. */
-    private final Set<String> given = new HashSet<>();
+    /** What was given by {@code --input}. */
+    private final Map<String, String> values = new HashMap<>();
 
     private MissionFile(String name, byte[] bytes, ObjectNode document) {
         this.name = name;
@@ -79,15 +82,29 @@ final class MissionFile {
      * Gives inputs their values. A value of an input that is declared as text stays as it is, any other is read as
      * JSON where it is JSON.
      */
-    void inputs(Map<String, String> values, Path workingFolder) {
-        given.addAll(values.keySet());
+    void inputs(Map<String, String> given, Path workingFolder) {
+        values.putAll(given);
         JsonNode declared = document.path("inputs");
         ObjectNode input = document.withObjectProperty("input");
-        values.forEach((key, value) -> input.set(key,
+        given.forEach((key, value) -> input.set(key,
                 value(value, declared.path(key).path("type").asString("").equals("string"))));
         declared.properties().forEach(each -> path(each.getKey(), each.getValue(), input, workingFolder));
         if (input.isEmpty()) {
             document.remove("input");
+        }
+    }
+
+    /** Takes as they stand the values given for inputs that the mission's recipe, which the server has, declares as text. */
+    void ofRecipe(Keelson keelson) {
+        String recipe = document.path("recipe").asString("");
+        if (!values.isEmpty() && !recipe.isEmpty()) {
+            JsonNode declared = keelson.recipes().byName(recipe).map(Recipe::inputs).orElse(MissingNode.getInstance());
+            ObjectNode input = document.withObjectProperty("input");
+            values.forEach((key, value) -> {
+                if (declared.path(key).path("type").asString("").equals("string")) {
+                    input.put(key, value);
+                }
+            });
         }
     }
 
@@ -153,7 +170,8 @@ final class MissionFile {
 
     /** The option that a pointer is about; empty where it is about the file. */
     private Optional<String> option(String pointer) {
-        return given.stream().filter(each -> (pointer + "/").startsWith(INPUT + escaped(each) + "/")).findFirst()
+        return values.keySet().stream().filter(each -> (pointer + "/").startsWith(INPUT + escaped(each) + "/"))
+                .findFirst()
                 .map(each -> "--input " + each);
     }
 

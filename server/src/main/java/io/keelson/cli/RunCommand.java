@@ -10,6 +10,7 @@ import io.keelson.server.Settings;
 import io.keelson.server.StartupException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,17 +73,16 @@ final class RunCommand extends CliCommand {
         mission.externalId(externalId, externalIdPolicy);
         check(mission, settings);
         watching.prepare();
-        RunRequest request = at == null ? RunRequest.of(mission.document()).start()
-                : RunRequest.of(mission.document()).startAt(Times.of(at));
+        Instant start = at == null ? null : Times.of(at);
         if (detach || at != null) {
             Keelson keelson = Link.existing(settings);
-            return detached(keelson, create(keelson, request, mission));
+            return detached(keelson, create(keelson, start, mission));
         }
         try (Link link = Link.open(settings.withFoldersOfUser(mission.folders()), Link.Work.ALL, this::news)) {
             link.whenInterrupted(
                     () -> note(System.lineSeparator() + "interrupted; whether the run was already made says: "
                             + ProgramName.current() + " runs"));
-            return watching.watch(this, link, create(link.keelson(), request, mission));
+            return watching.watch(this, link, create(link.keelson(), start, mission));
         }
     }
 
@@ -97,9 +97,11 @@ final class RunCommand extends CliCommand {
     }
 
     /** The run; what a server finds wrong with the mission is told with the lines of the file. */
-    private static Run create(Keelson keelson, RunRequest request, MissionFile mission) {
+    private static Run create(Keelson keelson, @Nullable Instant start, MissionFile mission) {
+        mission.ofRecipe(keelson);
+        RunRequest request = RunRequest.of(mission.document());
         try {
-            return keelson.runs().create(request);
+            return keelson.runs().create(start == null ? request.start() : request.startAt(start));
         } catch (KeelsonException e) {
             throw e.problems().isEmpty() ? e : mission.invalid(ErrorReport.problems(e));
         }

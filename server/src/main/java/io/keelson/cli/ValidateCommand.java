@@ -47,6 +47,9 @@ final class ValidateCommand extends CliCommand {
         MissionFile mission = MissionFile.read(file);
         mission.inputs(inputs, Path.of("").toAbsolutePath());
         Keelson server = Link.find(settings());
+        if (server != null) {
+            mission.ofRecipe(server);
+        }
         Verdict verdict = server == null ? null : asked(server, mission.document());
         return told(mission, verdict == null ? alone(mission.document()) : verdict);
     }

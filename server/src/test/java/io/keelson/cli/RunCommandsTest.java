@@ -187,6 +187,20 @@ class RunCommandsTest {
     }
 
     @Test
+    void aValueThatTheRecipeDeclaresAsTextIsTakenAsItStands() throws Exception {
+        Path recipe = Files.writeString(folder.resolve("versioned.yaml"), """
+                name: versioned
+                inputs: {version: {type: string}}
+                plan: {tasks: [{id: a, steps: [{tool: echo, input: {text: "${ .inputs.version }"}}]}]}
+                """);
+        shell.lines("recipes", "create", recipe.toString());
+        String mission = shell.mission("recipe: versioned\n");
+        assertThat(shell.run("validate", mission, "--input", "version=1.4").err()).isEmpty();
+        Result run = shell.run("run", mission, "--input", "version=1.4", "--json");
+        assertThat(run.json().at("/run/inputs/version").toString()).isEqualTo("\"1.4\"");
+    }
+
+    @Test
     void aPlanIsCountedWithoutTheTasksOfItsPlanner() throws Exception {
         Result run = shell.run("run", shell.mission("""
                 goal: two tasks
