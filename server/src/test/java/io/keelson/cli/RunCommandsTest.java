@@ -201,6 +201,20 @@ class RunCommandsTest {
     }
 
     @Test
+    void aProgramWithAnOpenExpressionIsOneProblem() throws Exception {
+        Result wrong = shell.run("validate", shell.mission("""
+                plan:
+                  tasks:
+                    - id: a
+                      steps: [{tool: json.transform, input: {input: 1, expression: "${ . "}}]
+                      verify: [{kind: jq, expression: "${ . + }"}]
+                """));
+        assertThat(wrong.err()).contains("2 problems ", "/plan/tasks/0/steps/0/input/expression: ",
+                "/plan/tasks/0/verify/0/expression: ").doesNotContain("UNEXPECTED_ERROR");
+        assertThat(wrong.err().split("EXPRESSION_SYNTAX", -1)).hasSize(3);
+    }
+
+    @Test
     void aPlanIsCountedWithoutTheTasksOfItsPlanner() throws Exception {
         Result run = shell.run("run", shell.mission("""
                 goal: two tasks

@@ -82,9 +82,10 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
                         problems));
     }
 
-    /** A member that is itself a program; one that an expression makes is known only later. */
+    /** A member that is itself a program; one that an expression makes is known only later, or was found wrong before. */
     private void jq(JsonNode program, String at, List<Problem> problems) {
-        if (program.isString() && !expressions.isTemplate(program.stringValue())) {
+        if (program.isString() && expressions.check(program.stringValue()).isEmpty()
+                && !expressions.isTemplate(program.stringValue())) {
             expressions.checkProgram(program.stringValue())
                     .forEach(each -> problems.add(new Problem(each.code(), at, each.message())));
         }
