@@ -3,12 +3,16 @@ package io.keelson.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.cli.Cmd.Result;
+import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import org.awaitility.Awaitility;
@@ -104,6 +108,9 @@ class ServerCommandTest {
         assertOneLine(
                 Cmd.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u:p@127.0.0.1:1/d"), "server").end(),
                 1, "DATABASE_UNREACHABLE");
+        Map<String, String> old = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(unreleased()));
+        assertOneLine(Cmd.start(data(), old, "server").end(), 1, "DATABASE_SCHEMA_UNRELEASED");
+        assertThat(Cmd.start(data(), old, "doctor").end().out()).contains("DATABASE_SCHEMA_UNRELEASED");
         Path file = Files.writeString(folder.resolve("file"), "");
         assertOneLine(Cmd.start(file.resolve("data"), Map.of(), "server").end(), 1, "DATA_DIR_NOT_WRITABLE");
         Result settings = Cmd.start(data(), Map.of("KEELSON_HTTP_PORT", "many", "KEELSON_LOG_LEVEL", "loud"), "server")
@@ -123,6 +130,16 @@ class ServerCommandTest {
         Result ill = Cmd.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u@127.0.0.1:1/d"), "doctor").end();
         assertThat(ill.code()).isEqualTo(1);
         assertThat(ill.out()).contains("fail  database", "DATABASE_UNREACHABLE");
+    }
+
+    /** As builds before left it, whose first file was another one. */
+    private static DatabaseUrl unreleased() throws SQLException {
+        DatabaseUrl url = TestDatabase.createUrl();
+        try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
+            statement.executeUpdate("""
+                    update flyway_schema_history set description = 'neighbours', checksum = 1 where version = '1'""");
+        }
+        return url;
     }
 
     private static void assertOneLine(Result result, int code, String name) {

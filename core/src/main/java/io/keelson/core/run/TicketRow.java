@@ -51,13 +51,8 @@ public final class TicketRow {
             return wire;
         }
 
-        /** Servers before wrote {@code warning} and {@code error}, and may still run beside this one. */
         public static Severity of(String wire) {
-            return switch (wire) {
-                case "warning" -> MEDIUM;
-                case "error" -> HIGH;
-                default -> valueOf(wire.toUpperCase(Locale.ROOT));
-            };
+            return valueOf(wire.toUpperCase(Locale.ROOT));
         }
 
         Severity raised() {

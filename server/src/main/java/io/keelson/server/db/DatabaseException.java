@@ -33,6 +33,8 @@ public final class DatabaseException extends RuntimeException {
         DATABASE_TOO_OLD,
         /** The schema was made by a newer Keelson. */
         DATABASE_SCHEMA_NEWER,
+        /** The schema was made by an unreleased Keelson, whose files were others. */
+        DATABASE_SCHEMA_UNRELEASED,
         /** Tables that others made do not fit; the message names each with what to do. */
         DATABASE_NOT_ADOPTABLE,
         /** A migration failed; the database is as the last successful one left it. */

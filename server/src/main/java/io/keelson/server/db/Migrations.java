@@ -2,6 +2,7 @@ package io.keelson.server.db;
 
 import io.keelson.server.db.DatabaseException.Code;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
@@ -9,6 +10,7 @@ import java.util.Map;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationInfo;
+import org.flywaydb.core.api.MigrationInfoService;
 import org.flywaydb.core.api.MigrationState;
 import org.flywaydb.core.api.output.MigrateResult;
 import org.slf4j.Logger;
@@ -18,7 +20,8 @@ import org.slf4j.LoggerFactory;
 public final class Migrations {
 
     private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
-    private static final String LOCATION = "classpath:db/migration";
+    private static final String LOCATION = "classpath:db/schema";
+    private static final String TURN = "select pg_try_advisory_lock(hashtextextended('keelson_migrations', 0))";
 
     private Migrations() {}
 
@@ -26,8 +29,8 @@ public final class Migrations {
      * Applies what is missing. Any number of servers may do this at once: one works, the others wait for it.
      *
      * @return how many files were applied
-     * @throws DatabaseException DATABASE_SCHEMA_NEWER or DATABASE_NOT_ADOPTABLE, with nothing changed, or
-     *         DATABASE_MIGRATION_FAILED
+     * @throws DatabaseException DATABASE_SCHEMA_NEWER, DATABASE_SCHEMA_UNRELEASED or DATABASE_NOT_ADOPTABLE, with nothing
+     *         changed, or DATABASE_MIGRATION_FAILED
      */
     public static int migrate(DatabaseUrl url) {
         return migrate(url, LOCATION);
@@ -36,7 +39,8 @@ public final class Migrations {
     /**
      * How many files a server would apply; changes nothing.
      *
-     * @throws DatabaseException DATABASE_SCHEMA_NEWER, or DATABASE_MIGRATION_FAILED when the schema cannot be looked at
+     * @throws DatabaseException as {@link #migrate(DatabaseUrl)}; DATABASE_MIGRATION_FAILED when the schema cannot be
+     *         looked at
      */
     public static int pending(DatabaseUrl url) {
         return pending(url, LOCATION);
@@ -45,9 +49,10 @@ public final class Migrations {
     static int pending(DatabaseUrl url, String location) {
         try {
             Flyway flyway = flyway(url, location);
-            refuseNewer(url, flyway);
+            MigrationInfoService info = flyway.info();
+            refuseOthers(url, info);
             Neighbours.check(url);
-            return flyway.info().pending().length + failed(flyway);
+            return info.pending().length + failed(info);
         } catch (FlywayException | SQLException e) {
             throw new DatabaseException(Code.DATABASE_MIGRATION_FAILED, "The schema of " + url
                     + " cannot be looked at: " + e.getMessage(), e);
@@ -55,14 +60,18 @@ public final class Migrations {
     }
 
     static int migrate(DatabaseUrl url, String location) {
-        try {
+        try (Connection turn = url.connect()) {
+            takeTurn(turn);
             Flyway flyway = flyway(url, location);
-            refuseNewer(url, flyway);
+            MigrationInfoService info = flyway.info();
+            refuseOthers(url, info);
             Neighbours.check(url);
-            if (flyway.info().applied().length == 0) {
+            if (info.applied().length == 0) {
                 Neighbours.bringUp(url);
             }
-            forgetFailed(url, flyway);
+            if (failed(info) > 0) {
+                forgetFailed(url);
+            }
             MigrateResult result = flyway.migrate();
             if (result.migrationsExecuted > 0) {
                 LOG.info("Schema of {} brought to version {}", url, result.targetSchemaVersion);
@@ -74,9 +83,33 @@ public final class Migrations {
         }
     }
 
-    private static void refuseNewer(DatabaseUrl url, Flyway flyway) {
-        MigrationInfo[] all = flyway.info().all();
-        Arrays.stream(all).filter(Migrations::newer).findFirst().ifPresent(unknown -> {
+    /**
+     * One server looks and works at a time, until its connection ends. Flyway locks less: it may find the history half made
+     * by another one. Tried again and again, for a statement that waits for a lock would hold up CREATE INDEX CONCURRENTLY.
+     */
+    private static void takeTurn(Connection turn) throws SQLException {
+        try (Statement statement = turn.createStatement()) {
+            while (true) {
+                try (ResultSet row = statement.executeQuery(TURN)) {
+                    row.next();
+                    if (row.getBoolean(1)) {
+                        return;
+                    }
+                }
+                statement.execute("select pg_sleep(0.05)");
+            }
+        }
+    }
+
+    /** The files are edited in place until the first release, so a database may have been made by other ones. */
+    private static void refuseOthers(DatabaseUrl url, MigrationInfoService info) {
+        Arrays.stream(info.all()).filter(Migrations::unreleased).findFirst().ifPresent(other -> {
+            throw new DatabaseException(Code.DATABASE_SCHEMA_UNRELEASED, "The schema of " + url + " was made by an"
+                    + " unreleased build of Keelson: its version " + other.getVersion() + " is not this build's."
+                    + " It cannot be brought up to date, and nothing was changed. Use a new data directory"
+                    + " (KEELSON_DATA_DIR) or a new database (KEELSON_DATABASE_URL).");
+        });
+        Arrays.stream(info.all()).filter(Migrations::newer).findFirst().ifPresent(unknown -> {
             throw new DatabaseException(Code.DATABASE_SCHEMA_NEWER, "The schema of " + url + " has version "
                     + unknown.getVersion() + ", which this Keelson does not know. Start the newer Keelson that made"
                     + " it.");
@@ -87,17 +120,23 @@ public final class Migrations {
      * A file that is not applied in a transaction may fail half-way. It is then applied again from its beginning, as every
      * file may be; Flyway by itself would refuse to go on for ever.
      */
-    private static void forgetFailed(DatabaseUrl url, Flyway flyway) throws SQLException {
-        if (failed(flyway) > 0) {
-            try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
-                statement.executeUpdate("delete from flyway_schema_history where not success");
-            }
+    private static void forgetFailed(DatabaseUrl url) throws SQLException {
+        try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
+            statement.executeUpdate("delete from flyway_schema_history where not success");
         }
     }
 
-    private static int failed(Flyway flyway) {
-        return Math.toIntExact(Arrays.stream(flyway.info().all())
+    private static int failed(MigrationInfoService info) {
+        return Math.toIntExact(Arrays.stream(info.all())
                 .filter(each -> each.getState() == MigrationState.FAILED).count());
+    }
+
+    private static boolean unreleased(MigrationInfo migration) {
+        return switch (migration.getState()) {
+            case SUCCESS, OUT_OF_ORDER -> !migration.isChecksumMatching();
+            case MISSING_SUCCESS -> true;
+            default -> false;
+        };
     }
 
     private static boolean newer(MigrationInfo migration) {

@@ -20,12 +20,12 @@ final class NeighbourNames {
             + " schedule_ticks schedules secrets step_logs step_progress timers upload_places webhook_deliveries"
             + " webhook_endpoints webhook_feed work_queue work_results workers workspace_limits";
 
-    /** Those that a migration names, also where a later one removes the index. PostgreSQL finds names for all others. */
+    /** Those that a migration names. PostgreSQL finds names for all others. */
     static final String OWN_INDEXES =
-            "ix_agent_reports_orch_task ix_agent_reports_ws ix_api_keys_principal ix_api_keys_workspace"
-                    + " ix_artifact_uploads_created ix_artifact_uploads_key ix_artifact_uploads_workspace"
-                    + " ix_artifacts_coming_workspace ix_artifacts_deleted ix_artifacts_expires ix_artifacts_kept"
-                    + " ix_artifacts_key ix_artifacts_open ix_artifacts_workspace ix_billing_ledger_created"
+            "ix_agent_reports_orch_task ix_agent_reports_ws ix_api_keys_principal"
+                    + " ix_api_keys_workspace ix_artifact_uploads_created ix_artifact_uploads_key"
+                    + " ix_artifact_uploads_workspace ix_artifacts_coming_workspace ix_artifacts_deleted"
+                    + " ix_artifacts_expires ix_artifacts_kept ix_artifacts_open ix_billing_ledger_created"
                     + " ix_billing_ledger_run ix_board_tasks_agent ix_board_tasks_column ix_board_tasks_parent"
                     + " ix_bulk_jobs_wake ix_bulk_jobs_workspace ix_engine_outages_to ix_escalation_tickets_open"
                     + " ix_escalation_tickets_run ix_escalation_tickets_workspace ix_event_exports_key"
@@ -33,21 +33,20 @@ final class NeighbourNames {
                     + " ix_execution_commands_type ix_execution_commands_wake ix_former_secrets_name"
                     + " ix_former_secrets_replaced ix_idempotency_cache_expires ix_inbox_assignments_assignee"
                     + " ix_inbox_assignments_run ix_operator_audit_workspace ix_orch_deps_reverse"
-                    + " ix_orch_events_archive_run ix_orch_events_created ix_orch_events_run ix_orch_events_task"
-                    + " ix_orch_events_type ix_orch_runs_active ix_orch_runs_concurrency ix_orch_runs_coordinator"
-                    + " ix_orch_runs_created_by ix_orch_runs_ended_badly ix_orch_runs_paused ix_orch_runs_ws_created"
-                    + " ix_orch_steps_run ix_orch_steps_task ix_orch_tasks_agent ix_orch_tasks_board ix_orch_tasks_run"
-                    + " ix_orch_tasks_ws_state ix_paper_effects_workspace ix_proposals_pending ix_proposals_run"
-                    + " ix_proposals_workspace ix_run_children_run ix_run_parents_parent ix_schedule_ticks_at_work"
-                    + " ix_schedule_ticks_open ix_schedules_recipe ix_schedules_wake ix_timers_due ix_timers_human"
-                    + " ix_timers_run ix_webhook_deliveries_completed ix_webhook_deliveries_list"
-                    + " ix_webhook_deliveries_pending ix_webhook_endpoints_due ix_webhook_endpoints_workspace"
-                    + " ix_work_queue_deadline ix_work_queue_lease ix_work_queue_ready ix_work_queue_run"
-                    + " ix_work_queue_turn ix_work_results_free ix_workspaces_purge uq_agent_reports_subject"
-                    + " uq_artifacts_key uq_board_tasks_orchestration_run uq_board_tasks_orchestration_task"
-                    + " uq_event_exports_run uq_orch_runs_external uq_run_children_child uq_run_parents_step"
-                    + " uq_run_signals_seq uq_run_signals_step ux_agents_slug ux_workflow_recipes_id"
-                    + " ux_workflow_recipes_name";
+                    + " ix_orch_events_archive_run ix_orch_events_created ix_orch_events_run ix_orch_runs_active"
+                    + " ix_orch_runs_concurrency ix_orch_runs_coordinator ix_orch_runs_created_by"
+                    + " ix_orch_runs_ended_badly ix_orch_runs_paused ix_orch_runs_ws_created ix_orch_steps_task"
+                    + " ix_orch_tasks_agent ix_orch_tasks_board ix_orch_tasks_run ix_paper_effects_workspace"
+                    + " ix_proposals_pending ix_proposals_run ix_proposals_workspace ix_run_children_run"
+                    + " ix_run_parents_parent ix_schedule_ticks_at_work ix_schedule_ticks_open"
+                    + " ix_schedules_recipe ix_schedules_wake ix_timers_due ix_timers_human ix_timers_run"
+                    + " ix_webhook_deliveries_completed ix_webhook_deliveries_list ix_webhook_deliveries_pending"
+                    + " ix_webhook_endpoints_due ix_webhook_endpoints_workspace ix_work_queue_deadline"
+                    + " ix_work_queue_lease ix_work_queue_run ix_work_queue_turn ix_work_results_free"
+                    + " ix_workspaces_purge uq_agent_reports_subject uq_artifacts_key"
+                    + " uq_board_tasks_orchestration_run uq_board_tasks_orchestration_task uq_event_exports_run"
+                    + " uq_orch_runs_external uq_run_children_child uq_run_parents_step uq_run_signals_seq"
+                    + " uq_run_signals_step ux_agents_slug ux_workflow_recipes_id ux_workflow_recipes_name";
 
     /** Where Keelson has never been, others have made what exists. */
     private static final String TAKEN = "with " + Neighbours.OURS + """

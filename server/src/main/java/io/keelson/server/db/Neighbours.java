@@ -10,14 +10,14 @@ import java.util.List;
 
 /**
  * Tables that Keelson shares with the platform of PRD-101 and that may exist before its first start, with rows in them.
- * They are checked before every start and brought up to {@code V1__neighbours.sql} before the first one. Tables of others
- * are not touched.
+ * They are checked before every start, and before the first one brought up to the columns that the migrations make them
+ * with. Tables of others are not touched.
  */
 final class Neighbours {
 
     /**
      * The columns that Keelson reads and writes: types that it can use, the least length of a text, the default, whether
-     * V1 makes the column, and whether every row must have a value that only its writer knows.
+     * {@code create table} makes the column, and whether every row must have a value that only its writer knows.
      */
     static final String OURS = """
             ours (place, name, types, length, standard, first, required) as (values
@@ -169,7 +169,7 @@ final class Neighbours {
               from %1$s where workspace_id is not null group by workspace_id, %2$s having count(*) > 1
              order by workspace_id, %2$s limit 20""";
 
-    /** What V1 and its successors rely on: its columns, and a default wherever ours have one. */
+    /** What the migrations rely on: the columns of their {@code create table}, and a default wherever ours have one. */
     private static final String CHANGES = "with " + OURS + """
             select change from (
                 select 1 as step, format('alter table %I add column %I %s%s', o.place, o.name,

@@ -27,7 +27,7 @@ final class AgentsTable {
             flag("failing", AgentRow::failing), flag("passed_over", AgentRow::passedOver),
             time("next_run_at", AgentRow::nextRunAt), time("begun_at", AgentRow::begunAt));
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_agent_new_v2", """
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_agent_new", """
             insert into run_agents (id, run_id, workspace_id, attempt, number, name, state, state_type, started_at,
                 completed_at, attempt_number, failing, passed_over, next_run_at, begun_at, created_at)
             select id, run_id, workspace_id, attempt, number, name, state, state_type, started_at, completed_at,
@@ -40,7 +40,7 @@ final class AgentsTable {
             time("started_at", n -> n.row.startedAt()), time("completed_at", n -> n.row.completedAt())),
             KEPT.stream().map(column -> column.of(New::row)).toList()));
 
-    static final SetStatement<AgentRow> UPDATE = SetStatement.ofEach("keelson_agent_change_v2", "id", """
+    static final SetStatement<AgentRow> UPDATE = SetStatement.ofEach("keelson_agent_change", "id", """
             merge into run_agents a using {rows} on a.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, started_at = u.started_at, completed_at = u.completed_at,

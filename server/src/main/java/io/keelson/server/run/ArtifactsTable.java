@@ -16,7 +16,7 @@ import java.util.UUID;
 
 /** {@code artifacts}: what is known of files whose bytes the artifact store keeps. */
 final class ArtifactsTable {
-    static final SetStatement<Artifact> INSERT = new SetStatement<>("keelson_artifact_new_v2", """
+    static final SetStatement<Artifact> INSERT = new SetStatement<>("keelson_artifact_new", """
             insert into artifacts (id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256,
                 storage_key, retention_seconds, created_at)
             select id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256, storage_key,

@@ -11,7 +11,7 @@ import io.keelson.core.run.Changes.Attempt;
 
 /** {@code run_attempts}. */
 final class AttemptsTable {
-    static final SetStatement<Attempt> UPSERT = new SetStatement<>("keelson_attempt_v3", """
+    static final SetStatement<Attempt> UPSERT = new SetStatement<>("keelson_attempt", """
             insert into run_attempts as a (run_id, attempt_number, state, started_at, completed_at, error_code,
                 error_message, credits_reserved, credits_charged, credits_refunded, uncollected, settled_at,
                 failures)

@@ -30,7 +30,7 @@ final class BoardTable {
     private static final Texts.Memo<String> TAGS =
             new Texts.Memo<>(type -> Texts.JSON.writeValueAsString(List.of("mission_task", type)));
 
-    static final SetStatement<Accepted> INSERT_RUN = new SetStatement<>("keelson_board_run_v3", """
+    static final SetStatement<Accepted> INSERT_RUN = new SetStatement<>("keelson_board_run", """
             insert into board_tasks (workspace_id, title, description, status, priority, review_mode, created_by_type,
                 created_by_id, assigned_agent_id, tags, planning_data, run_id, source_type, source_id, error_message,
                 started_at, completed_at, created_at, updated_at)
@@ -54,7 +54,7 @@ final class BoardTable {
      * looked up by a text that comes as one: a cast within the condition would keep the index from being used behind
      * row-level security.
      */
-    static final SetStatement<TasksTable.New> INSERT_TASK = new SetStatement<>("keelson_board_task_v2", """
+    static final SetStatement<TasksTable.New> INSERT_TASK = new SetStatement<>("keelson_board_task", """
             insert into board_tasks (workspace_id, title, description, status, review_mode, assignee, assigned_agent_id,
                 created_by_type, created_by_id, parent_task_id, tags, planning_data, run_id, source_type,
                 source_id, result, error_message, started_at, completed_at, created_at, updated_at)
@@ -82,7 +82,7 @@ final class BoardTable {
      * while the board was empty reads all of it for each batch, and so does a look-up in the condition behind row-level
      * security.
      */
-    static final SetStatement<RunRow> UPDATE_RUN = new SetStatement<>("keelson_board_run_change_v2", """
+    static final SetStatement<RunRow> UPDATE_RUN = new SetStatement<>("keelson_board_run_change", """
             with u as materialized (
                 select u.*, (select m.id from board_tasks m
                               where m.source_type = 'orchestration' and m.source_id = u.mission) as board_task_id
@@ -99,7 +99,7 @@ final class BoardTable {
             time("completed_at", RunRow::completedAt), text("error_message", MOST, BoardTable::error));
 
     /** Likewise. */
-    static final SetStatement<Moved> UPDATE_TASK = new SetStatement<>("keelson_board_task_change_v2", """
+    static final SetStatement<Moved> UPDATE_TASK = new SetStatement<>("keelson_board_task_change", """
             with u as materialized (
                 select u.*, t.board_task_id, t.output_summary
                   from {rows} left join orchestration_tasks t on t.id = u.task_id)

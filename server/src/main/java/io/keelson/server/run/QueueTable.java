@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** {@code work_queue} as commits write it. */
 final class QueueTable {
-    static final SetStatement<QueueItem> PUT = new SetStatement<>("keelson_queue_item_v2", """
+    static final SetStatement<QueueItem> PUT = new SetStatement<>("keelson_queue_item", """
             insert into work_queue (task_id, lane, run_id, workspace_id, tool, model, priority, queued_at, holder,
                 lease_ms, lease_expires_at, deadline_at)
             select task_id, lane, run_id, workspace_id, tool, model, priority, queued_at, holder, lease_ms,

@@ -33,7 +33,7 @@ final class ReportsTable {
             text("agent", 255, task -> task.agent().name()));
 
     /** A run's report is a summary however the run ended (PRD-101 §7.3.4). */
-    static final SetStatement<RunRow> INSERT_RUN = new SetStatement<>("keelson_report_run_v2", """
+    static final SetStatement<RunRow> INSERT_RUN = new SetStatement<>("keelson_report_run", """
             insert into agent_reports (workspace_id, subject_id, run_id, run_attempt, report_type, title, agent, state,
                 tokens, cost, duration_ms, content, created_at)
             select r.workspace_id, r.id, r.id, r.attempt_number, 'summary', r.title, r.agent_slug, r.state,

@@ -26,7 +26,7 @@ import java.util.UUID;
 
 /** {@code work_results}: at most one per lease; a second one is a bug that the primary key refuses. */
 final class ResultsTable {
-    static final SetStatement<StepResult> INSERT = new SetStatement<>("keelson_result_new_v4", """
+    static final SetStatement<StepResult> INSERT = new SetStatement<>("keelson_result_new", """
             insert into work_results (step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash,
                 error_code, error_class, error_message, model, tokens, cost, holder, recorded_at)
             select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code,

@@ -54,7 +54,7 @@ final class RunsTable {
             money("credits_uncollected", RunRow::uncollected), money("hard_limit_usd", RunRow::hardLimit),
             money("soft_limit_usd", RunRow::softLimit), flag("budget_warned", RunRow::budgetWarned));
 
-    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new_v4", """
+    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new", """
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
                 tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts,
                 forked_from, fork_task, start_at, origin, input_declarations, state, state_type, attempt_number,
@@ -129,7 +129,7 @@ final class RunsTable {
                       order by t.sequence_number limit 20) last)""";
 
     /** After the tasks of the batch: the outcome is made of them. */
-    static final SetStatement<RunRow> UPDATE = SetStatement.ofEach("keelson_run_change_v3", "id", """
+    static final SetStatement<RunRow> UPDATE = SetStatement.ofEach("keelson_run_change", "id", """
             merge into orchestration_runs r using {rows} on r.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
@@ -171,14 +171,14 @@ final class RunsTable {
             integer("version", NewPlan::version), json("plan", NewPlan::json));
 
     /** A plan that another is about to take the place of. */
-    static final SetStatement<NewPlan> KEEP_PLAN = new SetStatement<>("keelson_plan_v2", """
+    static final SetStatement<NewPlan> KEEP_PLAN = new SetStatement<>("keelson_plan", """
             insert into run_plans (run_id, version, workspace_id, plan, replaced_at)
             select r.id, u.version - 1, r.workspace_id, r.plan, {now}
               from {rows} join orchestration_runs r on r.id = u.run_id
              where u.version > 1""", PLAN);
 
     /** A plan that takes the place of the one that was stored. */
-    static final SetStatement<NewPlan> UPDATE_PLAN = SetStatement.ofAll("keelson_plan_v2", """
+    static final SetStatement<NewPlan> UPDATE_PLAN = SetStatement.ofAll("keelson_plan", """
             update orchestration_runs r set plan = u.plan from {rows} where r.id = u.run_id""", PLAN);
 
     private static final List<Column<RunRow>> HEAD = List.of(uuid("run_id", RunRow::id),
@@ -191,13 +191,13 @@ final class RunsTable {
      * What changes with every commit, on a row of its own that is quick to lock and to change. Whoever is wrong about the
      * database's time by more than 5 seconds finds out here.
      */
-    static final SetStatement<RunRow> INSERT_HEAD = new SetStatement<>("keelson_run_head_v2", """
+    static final SetStatement<RunRow> INSERT_HEAD = new SetStatement<>("keelson_run_head", """
             insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost,
                 credits_reserved, credits_charged, updated_at)
             select run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, credits_reserved,
                 credits_charged, (select keelson_in_time({now}, {clock})) from {rows}""", HEAD);
 
-    static final SetStatement<RunRow> UPDATE_HEAD = SetStatement.ofEach("keelson_run_head_v2", "run_id", """
+    static final SetStatement<RunRow> UPDATE_HEAD = SetStatement.ofEach("keelson_run_head", "run_id", """
             merge into run_heads h using {rows} on h.run_id = u.run_id
              when matched then update
                set version_id = case h.version_id when u.version_id - 1 then u.version_id

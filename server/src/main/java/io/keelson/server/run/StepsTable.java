@@ -41,7 +41,7 @@ final class StepsTable {
         }
     }
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_step_new_v2", """
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_step_new", """
             insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
@@ -71,7 +71,7 @@ final class StepsTable {
             json("resolved_input", n -> n.step.resolvedInput), integer("forgiven", n -> n.row().forgiven()),
             flag("passed_over", n -> n.row().passedOver()));
 
-    static final SetStatement<Changed> UPDATE = SetStatement.ofEach("keelson_step_change_v2", "id", """
+    static final SetStatement<Changed> UPDATE = SetStatement.ofEach("keelson_step_change", "id", """
             merge into orchestration_steps s using {rows} on s.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, attempt = u.attempt, failures = u.failures,

@@ -67,7 +67,7 @@ final class TasksTable {
             time("begun_at", TaskRow::begunAt), text("error_class", TaskRow::errorClass),
             money("verifier_score", TaskRow::verifierScore), text("verified_by", 255, TaskRow::verifiedBy));
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new_v5", """
+    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new", """
             insert into orchestration_tasks (id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number,
                 title, description, task_type, success_criteria, trigger_rule, when_expr, for_each, output_template,
                 parallel_steps, step_specs, policy, group_id, item_index, item, state, state_type, attempt_number,
@@ -133,7 +133,7 @@ final class TasksTable {
         return terms == null ? null : what.apply(terms);
     }
 
-    static final SetStatement<Changed> UPDATE = SetStatement.ofEach("keelson_task_change_v3", "id", """
+    static final SetStatement<Changed> UPDATE = SetStatement.ofEach("keelson_task_change", "id", """
             merge into orchestration_tasks t using {rows} on t.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,

@@ -8,9 +8,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executors;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,7 +26,8 @@ class MigrationsTest {
 
     private final DatabaseUrl url = TestDatabase.createEmptyUrl();
 
-    @Test
+    /** Again and again, as they meet at different places. */
+    @RepeatedTest(5)
     void twoServersThatStartAtOnceApplyEachFileOnce() throws Exception {
         write("V1__a.sql", "create table a (id int); insert into a values (1);");
         write("V2__b.sql", "insert into a values (2); select pg_sleep(0.2);");
@@ -61,6 +65,45 @@ class MigrationsTest {
                 .isInstanceOfSatisfying(DatabaseException.class,
                         e -> assertThat(e.code()).isEqualTo(Code.DATABASE_SCHEMA_NEWER))
                 .hasMessageContaining("version 2");
+    }
+
+    /** Until the first release files are edited in place. */
+    @Test
+    void aSchemaThatOtherFilesMadeIsRefusedUntouched() throws Exception {
+        write("V1__a.sql", "create table a (id int);");
+        write("V2__b.sql", "create table b (id int);");
+        migrate();
+        write("V1__a.sql", "create table a (id bigint);");
+        write("V3__c.sql", "create table c (id int);");
+        assertUnreleased("version 1");
+
+        write("V1__a.sql", "create table a (id int);");
+        Files.delete(files.resolve("V2__b.sql"));
+        assertUnreleased("version 2");
+
+        write("V2__b.sql", "create table b (id int);");
+        assertThat(migrate()).isEqualTo(1);
+    }
+
+    /** A longer history of other files is not mistaken for a newer build's. */
+    @Test
+    void aSchemaOfMoreAndOtherFilesIsRefusedAsUnreleased() throws Exception {
+        write("V1__a.sql", "create table a (id int);");
+        write("V78__b.sql", "create table b (id int);");
+        migrate();
+        Files.delete(files.resolve("V1__a.sql"));
+        Files.delete(files.resolve("V78__b.sql"));
+        write("V1__first.sql", "create table a (id bigint);");
+        assertUnreleased("version 1");
+    }
+
+    private void assertUnreleased(String version) {
+        for (ThrowingCallable each : List.<ThrowingCallable>of(this::migrate, this::pending)) {
+            assertThatThrownBy(each)
+                    .isInstanceOfSatisfying(DatabaseException.class,
+                            e -> assertThat(e.code()).isEqualTo(Code.DATABASE_SCHEMA_UNRELEASED))
+                    .hasMessageContainingAll("unreleased build", version, "new data directory", "new database");
+        }
     }
 
     @Test

@@ -187,7 +187,6 @@ class NeighboursTest {
                 alter sequence board_tasks_id_seq rename to tasks_seq""");
 
         assertRefused(List.of("alter index ix_orch_deps_reverse rename to former_ix_orch_deps_reverse",
-                "alter index ix_orch_events_type rename to former_ix_orch_events_type",
                 "alter index ix_orch_runs_active rename to former_ix_orch_runs_active",
                 "alter index ix_orch_tasks_run rename to former_ix_orch_tasks_run",
                 "alter sequence orchestration_events_id_seq rename to former_orchestration_events_id_seq",
@@ -224,7 +223,7 @@ class NeighboursTest {
                 select relname from pg_class where relkind in ('i', 'I') and relnamespace = 'public'::regnamespace
                    and relname !~ '_(pkey|key)$' and relname not like 'flyway%'"""));
         own.add("ux_agents_slug");
-        try (Stream<Path> files = Files.list(Path.of("src/main/resources/db/migration"))) {
+        try (Stream<Path> files = Files.list(Path.of("src/main/resources/db/schema"))) {
             for (Path file : files.toList()) {
                 Matcher named = Pattern
                         .compile("(?:create (?:unique )?|drop )index (?:concurrently )?(?:if (?:not )?exists )?(\\w+)")

@@ -6,8 +6,6 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.Migrations;
 import io.keelson.server.db.TestDatabase;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -18,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** PRD-101's tables as it defines them (acceptance criteria AC-1 to AC-6, AC-8 to AC-10, AC-28 and AC-31). */
+/** PRD-101's tables as it defines them (acceptance criteria AC-1 to AC-6, AC-8 to AC-10 and AC-28). */
 class SchemaTest {
     private static Database database;
 
@@ -200,22 +198,6 @@ class SchemaTest {
         assertThat(query("select substring(indexdef from 'btree.*') from pg_indexes where tablename = ?", table))
                 .allSatisfy(definition -> assertThat(definition).isNotEmpty()
                         .doesNotContain("state", "_number", "epoch", "_at"));
-    }
-
-    /** AC-28: a database of the current schema exists, or there would be no test; AC-31: every file can run again. */
-    @ParameterizedTest
-    @MethodSource("files")
-    void everyFileCanRunTwice(String file) throws Exception {
-        try (InputStream sql = SchemaTest.class.getResourceAsStream("/db/migration/" + file)) {
-            String text = new String(sql.readAllBytes(), StandardCharsets.UTF_8);
-            database.runInTransaction(c -> RunFixtures.execute(c, text));
-        }
-    }
-
-    static Stream<String> files() {
-        return Stream.of("V1__neighbours.sql", "V2__orchestration.sql", "V3__execution.sql", "V4__work.sql",
-                "V5__lean_rows.sql", "V6__row_types.sql", "V7__open_runs.sql", "V8__failure.sql",
-                "V9__one_message.sql", "V10__ledger.sql", "V18__tenant_fence.sql");
     }
 
     @Test

@@ -1,0 +1,265 @@
+-- Tasks, their dependencies, steps and results. What V3 says at its beginning is true for them, too.
+
+create or replace function keelson_task_possible(state varchar, state_type varchar, completed_at timestamptz,
+    attempt_number integer, continuation_count integer, tokens_used integer, attempt integer, group_id uuid,
+    item_index integer, duration_ms bigint, failures integer, forgiven integer, effect_generation integer, cost numeric,
+    verifier_score numeric)
+    returns boolean language plpgsql immutable as $$
+begin
+    return (completed_at is not null) = (state_type = 'terminal')
+        and strpos(' running:running running:assigned running:continuing terminal:completed terminal:failed'
+            ' terminal:cancelled terminal:skipped pending:pending pending:queued pending:awaiting_retry'
+            ' paused:verifying paused:awaiting_human ', concat(' ', state_type, ':', state, ' ')) > 0
+        and (group_id is null) = (item_index is null)
+        and least(continuation_count, tokens_used, item_index, failures, forgiven) >= 0
+        and least(attempt_number, attempt, effect_generation) >= 1
+        and coalesce(duration_ms, 0) >= 0 and cost >= 0 and coalesce(verifier_score, 0) between 0 and 1;
+end $$;
+
+create table if not exists orchestration_tasks (
+    id uuid primary key default gen_random_uuid(),
+    run_id uuid not null references orchestration_runs (id) on delete cascade,
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    sequence_number smallint not null,
+    title varchar(500) not null,
+    description text,
+    task_type varchar(30) not null,
+    state varchar(30) not null default 'pending',
+    state_type varchar(10) not null default 'pending',
+    trigger_rule varchar(30) not null default 'all_success',
+    agent_id integer references agents (id) on delete set null,
+    agent_type varchar(20),
+    model_override varchar(255),
+    tools_requested jsonb,
+    success_criteria text,
+    output_summary varchar(2000),
+    output_ref varchar(500),
+    verifier_score numeric(3, 2),
+    verified_by varchar(255),
+    error_message text,
+    attempt_number smallint not null default 1,
+    continuation_count smallint not null default 0,
+    tokens_used integer not null default 0,
+    cost numeric(20, 6) not null default 0,
+    board_task_id bigint references board_tasks (id) on delete set null,
+    started_at timestamptz,
+    completed_at timestamptz,
+    duration_ms bigint,
+    version_id integer not null default 1,
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now(),
+
+    -- As it was planned.
+    key varchar(220) not null default '',
+    attempt integer not null default 1,
+    run_agent_id uuid,
+    when_expr text,
+    for_each text,
+    group_id uuid,
+    item_index integer,
+    item jsonb,
+    step_specs jsonb,
+    parallel_steps boolean not null default false,
+    output_template text,
+    policy jsonb,
+    carried_from uuid,
+
+    -- How far it is.
+    output jsonb,
+    error_code varchar(100),
+    error_class varchar(30),
+    failures integer not null default 0,
+    forgiven integer not null default 0,
+    effect_generation integer not null default 1,
+    passed_over boolean not null default false,
+    superseded boolean not null default false,
+    queued_at timestamptz,
+    next_run_at timestamptz,
+    state_since timestamptz,
+    begun_at timestamptz,
+    cancelled_at timestamptz,
+
+    constraint ck_orch_tasks_possible check (keelson_task_possible(state, state_type, completed_at, attempt_number,
+        continuation_count, tokens_used, attempt, group_id, item_index, duration_ms, failures, forgiven,
+        effect_generation, cost, verifier_score))
+) with (fillfactor = 75);
+
+comment on table orchestration_tasks is 'Task-level execution records within a mission (PRD-101).';
+comment on column orchestration_tasks.output_summary is 'the first 2,000 characters of the output';
+comment on column orchestration_tasks.output_ref is
+    'the path of the API that answers the whole output; null where output_summary is all of it';
+comment on column orchestration_tasks.cost is 'USD';
+comment on column orchestration_tasks.key is 'its id in the plan';
+comment on column orchestration_tasks.attempt is 'the run attempt; attempt_number is the task''s own';
+comment on column orchestration_tasks.group_id is 'of an item of a for_each task: that task';
+comment on column orchestration_tasks.step_specs is 'of a for_each task: what its children''s steps will be';
+comment on column orchestration_tasks.policy is 'null: the default';
+comment on column orchestration_tasks.carried_from is 'the task of an earlier attempt or run whose result it has';
+comment on column orchestration_tasks.forgiven is 'attempts that a human has forgiven: they count against no budget';
+comment on column orchestration_tasks.superseded is 'another row has taken its place, or no plan needs it any more';
+comment on column orchestration_tasks.begun_at is 'when the work of its current attempt began';
+comment on column orchestration_tasks.cancelled_at is 'completed_at of a cancelled task; null in every other state';
+
+-- PRD-101 §7.6 has (run_id); attempt and key behind it let an expression find the tasks that it names without reading all
+-- others. §7.6's index by state is left out: with it no change of a task would be heap-only.
+create index if not exists ix_orch_tasks_run on orchestration_tasks (run_id, attempt, key);
+create index if not exists ix_orch_tasks_agent on orchestration_tasks (agent_id) where agent_id is not null;
+create index if not exists ix_orch_tasks_board on orchestration_tasks (board_task_id) where board_task_id is not null;
+
+-- A task's steps go with it, and with them their results, logs and progress.
+create or replace function keelson_drop_steps() returns trigger language plpgsql
+    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+    steps uuid[] := array(select s.id from gone join orchestration_steps s on s.task_id = gone.id);
+begin
+    delete from work_results where step_id = any (steps);
+    delete from step_logs where step_id = any (steps);
+    delete from step_progress where step_id = any (steps);
+    delete from orchestration_steps where id = any (steps);
+    return null;
+end $$;
+
+create or replace trigger orchestration_tasks_drop_steps after delete on orchestration_tasks
+    referencing old table as gone for each statement execute function keelson_drop_steps();
+
+-- The column of PRD-101 §7.3 in a table that may have been there before; so may the column, without a reference to
+-- Keelson's tasks. What it names in rows of the platform is not looked at.
+alter table agent_reports add column if not exists orchestration_task_id uuid
+    references orchestration_tasks (id) on delete set null;
+do $$ begin
+    if not exists (select from pg_constraint where contype = 'f' and conrelid = 'agent_reports'::regclass
+            and confrelid = 'orchestration_tasks'::regclass) then
+        alter table agent_reports add constraint agent_reports_orchestration_task_id_fkey
+            foreign key (orchestration_task_id) references orchestration_tasks (id) on delete set null not valid;
+    end if;
+end $$;
+create index if not exists ix_agent_reports_orch_task on agent_reports (orchestration_task_id)
+    where orchestration_task_id is not null;
+
+create table if not exists orchestration_task_dependencies (
+    task_id uuid not null references orchestration_tasks (id) on delete cascade,
+    depends_on_id uuid not null references orchestration_tasks (id) on delete cascade,
+    dependency_type varchar(20) not null default 'data',
+    created_at timestamptz not null default now(),
+    primary key (task_id, depends_on_id),
+    constraint ck_orch_deps_self check (task_id <> depends_on_id),
+    -- an array constant: `in (…)` is stored as an array that each statement makes
+    constraint orchestration_task_dependencies_dependency_type_check
+        check (dependency_type::text = any ('{data,ordering}'::text[]))
+);
+
+comment on table orchestration_task_dependencies is
+    'DAG edges between orchestration tasks. Join table for dependency resolution (PRD-101).';
+
+create index if not exists ix_orch_deps_reverse on orchestration_task_dependencies (depends_on_id);
+
+create or replace function keelson_step_possible(state varchar, state_type varchar, completed_at timestamptz,
+    result_epoch integer, lease_epoch integer, tokens bigint, cost numeric)
+    returns boolean language plpgsql immutable as $$
+begin
+    return (completed_at is not null) = (state_type = 'terminal')
+        and strpos(' running:running terminal:completed terminal:failed terminal:cancelled terminal:skipped'
+            ' pending:pending pending:awaiting_retry paused:waiting paused:waiting_approval ',
+            concat(' ', state_type, ':', state, ' ')) > 0
+        and result_epoch between 0 and lease_epoch and tokens >= 0 and cost >= 0;
+end $$;
+
+-- A run's steps are found by its tasks: a tree by run would cost every step an entry.
+create table if not exists orchestration_steps (
+    id uuid primary key,
+    run_id uuid not null,
+    task_id uuid not null,
+    workspace_id uuid not null,
+    attempt_of_run integer not null,
+    task_attempt integer not null default 1,
+    name varchar(220) not null,
+    kind varchar(20) not null,
+    tool varchar(220) not null,
+    position integer not null,
+    turn integer not null default 1,
+    input jsonb not null,
+    retry jsonb not null,
+    timeout_ms bigint not null,
+    state varchar(30) not null,
+    state_type varchar(10) not null,
+    attempt integer not null default 0,
+    failures integer not null default 0,
+    forgiven integer not null default 0,
+    deliveries integer not null default 0,
+    passed_over boolean not null default false,
+    lease_epoch integer not null default 0,
+    result_epoch integer not null default 0,
+    resolved_input jsonb,
+    output jsonb,
+    error_code varchar(100),
+    error_message text,
+    error_class varchar(30),
+    tokens bigint not null default 0,
+    cost numeric(20, 6) not null default 0,
+    next_run_at timestamptz,
+    started_at timestamptz,
+    completed_at timestamptz,
+    created_at timestamptz not null,
+    constraint ck_orch_steps_possible check (keelson_step_possible(state, state_type, completed_at, result_epoch,
+        lease_epoch, tokens, cost))
+) with (fillfactor = 70);
+
+comment on table orchestration_steps is 'Steps of tasks: what a worker claims under a lease and a lease epoch.';
+comment on column orchestration_steps.task_attempt is 'the attempt of its task that it belongs to';
+comment on column orchestration_steps.position is 'in its task, from 1';
+comment on column orchestration_steps.turn is '1, or more for a further turn of an agent at the same position';
+comment on column orchestration_steps.lease_epoch is 'rises with each claim; a result under an older one is refused';
+comment on column orchestration_steps.result_epoch is 'the lease epoch whose result was taken last; 0 for none';
+comment on column orchestration_steps.resolved_input is 'the input with the values of its expressions';
+comment on column orchestration_steps.cost is 'USD';
+
+create index if not exists ix_orch_steps_task on orchestration_steps (task_id);
+
+create or replace function keelson_result_possible(epoch integer, outcome varchar, tokens bigint, cost numeric)
+    returns boolean language plpgsql immutable as $$
+begin
+    return epoch >= 1 and tokens >= 0 and cost >= 0 and outcome in ('completed', 'continued', 'failed');
+end $$;
+
+-- At most one result per lease, however often it is reported.
+create table if not exists work_results (
+    step_id uuid not null,
+    epoch integer not null,
+    run_id uuid not null,
+    outcome varchar(20) not null,
+    attempt integer,
+    started_at timestamptz,
+    input jsonb,
+    output_hash bigint,
+    error_code varchar(100),
+    error_class text,
+    error_message text,
+    model text,
+    tokens bigint not null,
+    cost numeric(20, 6) not null,
+    holder text,
+    recorded_at timestamptz not null,
+    primary key (step_id, epoch),
+    constraint ck_work_results_possible check (keelson_result_possible(epoch, outcome, tokens, cost))
+);
+
+comment on table work_results is 'What each lease of a step came to; at most one row per lease.';
+comment on column work_results.epoch is 'the lease epoch of its step';
+comment on column work_results.input is
+    'resolved input, secrets redacted, cut above 64 KiB; null when the plan''s input has no expressions';
+comment on column work_results.output_hash is
+    'of the output as reported, before secrets were redacted; null for reported failures and for results of the server itself';
+comment on column work_results.cost is 'USD';
+
+create index if not exists ix_work_results_free on work_results (recorded_at) where tokens > 0 and cost = 0;
+
+-- Tokens that cost nothing, so that reports of usage name their models: what costs something is in the ledger.
+create or replace view free_usage with (security_invoker = true) as
+select s.workspace_id, w.run_id, a.name as agent, w.model, s.tool, w.tokens, w.recorded_at
+  from work_results w
+  join orchestration_steps s on s.id = w.step_id
+  join orchestration_tasks t on t.id = s.task_id
+  left join run_agents a on a.id = t.run_agent_id
+ where w.tokens > 0 and w.cost = 0;
+
+comment on view free_usage is 'Results with tokens and without a cost, with their agent, model and tool.';

@@ -1,0 +1,272 @@
+-- Credits and prices (docs/money.md), what waits for people (docs/inbox.md), and what makes runs at times
+-- (docs/schedules.md).
+
+-- Money: 1 credit is 1 USD; amounts are exact, with six places. NaN is above everything and passes ">= 0", hence the
+-- bounds "< 'NaN'"; what has too many digits the columns refuse themselves.
+
+-- Changed in the transaction that writes the ledger's rows, but for what an open attempt has charged, which is moved from
+-- reserved to spent when the attempt is settled.
+create table if not exists credit_balances (
+    workspace_id uuid primary key,
+    available numeric(20, 6) not null default 0,
+    reserved numeric(20, 6) not null default 0,
+    spent numeric(20, 6) not null default 0,
+    constraint ck_credit_balances_possible check (
+        least(available, reserved, spent) >= '0'::numeric and available + reserved + spent < 'NaN'::numeric)
+) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+
+comment on table credit_balances is 'Credits of a workspace by account: the fold of its ledger.';
+
+-- A workspace is born with its accounts, with any statement that makes it.
+create or replace function keelson_open_balances() returns trigger language plpgsql as $$
+begin
+    insert into credit_balances (workspace_id) select id from made on conflict do nothing;
+    return null;
+end $$;
+
+create or replace trigger workspaces_open_balances after insert on workspaces
+    referencing new table as made for each statement execute function keelson_open_balances();
+
+insert into credit_balances (workspace_id) select id from workspaces on conflict do nothing;
+
+-- What a row of the ledger may be: the accounts follow from the type, only corrections choose theirs and say why. What a
+-- run does names the run and its attempt. A correction is rare, and its conditions are set up only where there is one.
+create or replace function keelson_transfer_possible(transaction_type varchar, amount numeric, debit varchar,
+    credit varchar, run_id uuid, attempt_number integer, detail jsonb) returns boolean language plpgsql immutable as $$
+begin
+    if transaction_type = 'adjustment' then
+        return amount > 0 and amount < 'NaN'::numeric
+            and (run_id is null) = (attempt_number is null) and coalesce(attempt_number >= 1, true)
+            and debit <> credit and coalesce(length(detail ->> 'reason') > 0, false)
+            and debit in ('funding', 'available', 'reserved', 'spent')
+            and credit in ('funding', 'available', 'reserved', 'spent');
+    end if;
+    return amount > 0 and amount < 'NaN'::numeric
+        and (run_id is null) = (attempt_number is null) and coalesce(attempt_number, 1) >= 1
+        and strpos(' charge:reserved:spent:t reserve:available:reserved:t refund:reserved:available:t'
+            ' grant:funding:available:f ',
+            concat(' ', transaction_type, ':', debit, ':', credit, ':', run_id is not null, ' ')) > 0;
+end $$;
+
+-- One row is one transfer from an account (debit) to another (credit) of the workspace. It refers to nothing, so that
+-- nothing can take it away: it stays when run and workspace are gone.
+create table if not exists billing_ledger (
+    id bigint generated always as identity,
+    workspace_id uuid not null,
+    transaction_type varchar(12) not null,
+    amount numeric(20, 6) not null,
+    debit_account varchar(10) not null,
+    credit_account varchar(10) not null,
+    run_id uuid,
+    attempt_number integer,
+    step_id uuid,
+    idempotency_key text not null,
+    tool text,
+    model text,
+    agent text,
+    tokens bigint,
+    price_version integer,
+    actor_type varchar(20) not null,
+    actor_id varchar(255),
+    detail jsonb,
+    created_at timestamptz not null,
+    primary key (workspace_id, id),
+    constraint uq_billing_ledger_key unique (workspace_id, idempotency_key, transaction_type),
+    constraint ck_billing_ledger_possible check (keelson_transfer_possible(transaction_type, amount, debit_account,
+        credit_account, run_id, attempt_number, detail))
+);
+
+comment on table billing_ledger is 'Append-only double-entry ledger of credits.';
+comment on column billing_ledger.amount is 'credits';
+comment on column billing_ledger.idempotency_key is 'with the type, unique per workspace: nothing is booked twice';
+comment on column billing_ledger.price_version is 'of the price list that the amount was calculated by; null: reported';
+
+create index if not exists ix_billing_ledger_run on billing_ledger (run_id, id) where run_id is not null;
+create index if not exists ix_billing_ledger_created on billing_ledger using brin (created_at);
+
+create or replace trigger billing_ledger_no_change before update or delete on billing_ledger
+    for each row execute function keelson_refuse_change();
+create or replace trigger billing_ledger_no_truncate before truncate on billing_ledger
+    for each statement execute function keelson_refuse_change();
+
+-- All versions of the installation's price list. The price of a name is its row with the highest version; both prices
+-- null: withdrawn.
+create table if not exists prices (
+    version integer not null check (version >= 1),
+    kind varchar(10) not null,
+    name text not null check (length(name) between 1 and 255),
+    usd_per_call numeric(20, 6),
+    usd_per_million_tokens numeric(20, 6),
+    created_at timestamptz not null,
+    created_by varchar(255) not null,
+    primary key (kind, name, version),
+    constraint ck_prices_possible check (case kind
+        when 'tool' then usd_per_million_tokens is null
+            and coalesce(usd_per_call between 0 and 99999999999999.999999, true)
+        when 'model' then usd_per_call is null
+            and coalesce(usd_per_million_tokens between 0 and 99999999999999.999999, true)
+        else false end)
+);
+
+comment on table prices is 'What a million tokens of a model, or a call of a tool, costs in USD.';
+
+create or replace trigger prices_no_change before update or delete on prices
+    for each row execute function keelson_refuse_change();
+create or replace trigger prices_no_truncate before truncate on prices
+    for each statement execute function keelson_refuse_change();
+
+-- What waits for people.
+
+create table if not exists escalation_tickets (
+    id uuid primary key,
+    workspace_id uuid not null,
+    run_id uuid not null references orchestration_runs (id) on delete cascade,
+    attempt integer not null check (attempt >= 1),
+    kind varchar(30) not null check (kind in ('failure', 'replan_approval')),
+    task_id uuid,
+    step_id uuid,
+    severity varchar(20) not null check (severity in ('medium', 'high', 'critical')),
+    reason varchar(100) not null,
+    error_code varchar(100),
+    message text not null,
+    state varchar(20) not null generated always as (case when resolution is null then 'open' else 'resolved' end)
+        stored,
+    resolution varchar(20) check (resolution in ('resume', 'skip', 'fail', 'cancel', 'void')),
+    resolved_by varchar(255),
+    comment text,
+    opened_at timestamptz not null,
+    resolved_at timestamptz,
+    constraint ck_escalation_tickets_resolved check ((resolution is null) = (resolved_at is null))
+);
+
+comment on table escalation_tickets is
+    'Questions that the failure policy asks a human; an escalated run waits for their answers.';
+comment on column escalation_tickets.severity is 'rises when no answer comes';
+comment on column escalation_tickets.resolution is 'void: what it asked about has ended without an answer';
+
+create index if not exists ix_escalation_tickets_open on escalation_tickets (workspace_id, opened_at, id)
+    where resolution is null;
+create index if not exists ix_escalation_tickets_run on escalation_tickets (run_id);
+create index if not exists ix_escalation_tickets_workspace
+    on escalation_tickets (workspace_id, opened_at desc, id desc);
+
+-- One that has expired is as good as decided, and stays pending here: nothing follows from it.
+create table if not exists proposals (
+    id uuid primary key,
+    workspace_id uuid not null,
+    run_id uuid not null references orchestration_runs (id) on delete cascade,
+    attempt integer not null check (attempt >= 1),
+    task_id uuid not null,
+    step_id uuid not null,
+    title varchar(200) not null,
+    body text,
+    data jsonb,
+    state varchar(20) not null default 'pending' check (state in ('pending', 'accepted', 'rejected', 'withdrawn')),
+    created_at timestamptz not null,
+    expires_at timestamptz,
+    decided_at timestamptz,
+    decided_by varchar(255),
+    comment text,
+    constraint ck_proposals_decided check ((state = 'pending') = (decided_at is null))
+);
+
+comment on table proposals is 'Proposals of steps that people accept or reject; they hold nothing up.';
+
+create index if not exists ix_proposals_run on proposals (run_id, id);
+create index if not exists ix_proposals_workspace on proposals (workspace_id, created_at desc, id desc);
+create index if not exists ix_proposals_pending on proposals (workspace_id, created_at, id) where state = 'pending';
+
+create table if not exists inbox_assignments (
+    subject uuid primary key,
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    run_id uuid not null references orchestration_runs (id) on delete cascade,
+    since timestamptz not null,
+    assignee varchar(100),
+    due_at timestamptz,
+    assigned_by varchar(255),
+    assigned_at timestamptz not null,
+    foreign key (workspace_id, assignee) references principals (workspace_id, name) on delete cascade
+);
+
+comment on table inbox_assignments is 'Who is to answer an item of the inbox, and until when.';
+comment on column inbox_assignments.since is 'when that item began to wait: an assignment counts for it only';
+
+create index if not exists ix_inbox_assignments_run on inbox_assignments (run_id);
+create index if not exists ix_inbox_assignments_assignee on inbox_assignments (workspace_id, assignee)
+    where assignee is not null;
+
+-- Each version as it was: runs say which one they are of.
+create table if not exists recipe_versions (
+    recipe_id uuid not null references workflow_recipes (recipe_id) on delete cascade,
+    version integer not null check (version >= 1),
+    workspace_id uuid not null,
+    mission jsonb not null,
+    created_by varchar(255) not null,
+    created_at timestamptz not null,
+    primary key (recipe_id, version)
+);
+
+comment on table recipe_versions is 'The versions of a recipe; never changed.';
+
+create table if not exists schedules (
+    id uuid primary key,
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    name varchar(200) not null,
+    recipe_id uuid references workflow_recipes (recipe_id),
+    inputs jsonb not null default '{}',
+    mission jsonb,
+    cron varchar(250) not null,
+    time_zone varchar(60) not null,
+    overlap varchar(20) not null check (overlap in ('allow', 'skip', 'queue', 'cancel_running')),
+    catch_up varchar(20) not null check (catch_up in ('skip', 'latest', 'all')),
+    catch_up_window_seconds integer not null check (catch_up_window_seconds > 0),
+    jitter_seconds integer not null check (jitter_seconds >= 0),
+    end_at timestamptz,
+    max_runs integer check (max_runs > 0),
+    runs_made integer not null default 0,
+    times_missed integer not null default 0,
+    paused boolean not null default false,
+    next_run_at timestamptz,
+    wake_at timestamptz,
+    version integer not null default 1,
+    created_by varchar(255) not null,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    unique (workspace_id, name),
+    constraint ck_schedules_what check ((recipe_id is null) <> (mission is null))
+) with (fillfactor = 80);
+
+comment on table schedules is 'When runs are to be made of recipes or missions by themselves.';
+comment on column schedules.wake_at is 'when it is to be looked at: its next time, or while times of it are left to act upon';
+
+create index if not exists ix_schedules_wake on schedules (wake_at) where wake_at is not null;
+create index if not exists ix_schedules_recipe on schedules (recipe_id) where recipe_id is not null;
+
+-- The key makes each time one run, however often it is acted upon; the run's id is here before there is a run.
+create table if not exists schedule_ticks (
+    schedule_id uuid not null references schedules (id) on delete cascade,
+    scheduled_for timestamptz not null,
+    kind varchar(10) not null check (kind in ('cron', 'manual', 'backfill')),
+    workspace_id uuid not null,
+    run_id uuid not null,
+    fire_at timestamptz not null,
+    state varchar(10) not null check (state in ('due', 'queued', 'made', 'skipped', 'failed')),
+    at_work boolean not null default false,
+    error_code varchar(100),
+    error_message text,
+    decided_at timestamptz,
+    primary key (schedule_id, scheduled_for, kind),
+    constraint ck_schedule_ticks_open check ((decided_at is null) = (state in ('due', 'queued')))
+);
+
+comment on table schedule_ticks is 'Times of schedules and what became of them.';
+comment on column schedule_ticks.fire_at is 'scheduled_for and the jitter';
+comment on column schedule_ticks.at_work is 'its run has not been seen to have ended';
+
+create index if not exists ix_schedule_ticks_open on schedule_ticks (schedule_id, fire_at) where decided_at is null;
+create index if not exists ix_schedule_ticks_at_work on schedule_ticks (schedule_id) where at_work;
+
+-- For the engine's one look at what is due: costs a look into an index, which is empty where there are no schedules.
+create or replace function keelson_schedules_due(at timestamptz) returns boolean language sql stable as $$
+    select (select min(wake_at) from schedules where wake_at is not null) <= at
+$$;

@@ -1,0 +1,335 @@
+-- Events, how they end (docs/retention.md) and who is sent them (docs/webhooks.md), and commands to the world outside
+-- (docs/commands.md).
+
+-- seq counts a run's events without gaps. xid is the writing transaction's. The sequence of ids must not be cached by
+-- sessions: see keelson_feed_look. The order of the columns is PRD-101's, then ours; they refer to nothing, for each
+-- reference would be a query per event, and have no tree that nothing reads (docs/adr/0011).
+create table if not exists orchestration_events (
+    id bigserial primary key,
+    run_id uuid not null,
+    task_id uuid,
+    event_type varchar(50) not null,
+    payload jsonb not null default '{}',
+    actor_type varchar(20) not null default 'system',
+    actor_id varchar(255),
+    created_at timestamptz not null default now(),
+
+    seq bigint not null check (seq >= 1),
+    attempt integer not null default 1,
+    step_id uuid,
+    agent_id uuid,
+    xid xid8 not null default pg_current_xact_id()
+);
+
+comment on table orchestration_events is
+    'Append-only event log for mission lifecycle (PRD-101). Never UPDATE or DELETE from application code.';
+comment on column orchestration_events.seq is 'counts a run''s events from 1, without gaps';
+comment on column orchestration_events.attempt is 'the run attempt';
+comment on column orchestration_events.agent_id is 'of run_agents';
+
+-- PRD-101 §7.6 has (run_id); with seq behind it the same tree also refuses a second event of one number and yields a run's
+-- events in order, where two trees would cost every event twice.
+create unique index if not exists ix_orch_events_run on orchestration_events (run_id, seq);
+create index if not exists ix_orch_events_created on orchestration_events using brin (created_at);
+
+create table if not exists orchestration_events_archive (
+    id bigint primary key,
+    run_id uuid not null,
+    task_id uuid,
+    event_type varchar(50) not null,
+    payload jsonb not null default '{}',
+    actor_type varchar(20) not null default 'system',
+    actor_id varchar(255),
+    created_at timestamptz not null,
+
+    seq bigint not null,
+    attempt integer not null,
+    step_id uuid,
+    agent_id uuid,
+    xid xid8 not null
+);
+
+comment on table orchestration_events_archive is 'Cold storage for orchestration events past the hot period (PRD-101).';
+
+create index if not exists ix_orch_events_archive_run on orchestration_events_archive (run_id, seq);
+
+-- Events are never changed. What removes them puts them elsewhere: the functions below, which the trigger knows by the call
+-- stack, for a setting could be made by anyone.
+create or replace function keelson_refuse_event_change() returns trigger language plpgsql as $$
+declare
+    stack text;
+begin
+    if tg_op = 'DELETE' then
+        get diagnostics stack = pg_context;
+        if stack ~ 'function (\w+\.)?keelson_(archive|export|purge)_events\(' then
+            return old;
+        end if;
+    end if;
+    raise exception '% is append-only: % refused', tg_table_name, tg_op using errcode = 'restrict_violation';
+end $$;
+
+create or replace trigger orchestration_events_no_change before update or delete on orchestration_events
+    for each row execute function keelson_refuse_event_change();
+create or replace trigger orchestration_events_no_truncate before truncate on orchestration_events
+    for each statement execute function keelson_refuse_change();
+create or replace trigger orchestration_events_archive_no_change before update or delete on orchestration_events_archive
+    for each row execute function keelson_refuse_event_change();
+create or replace trigger orchestration_events_archive_no_truncate before truncate on orchestration_events_archive
+    for each statement execute function keelson_refuse_change();
+
+-- Each move is one statement: no snapshot sees an event in both places or in none.
+create or replace view orchestration_events_kept with (security_invoker = true) as
+select id, run_id, task_id, event_type, payload, actor_type, actor_id, created_at, seq, attempt, step_id, agent_id
+  from orchestration_events
+union all
+select id, run_id, task_id, event_type, payload, actor_type, actor_id, created_at, seq, attempt, step_id, agent_id
+  from orchestration_events_archive;
+
+comment on view orchestration_events_kept is 'Events of the hot table and of the archive as one.';
+
+-- Moves events of a run that has ended, the first ones first; returns how many. A run that is open again keeps its own.
+create or replace function keelson_archive_events(of_run uuid, most integer) returns integer language plpgsql as $$
+declare
+    moved integer;
+begin
+    with gone as (
+        delete from orchestration_events where id = any (array(
+            select e.id from orchestration_events e join orchestration_runs r on r.id = e.run_id
+             where e.run_id = of_run and r.state_type = 'terminal' order by e.seq limit most))
+        returning id, run_id, task_id, event_type, payload, actor_type, actor_id, created_at, seq, attempt, step_id,
+            agent_id, xid)
+    insert into orchestration_events_archive (id, run_id, task_id, event_type, payload, actor_type, actor_id, created_at,
+        seq, attempt, step_id, agent_id, xid)
+    select id, run_id, task_id, event_type, payload, actor_type, actor_id, created_at, seq, attempt, step_id, agent_id,
+        xid from gone;
+    get diagnostics moved = row_count;
+    return moved;
+end $$;
+
+create table if not exists event_exports (
+    id uuid primary key,
+    workspace_id uuid not null,
+    run_id uuid not null references orchestration_runs (id) on delete cascade,
+    first_seq bigint not null,
+    last_seq bigint not null,
+    events bigint not null check (events > 0),
+    size_bytes bigint not null check (size_bytes > 0),
+    sha256 char(64) not null,
+    storage_key text not null,
+    exported_at timestamptz not null,
+    constraint uq_event_exports_run unique (run_id, first_seq),
+    constraint ck_event_exports_seq check (last_seq - first_seq + 1 = events)
+);
+
+comment on table event_exports is 'Files of events that were moved to the artifact store.';
+
+create index if not exists ix_event_exports_key on event_exports (storage_key);
+create index if not exists ix_event_exports_workspace on event_exports (workspace_id);
+
+-- Removes from the archive what a file holds. That there are as many as were written is the caller's proof that it is the
+-- same ones: they have no gaps and never change.
+create or replace function keelson_export_events(of_run uuid, first_one bigint, last_one bigint) returns void
+language plpgsql as $$
+declare
+    gone bigint;
+begin
+    delete from orchestration_events_archive where run_id = of_run and seq between first_one and last_one;
+    get diagnostics gone = row_count;
+    if gone <> last_one - first_one + 1 then
+        raise exception 'run % has % events from % to % in the archive', of_run, gone, first_one, last_one;
+    end if;
+end $$;
+
+-- The feed over all runs follows the events' own ids, which are handed out in order but become visible out of order: it
+-- reads no further than up to an id below which nothing can appear any more (docs/adr/0014). A transaction that takes an
+-- id has its number by then, for it wrote the run's row or head before. So, once a number has been read of the sequence,
+-- ids up to it belong to transactions below one that takes its number afterwards; when all of those have ended, the ids up
+-- to it are settled. That one is our own, for a snapshot's xmax is only the last ended transaction's successor and says
+-- nothing of those that are open beyond; it is taken only when there are ids that are not known, and its commit waits for
+-- no disk. The order matters: first the id, then the number, then the snapshot; hence a volatile function, each of whose
+-- statements has a snapshot of its own.
+create or replace function keelson_feed_look(known bigint, out last_id bigint, out next bigint, out open_from bigint)
+    language plpgsql volatile as $$
+begin
+    select case when s.is_called then s.last_value else s.last_value - 1 end into last_id
+      from orchestration_events_id_seq s;
+    if last_id > known then
+        next := pg_current_xact_id()::text::bigint;
+    end if;
+    select pg_snapshot_xmin(now.s)::text::bigint into open_from from (select pg_current_snapshot() as s) now;
+end $$;
+
+-- One row, written by the server that writes runs' status documents into the artifact store; none where that was never
+-- set up.
+create table if not exists document_marks (
+    only_one boolean primary key default true check (only_one),
+    event_id bigint not null,
+    holder uuid not null,
+    held_until timestamptz not null
+);
+
+comment on table document_marks is 'Up to which event status documents are written.';
+
+-- The server that delivers moves due_at ahead and raises the epoch, so a node that was killed is followed by another one,
+-- and one that was suspended changes nothing any more.
+create table if not exists webhook_endpoints (
+    id uuid primary key,
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    url varchar(2048) not null,
+    description varchar(500),
+    events text[] not null,
+    channel varchar(200),
+    enabled boolean not null default true,
+    disabled_reason varchar(50),
+    key_id varchar(16) not null,
+    sealed bytea not null,
+    previous_key_id varchar(16),
+    previous bytea,
+    previous_until timestamptz,
+    from_id bigint not null,
+    replay_after bigint,
+    replay_to bigint,
+    replay_since timestamptz,
+    due_at timestamptz,
+    held_until timestamptz,
+    lease_epoch bigint not null default 0,
+    failing_since timestamptz,
+    last_error varchar(500),
+    created_at timestamptz not null default clock_timestamp(),
+    updated_at timestamptz not null default clock_timestamp(),
+    constraint ck_webhook_endpoints_events check (cardinality(events) >= 1),
+    constraint ck_webhook_endpoints_previous check ((previous is null) = (previous_key_id is null)
+        and (previous is null) = (previous_until is null)),
+    constraint ck_webhook_endpoints_replay check ((replay_after is null) = (replay_to is null)
+        and (replay_after is null) = (replay_since is null)),
+    constraint ck_webhook_endpoints_disabled check (enabled = (disabled_reason is null))
+) with (fillfactor = 80);
+
+comment on table webhook_endpoints is 'Where events are sent; a row is also the lease of its sender.';
+comment on column webhook_endpoints.sealed is 'the secret that signs deliveries, under the key key_id';
+comment on column webhook_endpoints.previous is 'the sealed secret before it, which signs too until previous_until';
+comment on column webhook_endpoints.from_id is 'only events above it, unless a replay asks for them';
+comment on column webhook_endpoints.due_at is 'when it is to be served; null while nothing waits';
+comment on column webhook_endpoints.held_until is 'until when the server that serves it does so; null for none';
+comment on column webhook_endpoints.failing_since is
+    'when the first attempt failed since the last one that was taken; null where none has';
+
+create index if not exists ix_webhook_endpoints_workspace on webhook_endpoints (workspace_id, created_at, id);
+create index if not exists ix_webhook_endpoints_due on webhook_endpoints (due_at) where enabled;
+
+-- Those of an endpoint go in the order of position, which is the event's id.
+create table if not exists webhook_deliveries (
+    id uuid primary key,
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    endpoint_id uuid not null references webhook_endpoints (id) on delete cascade,
+    event_id bigint,
+    position bigint not null,
+    type varchar(60) not null,
+    body text not null,
+    traceparent varchar(60),
+    state varchar(20) not null default 'pending',
+    attempts integer not null default 0,
+    last_status integer,
+    last_error varchar(500),
+    created_at timestamptz not null default clock_timestamp(),
+    attempted_at timestamptz,
+    completed_at timestamptz,
+    constraint ck_webhook_deliveries_state check (state in ('pending', 'delivered', 'dead')),
+    constraint ck_webhook_deliveries_completed check ((state = 'pending') = (completed_at is null))
+);
+
+comment on table webhook_deliveries is 'Events to be sent to webhook endpoints, and what came of it.';
+comment on column webhook_deliveries.id is 'what the receiver knows it by at every attempt; follows from endpoint and event';
+comment on column webhook_deliveries.last_status is 'the HTTP status of the last attempt';
+
+create index if not exists ix_webhook_deliveries_pending on webhook_deliveries (endpoint_id, position, id)
+    where state = 'pending';
+create index if not exists ix_webhook_deliveries_list on webhook_deliveries (endpoint_id, created_at desc, id desc);
+create index if not exists ix_webhook_deliveries_completed on webhook_deliveries (completed_at)
+    where completed_at is not null;
+
+-- One row for all workspaces.
+create table if not exists webhook_feed (
+    one boolean primary key default true check (one),
+    last_id bigint not null
+);
+
+comment on table webhook_feed is 'Up to which event deliveries are made.';
+
+insert into webhook_feed (last_id) select coalesce(max(id), 0) from orchestration_events on conflict do nothing;
+
+-- For the engine's one look at what is due: a look into an empty index where there is no endpoint.
+create or replace function keelson_webhooks_wait(at timestamptz) returns boolean language sql stable as $$
+    select case when exists (select from webhook_endpoints where enabled) then
+        (select min(due_at) from webhook_endpoints where enabled) <= at
+        or (select max(id) from orchestration_events) > (select last_id from webhook_feed)
+        or exists (select from webhook_endpoints where enabled and replay_after is not null) end
+$$;
+
+-- One row for each thing asked of the world outside, written before the call.
+create table if not exists execution_commands (
+    id uuid primary key,
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    type varchar(100) not null,
+    key_source varchar(10) not null check (key_source in ('api', 'step')),
+    idempotency_key varchar(400),
+    request_hash varchar(64) not null,
+    payload jsonb not null,
+    target_id uuid,
+    adapter varchar(50) not null,
+    idempotent boolean not null,
+    provider_key varchar(100) not null unique,
+    provider_reference varchar(500),
+    state varchar(20) not null check (state in ('executing', 'awaiting_tool', 'completed', 'failed', 'unknown')),
+    uncertain boolean not null default false,
+    attempts integer not null check (attempts >= 1),
+    lease_epoch integer not null check (lease_epoch >= 1),
+    wake_at timestamptz,
+    response jsonb,
+    error_code varchar(100),
+    error_message text,
+    actor varchar(255) not null,
+    actor_kind varchar(20) not null,
+    run_id uuid,
+    step_id uuid,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    completed_at timestamptz,
+    constraint uq_execution_commands_key unique (workspace_id, type, key_source, idempotency_key),
+    constraint ck_execution_commands_open check (
+        (completed_at is null) = (state in ('executing', 'awaiting_tool')) and (completed_at is null) = (wake_at is not null)),
+    constraint ck_execution_commands_response check (state <> 'completed' or response is not null),
+    constraint ck_execution_commands_error check (state not in ('failed', 'unknown') or error_code is not null)
+) with (fillfactor = 80);
+
+comment on table execution_commands is
+    'Commands with effects outside, once under each idempotency key (Gate4 AG-EXE-01).';
+comment on column execution_commands.provider_key is 'the idempotency key that the provider is given';
+comment on column execution_commands.uncertain is 'an attempt was made of which it is not known whether it arrived';
+comment on column execution_commands.wake_at is
+    'when it is to be looked at: the lease of the server at work has run out, or it is to be tried again';
+
+create index if not exists ix_execution_commands_wake on execution_commands (wake_at) where wake_at is not null;
+create index if not exists ix_execution_commands_list on execution_commands (workspace_id, id desc);
+create index if not exists ix_execution_commands_type on execution_commands (workspace_id, type, id desc);
+create index if not exists ix_execution_commands_run on execution_commands (run_id) where run_id is not null;
+
+-- For the engine's one look at what is due: costs a look into an index, which is empty where nothing is under way.
+create or replace function keelson_commands_due(at timestamptz) returns boolean language sql stable as $$
+    select (select min(wake_at) from execution_commands where wake_at is not null) <= at
+$$;
+
+-- The world outside of installations that have no provider: deployments and orders on paper.
+create table if not exists paper_effects (
+    id uuid primary key,
+    workspace_id uuid not null references workspaces (id) on delete cascade,
+    kind varchar(20) not null check (kind in ('deployment', 'order')),
+    status varchar(20) not null check (status in ('running', 'stopped', 'open', 'filled', 'cancelled')),
+    document jsonb not null,
+    created_at timestamptz not null,
+    updated_at timestamptz not null
+);
+
+comment on table paper_effects is 'What the paper adapter would have done outside.';
+
+create index if not exists ix_paper_effects_workspace on paper_effects (workspace_id);
