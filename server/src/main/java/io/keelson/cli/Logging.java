@@ -63,6 +63,8 @@ public final class Logging extends ContextAwareBase implements Configurator {
                 "com.networknt"}) {
             context.getLogger(library).setLevel(Level.WARN);
         }
+        // a malformed request is answered 400 and needs no key: a line for each would be a stranger's to write
+        context.getLogger("org.eclipse.jetty.http.HttpParser").setLevel(Level.ERROR);
         // a start that fails is told by whoever wanted it
         context.getLogger("io.javalin.Javalin").setLevel(Level.OFF);
     }

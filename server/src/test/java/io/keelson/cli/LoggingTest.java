@@ -28,6 +28,14 @@ class LoggingTest {
     }
 
     @Test
+    void malformedRequestsOfStrangersFillNoLog() {
+        new Logging().configure(context);
+
+        assertThat(context.getLogger("org.eclipse.jetty.http.HttpParser").isWarnEnabled()).isFalse();
+        assertThat(context.getLogger("org.eclipse.jetty.server").isWarnEnabled()).isTrue();
+    }
+
+    @Test
     void aJsonEntrySaysWhatItIsAbout() {
         context.setMDCAdapter(org.slf4j.MDC.getMDCAdapter());
         UUID run = UUID.randomUUID();
