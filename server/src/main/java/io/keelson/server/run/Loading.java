@@ -3,7 +3,6 @@ package io.keelson.server.run;
 import io.keelson.core.run.AgentRow;
 import io.keelson.core.run.RunView;
 import io.keelson.core.run.TaskRow;
-import io.keelson.server.db.Rows;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
