@@ -2,6 +2,8 @@ package io.keelson.server.db;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -10,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** PRD-101's acceptance criteria AC-28, AC-29, AC-31 and AC-32; its "Alembic" is our numbered files. */
+/** PRD-101's acceptance criteria AC-28 to AC-32; its "Alembic" is our numbered files, its downgrade scripts/downgrade.sql. */
 class MigrationAcceptanceTest {
     private static final List<String> ORCHESTRATION = List.of("orchestration_runs", "orchestration_tasks",
             "orchestration_task_dependencies", "orchestration_events", "orchestration_events_archive");
@@ -53,6 +55,47 @@ class MigrationAcceptanceTest {
     }
 
     @Test
+    void ac30TheDowngradeTakesTheOrchestrationOutAndNothingElse() throws Exception {
+        List<String> before = neighbours();
+        List<String> references = references();
+        Migrations.migrate(url);
+        execute("""
+                insert into orchestration_runs (id, workspace_id, title, goal, created_by)
+                select '00000000-0000-7000-8000-000000000001', id, 't', 'g', 'b' from workspaces""");
+        execute("""
+                insert into orchestration_events (run_id, seq, event_type)
+                values ('00000000-0000-7000-8000-000000000001', 1, 'run_created')""");
+        execute("""
+                insert into board_tasks (workspace_id, title, source_type, source_id)
+                select id, 'Mission', 'orchestration', '00000000-0000-7000-8000-000000000001' from workspaces""");
+        execute("""
+                insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account,
+                    idempotency_key, actor_type, created_at)
+                select id, 'grant', 1, 'funding', 'available', 'k', 'system', now() from workspaces""");
+
+        execute("update board_tasks set parent_task_id = 999999 where title = 'Mow the lawn'");
+        execute("insert into board_tasks (workspace_id, title) values (gen_random_uuid(), 'Nowhere')");
+        execute("insert into agent_reports (workspace_id, report_type, title) values (gen_random_uuid(), 'x', 'Nowhere')");
+
+        execute(Files.readString(Path.of("..", "scripts", "downgrade.sql")));
+
+        assertThat(tables()).doesNotContainAnyElementsOf(ORCHESTRATION).contains("board_tasks", "agent_reports",
+                "billing_ledger");
+        assertThat(query("""
+                select column_name from information_schema.columns
+                 where table_name = 'agent_reports' and column_name = 'orchestration_task_id'""")).isEmpty();
+        assertThat(query("select typname from pg_type where typname like 'keelson%_new%'")).isEmpty();
+        assertThat(rows()).isEqualTo(before);
+        assertThat(references()).containsAll(references);
+        assertThat(query("select amount::text from billing_ledger")).hasSize(1);
+
+        assertThat(Migrations.migrate(url)).isPositive();
+        assertThat(tables()).containsAll(ORCHESTRATION);
+        assertThat(rows()).isEqualTo(before);
+        assertThat(query("select amount::text from billing_ledger")).hasSize(1);
+    }
+
+    @Test
     void ac31EveryFileCanBeAppliedAgain() throws SQLException {
         int files = Migrations.migrate(url);
         List<String> schema = schema();
@@ -84,6 +127,12 @@ class MigrationAcceptanceTest {
                 union all
                 select concat_ws('|', 'report', id, workspace_id, report_type, title, created_at) from agent_reports
                 order by 1""");
+    }
+
+    private List<String> references() throws SQLException {
+        return query("""
+                select conrelid::regclass || ' ' || pg_get_constraintdef(oid) from pg_constraint
+                 where contype = 'f' and conrelid::regclass::text in ('board_tasks', 'agent_reports')""");
     }
 
     private List<String> tables() throws SQLException {
