@@ -1,5 +1,5 @@
 -- The rows that the server's set statements take as one array (docs/adr/0011): a type's attributes are the columns of the
--- SetStatement that names it, in their order; SchemaTest compares the two. After a release a statement that needs other
+-- RowSetStatement that names it, in their order; SchemaTest compares the two. After a release a statement that needs other
 -- columns needs a type of another name, so that servers of two versions can work at once.
 
 do $$

@@ -32,41 +32,49 @@ class ArchitectureTest {
     /** Room | the rooms that it may know. Packages below {@code io.keelson}; a room includes its sub-packages. */
     @ParameterizedTest(name = "{0} may know {1}")
     @CsvSource(delimiter = '|', nullValues = "nothing", value = {
-            "core.lifecycle  | nothing",
-            "core.policy     | nothing",
-            "core.money      | nothing",
-            "core.plan       | core.money core.policy",
-            "core.run        | core.lifecycle core.money core.plan core.policy",
-            "core.schedule   | nothing",
-            "client          | nothing",
-            "server.json     | nothing",
-            "server.db       | nothing",
-            "server.log      | nothing",
-            "server.compute  | nothing",
-            "server.expr     | server.compute server.json",
-            "server.artifact | server.json",
-            "server.outbound | nothing",
-            "server.tool     | core.policy server.artifact server.compute server.expr server.json server.outbound",
-            "server.plan     | core server.expr server.json server.tool",
-            "server.run      | core server.db server.json",
-            "server.auth     | server.db server.json",
-            "server.money    | core.lifecycle core.money core.run server.db",
-            "server.secret   | server.auth server.db",
-            "server.board    | core.lifecycle server.db",
-            "server.roster   | server.auth server.db",
-            "server.recipe   | server.db",
-            "server.document | core.lifecycle server.artifact server.run server.db",
-            "server.schedule | core.run core.schedule server.db",
-            "server.execution | core.policy server.auth server.db server.json server.outbound server.tool",
-            "server.webhook  | core.run server.auth server.db server.outbound server.run server.secret",
-            "server.engine   | core server.run server.db server.compute server.expr server.tool server.artifact server.secret server.json server.log",
-            "server.http     | core server.engine server.run server.plan server.tool server.artifact server.auth"
-                    + " server.money server.secret server.recipe server.schedule server.bulk server.webhook server.execution"
-                    + " server.roster server.board server.compute server.db server.expr server.json server.log",
-            "server.bulk     | core.lifecycle core.run server.db server.engine server.run",
-            "server.metrics  | core server.engine server.http server.run server.webhook server.db",
-            "server.trace    | core server.engine server.http server.webhook",
-            "cli             | client core.lifecycle core.plan server.json server.plan server.tool server.db",
+            "core.lifecycle   | nothing",
+            "core.policy      | nothing",
+            "core.money       | nothing",
+            "core.plan        | core.money core.policy",
+            "core.run         | core.lifecycle core.money core.plan core.policy",
+            "core.decide      | core.lifecycle core.money core.plan core.policy core.run",
+            "core.schedule    | nothing",
+            "client           | nothing",
+            "server.json      | nothing",
+            "server.db        | nothing",
+            "server.log       | nothing",
+            "server.compute   | nothing",
+            "server.expr      | server.compute server.json",
+            "server.artifact  | server.json",
+            "server.outbound  | nothing",
+            "server.tool      | core.policy server.artifact server.compute server.expr server.json server.outbound",
+            "server.plan      | core server.expr server.json server.tool",
+            "server.run       | core server.db server.json",
+            "server.audit     | server.db server.json",
+            "server.workspace | server.audit server.db server.json",
+            "server.auth      | server.audit server.workspace server.db server.json",
+            "server.money     | core.lifecycle core.money core.run server.db",
+            "server.secret    | server.audit server.db",
+            "server.board     | core.lifecycle server.db",
+            "server.roster    | server.audit server.db",
+            "server.recipe    | server.db",
+            "server.statusdoc | core.lifecycle server.artifact server.run server.db",
+            "server.schedule  | core.run core.schedule server.db",
+            "server.effect    | core.policy server.audit server.db server.json server.outbound server.tool",
+            "server.webhook   | core.run server.audit server.db server.outbound server.run server.secret",
+            "server.engine    | core server.run server.db server.compute server.expr server.tool server.artifact"
+                    + " server.secret server.json server.log",
+            "server.bulk      | core.lifecycle core.run server.db server.engine server.run",
+            "server.purge     | core.run server.db server.engine server.run server.workspace",
+            "server.submission | core server.plan server.engine server.run server.recipe server.schedule"
+                    + " server.bulk server.money server.workspace server.db server.http.support",
+            "server.http      | core server.engine server.run server.plan server.tool server.artifact server.audit"
+                    + " server.workspace server.auth server.purge server.submission server.money server.secret"
+                    + " server.recipe server.schedule server.bulk server.webhook server.effect server.roster"
+                    + " server.board server.compute server.db server.json server.log",
+            "server.metrics   | core server.engine server.http server.run server.webhook server.db",
+            "server.trace     | core server.engine server.http server.webhook",
+            "cli              | client core.lifecycle core.plan server.json server.plan server.tool server.db",
     })
     void aRoomKnowsOnlyTheRoomsBelowIt(String room, String known) {
         String[] allowed =
@@ -81,6 +89,53 @@ class ArchitectureTest {
                 .because("a run goes one hop down and never back; hand the other room's result in by a parameter, "
                         + "or let the io.keelson.server wiring join the two (ARCHITECTURE.md, rooms)")
                 .allowEmptyShould(true).check(HOUSE);
+    }
+
+    /** Sub-package | the packages of its own room that it may know; {@code .} is the room's own package. */
+    @ParameterizedTest(name = "{0} may know {1}")
+    @CsvSource(delimiter = '|', nullValues = "nothing", value = {
+            "server.engine.commit | nothing",
+            "server.engine.execute | commit",
+            "server.engine.dispatch | commit execute",
+            "server.engine.upkeep | commit execute dispatch",
+            "server.run.sql   | nothing",
+            "server.run.queue | sql",
+            "server.run.retention | sql",
+            "server.run.read  | . sql",
+            "server.http.support | nothing",
+            "server.http.runs | support",
+            "server.http.streams | support",
+            "server.http.inbox | support runs",
+            "server.http.definitions | support runs",
+            "server.http.workers | support",
+            "server.http.commands | support",
+            "server.http.billing | support",
+            "server.http.admin | support",
+            "server.db.embedded | .",
+            "server.tool.builtin | .",
+            "cli.view         | nothing",
+            "cli.common       | view",
+            "cli.follow       | common view",
+            "cli.control      | common follow view",
+            "cli.runs         | common follow view",
+            "cli.inbox        | common control follow view",
+            "cli.definitions  | common view",
+            "cli.commands     | common view",
+            "cli.billing      | common view",
+            "cli.admin        | common view",
+            "cli.authoring    | common view",
+    })
+    void aSubPackageKnowsOnlyTheOnesBelowIt(String name, String known) {
+        String room = name.substring(0, name.lastIndexOf('.'));
+        String[] allowed = Stream
+                .concat(Stream.of(name), Stream.ofNullable(known).flatMap(k -> Arrays.stream(k.split(" "))).map(
+                        k -> k.equals(".") ? room : room + "." + k))
+                .map(each -> "io.keelson." + each).toArray(String[]::new);
+        noClasses().that().resideInAPackage("io.keelson." + name).should()
+                .dependOnClassesThat(resideInAPackage("io.keelson." + room + "..")
+                        .and(DescribedPredicate.not(resideInAnyPackage(allowed))))
+                .because("sub-packages of one room stay apart; move what two of them share into the one below them")
+                .check(HOUSE);
     }
 
     @Test
@@ -103,7 +158,7 @@ class ArchitectureTest {
     @Test
     void onlyTheEngineDecides() {
         noClasses().that().resideOutsideOfPackages("io.keelson.core..", "io.keelson.server.engine..")
-                .should().dependOnClassesThat().haveFullyQualifiedName("io.keelson.core.run.Decider")
+                .should().dependOnClassesThat().haveFullyQualifiedName("io.keelson.core.decide.Decider")
                 .because("a decision counts only under the run's row lock: submit a Command to the Engine")
                 .check(HOUSE);
     }

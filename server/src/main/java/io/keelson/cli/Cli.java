@@ -1,5 +1,10 @@
 package io.keelson.cli;
 
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ErrorReport;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ProgramName;
+import io.keelson.cli.common.Suggestions;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.time.Clock;
@@ -13,7 +18,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 
 /** The command line as a function of its arguments and its environment. */
-final class Cli {
+public final class Cli {
 
     private Cli() {}
 
@@ -23,7 +28,7 @@ final class Cli {
         return commandLine(clock, environment).setOut(out).setErr(err).execute(arguments);
     }
 
-    static CommandLine commandLine(Clock clock, Map<String, String> environment) {
+    public static CommandLine commandLine(Clock clock, Map<String, String> environment) {
         return Sections.in(new CommandLine(new KeelsonCommand(clock, environment)))
                 .setCommandName(ProgramName.current())
                 .setCaseInsensitiveEnumValuesAllowed(true)

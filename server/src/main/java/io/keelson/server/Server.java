@@ -2,14 +2,13 @@ package io.keelson.server;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.keelson.server.artifact.LocalArtifactStore;
-import io.keelson.server.auth.Access;
+import io.keelson.server.auth.ApiKeyUsage;
+import io.keelson.server.auth.AuthServices;
 import io.keelson.server.auth.Bootstrap;
-import io.keelson.server.auth.DataFiles;
-import io.keelson.server.auth.KeyUses;
-import io.keelson.server.auth.Workspaces;
+import io.keelson.server.auth.LocalCredentials;
 import io.keelson.server.bulk.BulkDriver;
 import io.keelson.server.bulk.BulkJobs;
-import io.keelson.server.bulk.BulkRoom;
+import io.keelson.server.bulk.BulkServices;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseException;
@@ -22,28 +21,23 @@ import io.keelson.server.db.Tenancy;
 import io.keelson.server.db.embedded.DataDirectory;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
-import io.keelson.server.document.StatusDocuments;
+import io.keelson.server.effect.CommandHandler;
+import io.keelson.server.effect.CommandUpkeep;
 import io.keelson.server.engine.Engine;
-import io.keelson.server.engine.EventSweeper;
-import io.keelson.server.engine.Observer;
-import io.keelson.server.engine.Observers;
-import io.keelson.server.engine.Store;
-import io.keelson.server.engine.Tracing;
-import io.keelson.server.execution.CommandHandler;
-import io.keelson.server.execution.CommandUpkeep;
+import io.keelson.server.engine.commit.Observer;
+import io.keelson.server.engine.commit.Observers;
+import io.keelson.server.engine.commit.Store;
+import io.keelson.server.engine.execute.Tracing;
+import io.keelson.server.engine.upkeep.EventSweeper;
 import io.keelson.server.expr.ExpressionLimits;
 import io.keelson.server.expr.Expressions;
-import io.keelson.server.http.Exchanges;
+import io.keelson.server.http.ApiServices;
 import io.keelson.server.http.HttpOptions;
 import io.keelson.server.http.HttpServer;
 import io.keelson.server.http.HttpStartException;
-import io.keelson.server.http.Observed;
-import io.keelson.server.http.RetryDoor;
-import io.keelson.server.http.Rooms;
-import io.keelson.server.http.ScheduledRuns;
-import io.keelson.server.http.StartedRuns;
-import io.keelson.server.http.WorkspacePurger;
-import io.keelson.server.metrics.Figures;
+import io.keelson.server.http.support.Observed;
+import io.keelson.server.http.support.RequestListener;
+import io.keelson.server.metrics.DatabaseGauges;
 import io.keelson.server.metrics.Metrics;
 import io.keelson.server.money.Money;
 import io.keelson.server.money.PriceKind;
@@ -53,31 +47,37 @@ import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.ModelPrices;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.purge.WorkspacePurger;
 import io.keelson.server.recipe.Recipes;
 import io.keelson.server.roster.Roster;
-import io.keelson.server.run.ArtifactLife;
-import io.keelson.server.run.Backlog;
-import io.keelson.server.run.EventLife;
-import io.keelson.server.run.Explainer;
-import io.keelson.server.run.Fleet;
 import io.keelson.server.run.IdempotencyKeys;
-import io.keelson.server.run.Inbox;
-import io.keelson.server.run.RunReader;
 import io.keelson.server.run.RunStore;
-import io.keelson.server.schedule.ScheduleRoom;
+import io.keelson.server.run.queue.Backlog;
+import io.keelson.server.run.queue.WorkerRegistry;
+import io.keelson.server.run.read.Explainer;
+import io.keelson.server.run.read.Inbox;
+import io.keelson.server.run.read.RunReader;
+import io.keelson.server.run.retention.ArtifactRetention;
+import io.keelson.server.run.retention.EventRetention;
+import io.keelson.server.schedule.ScheduleRunner;
+import io.keelson.server.schedule.ScheduleServices;
+import io.keelson.server.schedule.ScheduledTimes;
 import io.keelson.server.schedule.Schedules;
-import io.keelson.server.schedule.Ticker;
-import io.keelson.server.schedule.Ticks;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.Secrets;
+import io.keelson.server.statusdoc.StatusDocuments;
+import io.keelson.server.submission.RetryAdmission;
+import io.keelson.server.submission.ScheduledRuns;
+import io.keelson.server.submission.StartedRuns;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.builtin.BuiltinTools;
 import io.keelson.server.trace.Traces;
 import io.keelson.server.webhook.Deliveries;
 import io.keelson.server.webhook.DeliveryObserver;
-import io.keelson.server.webhook.Dispatch;
 import io.keelson.server.webhook.Endpoints;
-import io.keelson.server.webhook.WebhookRoom;
+import io.keelson.server.webhook.WebhookDispatcher;
+import io.keelson.server.webhook.WebhookServices;
+import io.keelson.server.workspace.Workspaces;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Clock;
@@ -136,13 +136,13 @@ public final class Server implements AutoCloseable {
             DatabaseUrl url = databaseUrl(settings);
             Database database = closing(new Database(url, DatabaseOptions.DEFAULTS));
             Migrations.migrate(url);
-            if (!database.fenced()) {
+            if (!database.rlsEnforced()) {
                 LOG.warn("row-level security does not hold this server's requests: its database user is above it and"
                         + " may not make the role keelson_request; see docs/tenants.md");
             }
             Clock clock = Clock.systemUTC();
             Metrics metrics = new Metrics(
-                    () -> Tenancy.everywhere(() -> database.withConnection(c -> new Figures(
+                    () -> Tenancy.allWorkspaces(() -> database.withConnection(c -> new DatabaseGauges(
                             Backlog.read(c, DbClock.DATABASE), Deliveries.waiting(c)))),
                     System::nanoTime, KeelsonVersion.current().toString());
             Computation computation = closing(new Computation("compute",
@@ -151,25 +151,25 @@ public final class Server implements AutoCloseable {
                     Math.max(2, Runtime.getRuntime().availableProcessors()), Computation.UNLIMITED));
             Expressions expressions = new Expressions(ExpressionLimits.DEFAULT, computation);
             OutboundClient outbound = closing(new OutboundClient(settings.allowPrivateAddresses()));
-            CommandHandler commands = OutsideWorld.handler(settings.commands(), database, outbound);
+            CommandHandler commands = EffectWiring.handler(settings.commands(), database, outbound);
             ToolCatalog tools =
-                    OutsideWorld.catalog(BuiltinTools.all(ToolFolders.policy(settings, new Workspaces(database)),
+                    EffectWiring.catalog(BuiltinTools.all(ToolFolders.policy(settings, new Workspaces(database)),
                             expressions, searching, outbound,
                             clock), commands, settings.commands());
-            ServedTools served = new ServedTools(database, new Fleet(DbClock.DATABASE));
+            WorkerToolRegistry served = new WorkerToolRegistry(database, new WorkerRegistry(DbClock.DATABASE));
             CatalogToolKnowledge knowledge = new CatalogToolKnowledge(tools, expressions, served::everywhere);
             StoredPlans plans = new StoredPlans(knowledge::timeout);
             LocalArtifactStore artifacts = new LocalArtifactStore(settings.dataDir().resolve("artifacts"),
                     settings.artifacts().maxBytes());
-            Access access = Access.of(database, closing(new KeyUses(database).start()));
+            AuthServices authServices = AuthServices.of(database, closing(new ApiKeyUsage(database).start()));
             Secrets secrets = secrets(settings, database);
-            DataFiles files = new DataFiles(settings.dataDir());
+            LocalCredentials files = new LocalCredentials(settings.dataDir());
             Money money = new Money(database, DbClock.DATABASE);
             ModelPrices prices = models -> money.prices().withoutPrice(PriceKind.MODEL, models);
             Roster roster = new Roster(database);
-            RosterFacts agents = new RosterFacts(roster, database, new RunReader(), money);
+            AgentCandidates agents = new AgentCandidates(roster, database, new RunReader(), money);
             Bootstrap.LocalKey key = settings.bootstrapKey() == null
-                    ? Bootstrap.ensureKey(database, access.holders(), files)
+                    ? Bootstrap.ensureKey(database, authServices.holders(), files)
                     : Bootstrap.ensureGiven(database, settings.bootstrapKey());
             money.ledger().first(Bootstrap.DEFAULT_WORKSPACE, settings.firstGrant());
             MissionReader missions = new MissionReader(knowledge, knowledge::timeout, prices);
@@ -181,7 +181,8 @@ public final class Server implements AutoCloseable {
             Seen seen = seen(settings, metrics);
             Engine engine = closing(new Engine(database, Store.of(DbClock.DATABASE, plans::read,
                     settings.artifacts().retention()), tools, expressions, secrets,
-                    new Replans(new NewPlans(knowledge, knowledge::timeout, prices, agents::of), computation),
+                    new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout, prices, agents::of),
+                            computation),
                     new StartedRuns(database, recipes, missionsOf, seen.places()), artifacts, clock,
                     new Engine.Options(settings.executors(), settings.lease(), KeelsonVersion.current().toString(),
                             settings.artifacts().retention(), settings.artifacts().maxBytesOfRun(),
@@ -192,32 +193,34 @@ public final class Server implements AutoCloseable {
             metrics.executors(engine::busy, settings.executors());
             metrics.pools(database);
             Schedules schedules = new Schedules(DbClock.DATABASE);
-            Ticks ticks = new Ticks(UuidCreator::getTimeOrderedEpoch);
-            Ticker ticker = closing(new Ticker(database, schedules, ticks, new ScheduledRuns(database, engine,
-                    missionsOf, recipes, access.workspaces(), new RunReader())));
-            engine.onSchedules(ticker::nudge);
-            EventSweeper events = closing(new EventSweeper(database, new EventLife(DbClock.DATABASE), artifacts,
+            ScheduledTimes scheduledTimes = new ScheduledTimes(UuidCreator::getTimeOrderedEpoch);
+            ScheduleRunner scheduleRunner =
+                    closing(new ScheduleRunner(database, schedules, scheduledTimes, new ScheduledRuns(database, engine,
+                            missionsOf, recipes, authServices.workspaces(), new RunReader())));
+            engine.onSchedules(scheduleRunner::nudge);
+            EventSweeper events = closing(new EventSweeper(database, new EventRetention(DbClock.DATABASE), artifacts,
                     settings.events(), UuidCreator::getTimeOrderedEpoch));
             events.start();
             BulkJobs bulk = new BulkJobs(DbClock.DATABASE);
             BulkDriver driver = closing(new BulkDriver(database, bulk, engine,
-                    new RetryDoor(database, access.workspaces(), new RunReader())).start());
-            WebhookRoom webhooks = webhooks(database, secrets);
-            engine.onWebhooks(closing(new Dispatch(database, webhooks, outbound, clock, seen.places()::ofRun,
+                    new RetryAdmission(database, authServices.workspaces(), new RunReader())).start());
+            WebhookServices webhooks = webhooks(database, secrets);
+            engine.onWebhooks(closing(new WebhookDispatcher(database, webhooks, outbound, clock, seen.places()::ofRun,
                     seen.deliveries()))::nudge);
             engine.onCommands(closing(new CommandUpkeep(commands))::nudge);
             HttpServer http = closing(new HttpServer(
                     HttpOptions.DEFAULTS.withHost(settings.httpHost()).withPort(settings.httpPort())
                             .withBounds(settings.http().connections(), settings.http().patience()),
-                    new Rooms(database, access, engine, engine.remoteWork(), new RunReader(),
+                    new ApiServices(database, authServices, engine, engine.remoteWork(), new RunReader(),
                             new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read,
                                     settings.artifacts().retention()),
                                     tool -> tools.find(tool).isPresent()),
                             new Inbox(DbClock.DATABASE), missionsOf,
-                            tools, artifacts, new ArtifactLife(DbClock.DATABASE), money, roster,
+                            tools, artifacts, new ArtifactRetention(DbClock.DATABASE), money, roster,
                             UuidCreator::getTimeOrderedEpoch, secrets, new IdempotencyKeys(DbClock.DATABASE),
                             recipes,
-                            new ScheduleRoom(schedules, ticks, ticker), new BulkRoom(bulk, driver), commands,
+                            new ScheduleServices(schedules, scheduledTimes, scheduleRunner),
+                            new BulkServices(bulk, driver), commands,
                             webhooks,
                             closing(new WorkspacePurger(database, new RunReader(), engine)).start(),
                             computation, () -> engine.commits() && answers(database)),
@@ -235,7 +238,7 @@ public final class Server implements AutoCloseable {
     }
 
     /** Who looks at the parts of the server. */
-    private record Seen(Observer engine, Tracing places, Exchanges http, DeliveryObserver deliveries) {}
+    private record Seen(Observer engine, Tracing places, RequestListener http, DeliveryObserver deliveries) {}
 
     /** OpenTelemetry is not even loaded where nobody wants traces. */
     private Seen seen(Settings settings, Metrics metrics) {
@@ -244,7 +247,7 @@ public final class Server implements AutoCloseable {
         }
         Traces traces = closing(new Traces(settings.telemetry()));
         return new Seen(new Observers(metrics.engine(), traces.engine()), traces.places(),
-                new Exchanges.Both(metrics.http(), traces.http()),
+                new RequestListener.Both(metrics.http(), traces.http()),
                 new DeliveryObserver.Both(metrics.deliveries(), traces.deliveries()));
     }
 
@@ -260,10 +263,10 @@ public final class Server implements AutoCloseable {
         return secrets;
     }
 
-    private static WebhookRoom webhooks(Database database, Secrets secrets) {
+    private static WebhookServices webhooks(Database database, Secrets secrets) {
         Endpoints endpoints = new Endpoints(database, secrets);
         endpoints.reseal();
-        return new WebhookRoom(endpoints, new Deliveries(database));
+        return new WebhookServices(endpoints, new Deliveries(database));
     }
 
     private DatabaseUrl databaseUrl(Settings settings) {

@@ -1,11 +1,11 @@
 package io.keelson.server;
 
+import io.keelson.server.auth.ApiKeyFormat;
 import io.keelson.server.auth.Bootstrap;
-import io.keelson.server.auth.KeyText;
-import io.keelson.server.engine.EventSweeper;
-import io.keelson.server.execution.EndpointAdapter;
-import io.keelson.server.http.Observed;
-import io.keelson.server.plan.Nearest;
+import io.keelson.server.effect.EndpointAdapter;
+import io.keelson.server.engine.upkeep.EventSweeper;
+import io.keelson.server.http.support.Observed;
+import io.keelson.server.plan.NameSuggestion;
 import io.keelson.server.secret.SealingKey;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -44,7 +44,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
         Set<String> allowedCommands, boolean allowPrivateAddresses,
         int executors, Duration runComputation, Duration lease, Artifacts artifacts, EventSweeper.Ages events,
         BigDecimal firstGrant,
-        List<SealingKey> secretKeys, Commands commands, Observed.MetricsDoor metrics, Map<String, String> telemetry,
+        List<SealingKey> secretKeys, Commands commands, Observed.MetricsAccess metrics, Map<String, String> telemetry,
         LogFormat logFormat,
         LogLevel logLevel) {
 
@@ -132,7 +132,8 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
         List<String> known = Stream.concat(Arrays.stream(Setting.values()).map(Enum::name),
                 Stream.of("KEELSON_JAVA_HOME", "KEELSON_JAVA_OPTS")).toList();
         return environment.keySet().stream().filter(name -> name.startsWith("KEELSON_") && !known.contains(name))
-                .sorted().map(name -> "warning: " + name + " is no setting and is ignored" + Nearest.hint(name, known))
+                .sorted()
+                .map(name -> "warning: " + name + " is no setting and is ignored" + NameSuggestion.hint(name, known))
                 .toList();
     }
 
@@ -144,7 +145,7 @@ public record Settings(Path dataDir, String httpHost, int httpPort, Http http, @
 
     /** A text that may be a bootstrap key. */
     public static String newBootstrapKey() {
-        return KeyText.generate();
+        return ApiKeyFormat.generate();
     }
 
     /** The bootstrap key; null where none is set. */

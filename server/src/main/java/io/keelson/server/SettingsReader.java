@@ -1,14 +1,14 @@
 package io.keelson.server;
 
 import io.keelson.core.plan.Problem;
+import io.keelson.server.auth.ApiKeyFormat;
 import io.keelson.server.auth.Bootstrap;
-import io.keelson.server.auth.KeyText;
-import io.keelson.server.engine.EventSweeper;
-import io.keelson.server.execution.CommandTypes;
-import io.keelson.server.execution.EndpointAdapter;
-import io.keelson.server.http.Observed;
+import io.keelson.server.effect.CommandTypes;
+import io.keelson.server.effect.EndpointAdapter;
+import io.keelson.server.engine.upkeep.EventSweeper;
+import io.keelson.server.http.support.Observed;
 import io.keelson.server.money.Amounts;
-import io.keelson.server.plan.Nearest;
+import io.keelson.server.plan.NameSuggestion;
 import io.keelson.server.secret.SealingKey;
 import java.io.File;
 import java.io.IOException;
@@ -101,7 +101,7 @@ final class SettingsReader {
                 Stream.concat(secretKeys(Setting.KEELSON_SECRET_KEY), secretKeys(Setting.KEELSON_SECRET_KEYS_OLD))
                         .toList(),
                 commands(),
-                choice(Setting.KEELSON_METRICS, Observed.MetricsDoor.values(), Observed.MetricsDoor::valueOf),
+                choice(Setting.KEELSON_METRICS, Observed.MetricsAccess.values(), Observed.MetricsAccess::valueOf),
                 environment.entrySet().stream().filter(each -> each.getKey().startsWith("OTEL_"))
                         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
                 choice(Setting.KEELSON_LOG_FORMAT, Settings.LogFormat.values(), Settings.LogFormat::valueOf),
@@ -126,7 +126,7 @@ final class SettingsReader {
                 file.put(name, properties.getProperty(name));
             } else {
                 problems.add(new Problem("SETTING_UNKNOWN", name, "the settings file " + path + " sets " + name
-                        + ", which does not exist there" + Nearest.hint(name, knownInFile()) + "; known are "
+                        + ", which does not exist there" + NameSuggestion.hint(name, knownInFile()) + "; known are "
                         + String.join(", ", knownInFile())));
             }
         }
@@ -142,7 +142,7 @@ final class SettingsReader {
         } else if (named != null) {
             text = content(Setting.KEELSON_BOOTSTRAP_KEY_FILE, path(Setting.KEELSON_BOOTSTRAP_KEY_FILE, named));
         }
-        if (text != null && !KeyText.wellFormed(text)) {
+        if (text != null && !ApiKeyFormat.wellFormed(text)) {
             refuse(Setting.KEELSON_BOOTSTRAP_KEY, "what stands there", "a key as `keelson keys generate` makes it");
         }
         return text == null ? null : new Bootstrap.GivenKey(text, days == 0 ? null : Duration.ofDays(days));

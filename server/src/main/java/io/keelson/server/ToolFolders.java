@@ -1,11 +1,11 @@
 package io.keelson.server;
 
 import io.keelson.server.auth.Bootstrap;
-import io.keelson.server.auth.Workspaces;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.tool.HandBackException;
 import io.keelson.server.tool.RefusedPlaces;
 import io.keelson.server.tool.ToolPolicy;
+import io.keelson.server.workspace.Workspaces;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.cli.Cmd.Result;
+import io.keelson.cli.CliProcess.Result;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -21,7 +21,7 @@ class CommandLineTest {
 
     @AfterEach
     void nothingIsLeftRunning() {
-        Cmd.assertNoneLeft(folder);
+        CliProcess.assertNoneLeft(folder);
     }
 
     @Test
@@ -30,7 +30,7 @@ class CommandLineTest {
         Files.createDirectories(folder.resolve("some"));
         Files.writeString(folder.resolve("some/a.txt"), "one\ntwo\n");
         Path fresh = folder.resolve("deep/fresh");
-        Result run = Cmd.start(fresh, Map.of(), "run", Cmd.mission(folder, """
+        Result run = CliProcess.start(fresh, Map.of(), "run", CliProcess.mission(folder, """
                 inputs: {path: {type: string, format: path}}
                 plan:
                   tasks:
@@ -47,15 +47,15 @@ class CommandLineTest {
                 .doesNotContain("\u001b").matches("(?s)\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ run .*");
         assertThat(out.resolve("n.txt")).hasContent("2");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(fresh))).isEqualTo("rwx------");
-        assertThat(Cmd.start(fresh, Map.of(), "artifacts", "latest", "--get", "n.txt", "--to", "-").end().out())
+        assertThat(CliProcess.start(fresh, Map.of(), "artifacts", "latest", "--get", "n.txt", "--to", "-").end().out())
                 .isEqualTo("2");
     }
 
     @Test
     void anApprovalWaitsWithoutAnyProcessAndGoesOnLater() throws Exception {
-        Result run = keelson("run", Cmd.mission(folder, Cmd.ASKS), "--json");
+        Result run = keelson("run", CliProcess.mission(folder, CliProcess.ASKS), "--json");
         assertThat(run.code()).as(run.err()).isEqualTo(4);
-        Cmd.assertNoneLeft(folder);
+        CliProcess.assertNoneLeft(folder);
         Result approved = keelson("approve", run.json().at("/run/id").asString(), "--step", "sign-off", "--watch",
                 "--json");
         assertThat(approved.code()).as(approved.err()).isZero();
@@ -64,8 +64,9 @@ class CommandLineTest {
 
     @Test
     void ctrlCKeepsTheRunWhichWatchCarriesOn() throws Exception {
-        String mission = Cmd.mission(folder, "plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 6}}]}]}");
-        Cmd run = Cmd.start(data(), Map.of(), "run", mission, "--name", "interrupted");
+        String mission =
+                CliProcess.mission(folder, "plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 6}}]}]}");
+        CliProcess run = CliProcess.start(data(), Map.of(), "run", mission, "--name", "interrupted");
         Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(50))
                 .until(() -> run.said().toString().contains("nap running"));
         run.interrupt();
@@ -82,6 +83,6 @@ class CommandLineTest {
     }
 
     private static Result keelson(String... arguments) throws Exception {
-        return Cmd.start(data(), Map.of(), arguments).end();
+        return CliProcess.start(data(), Map.of(), arguments).end();
     }
 }

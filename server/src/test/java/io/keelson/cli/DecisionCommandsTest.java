@@ -2,7 +2,7 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.cli.Cmd.Result;
+import io.keelson.cli.CliProcess.Result;
 import io.keelson.client.ApiKeyRequest;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,41 +20,41 @@ class DecisionCommandsTest {
     @TempDir
     static Path folder;
 
-    private static Shell shell;
+    private static InProcessCli inProcessCli;
 
     @BeforeAll
     static void start() throws Exception {
-        shell = new Shell(folder);
+        inProcessCli = new InProcessCli(folder);
     }
 
     @AfterAll
     static void stop() {
-        shell.close();
+        inProcessCli.close();
     }
 
     @Test
     void anApprovalIsSeenInEveryViewAndGivenToItsStep() throws Exception {
-        Result run = shell.run("run", shell.mission(Cmd.ASKS), "--json");
+        Result run = inProcessCli.run("run", inProcessCli.mission(CliProcess.ASKS), "--json");
         assertThat(run.code()).as(run.err()).isEqualTo(4);
         String id = run.json().at("/run/id").asString();
         assertThat(run.json().at("/waiting/0/input/question").asString()).isEqualTo("Publish it?");
-        assertThat(shell.run("states", id, "--json").json().at("/contracts/steps/run").asString())
+        assertThat(inProcessCli.run("states", id, "--json").json().at("/contracts/steps/run").asString())
                 .isEqualTo("WAITING_APPROVAL");
-        assertThat(shell.run("states", "latest").out().lines().map(line -> line.replaceAll(" +", " "))).contains(
+        assertThat(inProcessCli.run("states", "latest").out().lines().map(line -> line.replaceAll(" +", " "))).contains(
                 "IN WORDS OF RUN TASKS STEPS", "canonical running 1 running 1 pending, 1 waiting_approval",
                 "handoff RUNNING", "gate4 awaiting_user_confirmation 1 awaiting_user_confirmation");
-        Result plain = shell.run("watch", id);
+        Result plain = inProcessCli.run("watch", id);
         assertThat(plain.code()).isEqualTo(4);
         assertThat(plain.out()).contains("Publish it?", "keelson approve " + id + " --watch");
-        Result wrong = shell.run("approve", id, "--step", "other");
+        Result wrong = inProcessCli.run("approve", id, "--step", "other");
         assertThat(wrong.code()).isEqualTo(1);
         assertThat(wrong.err()).contains("[STEP_NOT_FOUND]").contains("sign-off");
-        assertThat(shell.run("approve", id, "--step", "sign-off", "--watch").code()).isZero();
+        assertThat(inProcessCli.run("approve", id, "--step", "sign-off", "--watch").code()).isZero();
     }
 
     @Test
     void aPlanAndTheDataOfAnApprovalAreShownBeforeTheyAreApproved() throws Exception {
-        String mission = shell.mission("""
+        String mission = inProcessCli.mission("""
                 config: {autonomy: {level: approve}}
                 plan:
                   reasoning: First look, then ask
@@ -65,26 +65,26 @@ class DecisionCommandsTest {
                       estimated_cost: 0.5
                       steps: [{name: ok, kind: approval, input: {question: "Pay?", amount: 12, to: {name: Ada}}}]
                 """);
-        Result run = shell.run("run", mission);
+        Result run = inProcessCli.run("run", mission);
         String[] plan = {"First look, then ask", "estimated cost: 0.75 USD", "files.read, noop", "Look around"};
         assertThat(run.out()).contains(plan);
-        Result approved = shell.run("approve", "latest", "--watch");
+        Result approved = inProcessCli.run("approve", "latest", "--watch");
         assertThat(approved.out()).contains(plan).contains("Pay?", "amount: 12", "Ada");
         assertThat(approved.code()).as(approved.err()).isEqualTo(4);
-        assertThat(shell.run("approve", "latest", "--watch").out()).contains("Pay?", "amount: 12");
+        assertThat(inProcessCli.run("approve", "latest", "--watch").out()).contains("Pay?", "amount: 12");
     }
 
     @Test
     void aRunThatHasAskedForNothingIsNotApproved() throws Exception {
-        shell.lines("run", shell.mission("plan: {tasks: [{id: a, steps: [{tool: echo}]}]}"));
-        Result refused = shell.run("approve", "latest");
+        inProcessCli.lines("run", inProcessCli.mission("plan: {tasks: [{id: a, steps: [{tool: echo}]}]}"));
+        Result refused = inProcessCli.run("approve", "latest");
         assertThat(refused.code()).isEqualTo(1);
         assertThat(refused.err()).contains("[NOTHING_TO_APPROVE]");
     }
 
     @Test
     void aReviewNamesTheThresholdThatTheScoreIsBelow() throws Exception {
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 plan:
                   tasks:
                     - id: t
@@ -94,67 +94,70 @@ class DecisionCommandsTest {
                 """));
         String doubt = "the score 0.4 is below 0.8: too short";
         assertThat(run.out()).contains("t waits for a human: " + doubt);
-        assertThat(shell.run("inbox", "--run", "latest", "--details").out())
+        assertThat(inProcessCli.run("inbox", "--run", "latest", "--details").out())
                 .contains("reason: the score 0.4 is below 0.8", "too short");
     }
 
     @Test
     void aDecisionThatComesTooLateIsToldTheOneBefore() throws Exception {
-        shell.run("run", shell.mission(Cmd.ASKS));
-        JsonNode item = shell.run("inbox", "--run", "latest", "--json").json().at("/items/0");
-        shell.lines("approve", item.path("id").asString(), "--reason", "figures checked");
-        Result late = shell.run("reject", item.path("id").asString());
+        inProcessCli.run("run", inProcessCli.mission(CliProcess.ASKS));
+        JsonNode item = inProcessCli.run("inbox", "--run", "latest", "--json").json().at("/items/0");
+        inProcessCli.lines("approve", item.path("id").asString(), "--reason", "figures checked");
+        Result late = inProcessCli.run("reject", item.path("id").asString());
         assertThat(late.code()).isEqualTo(1);
         assertThat(late.err()).contains("was already approved; local approved it at 20", "Z: figures checked",
                 "[APPROVAL_ALREADY_DECIDED]");
-        assertThat(shell.run("reject", "latest").err()).contains("; local approved it at 20");
-        shell.run("run", shell.mission("plan: {tasks: [{id: t, steps: [{tool: echo}], verify: [{kind: human}]}]}"));
-        shell.lines("task", "approve", "latest/t");
-        assertThat(shell.run("task", "reject", "latest/t").err()).contains("; local approved the output at 20");
-        shell.run("run", shell.mission("""
+        assertThat(inProcessCli.run("reject", "latest").err()).contains("; local approved it at 20");
+        inProcessCli.run("run",
+                inProcessCli.mission("plan: {tasks: [{id: t, steps: [{tool: echo}], verify: [{kind: human}]}]}"));
+        inProcessCli.lines("task", "approve", "latest/t");
+        assertThat(inProcessCli.run("task", "reject", "latest/t").err()).contains("; local approved the output at 20");
+        inProcessCli.run("run", inProcessCli.mission("""
                 config: {escalation: {enabled: true, on_exhausted: true}}
                 plan: {tasks: [{id: t, steps: [{tool: fail, input: {times: 9}, retry: {max_attempts: 1}}]}]}
                 """));
-        String ticket = shell.run("escalations", "--json").json().at("/items/0/id").asString();
-        shell.lines("resolve", ticket, "cancel", "--reason", "no use");
-        assertThat(shell.run("resolve", ticket, "resume").err())
+        String ticket = inProcessCli.run("escalations", "--json").json().at("/items/0/id").asString();
+        inProcessCli.lines("resolve", ticket, "cancel", "--reason", "no use");
+        assertThat(inProcessCli.run("resolve", ticket, "resume").err())
                 .contains("; local answered the ticket with cancel at 20", "Z: no use", "[TICKET_NOT_OPEN]");
     }
 
     @Test
     void latestIsTheNewestRunThatTheCallerHasSubmitted() throws Exception {
-        String mission = shell.mission("plan: {tasks: [{id: a, steps: [{tool: echo}]}]}");
-        String own = shell.run("run", mission, "--json").json().at("/run/id").asString();
-        String key = shell.client().apiKeys().create(null, new ApiKeyRequest("other", "other", "service",
+        String mission = inProcessCli.mission("plan: {tasks: [{id: a, steps: [{tool: echo}]}]}");
+        String own = inProcessCli.run("run", mission, "--json").json().at("/run/id").asString();
+        String key = inProcessCli.client().apiKeys().create(null, new ApiKeyRequest("other", "other", "service",
                 List.of("runs:read", "runs:write"), null)).key();
-        assertThat(Shell.run(Map.of("KEELSON_DATA_DIR", shell.folder().toString(), "KEELSON_API_KEY", key), "run",
-                mission).code()).isZero();
-        assertThat(shell.run("show", "latest", "--json").json().at("/run/id").asString()).isEqualTo(own);
+        assertThat(InProcessCli
+                .run(Map.of("KEELSON_DATA_DIR", inProcessCli.folder().toString(), "KEELSON_API_KEY", key), "run",
+                        mission)
+                .code()).isZero();
+        assertThat(inProcessCli.run("show", "latest", "--json").json().at("/run/id").asString()).isEqualTo(own);
     }
 
     @Test
     void whoeverIsToJudgeSeesWhat() throws Exception {
-        String mission = shell.mission("""
+        String mission = inProcessCli.mission("""
                 config: {acceptance: human}
                 plan:
                   tasks:
                     - {id: report, steps: [{tool: echo, input: {text: all is well}}], verify: [{kind: human}]}
                 """);
-        Result review = shell.run("run", mission);
+        Result review = inProcessCli.run("run", mission);
         assertThat(review.code()).as(review.err()).isEqualTo(4);
         assertThat(review.out()).contains("the output of report is to be approved", "all is well");
-        assertThat(shell.run("runs").out()).contains("running, waits for a human");
-        assertThat(shell.run("show", "latest").out()).contains("all is well");
-        Result accept = shell.run("task", "approve", "latest/report", "--watch");
+        assertThat(inProcessCli.run("runs").out()).contains("running, waits for a human");
+        assertThat(inProcessCli.run("show", "latest").out()).contains("all is well");
+        Result accept = inProcessCli.run("task", "approve", "latest/report", "--watch");
         assertThat(accept.code()).as(accept.err()).isEqualTo(4);
         assertThat(accept.out()).contains("its result is to be accepted", "all is well");
-        assertThat(shell.run("approve", "latest", "--watch").code()).isZero();
-        assertThat(shell.run("runs").out()).doesNotContain("waits for a human");
+        assertThat(inProcessCli.run("approve", "latest", "--watch").code()).isZero();
+        assertThat(inProcessCli.run("runs").out()).doesNotContain("waits for a human");
     }
 
     @Test
     void anOutputIsJudged() throws Exception {
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 plan:
                   tasks:
                     - id: draft
@@ -165,20 +168,21 @@ class DecisionCommandsTest {
         assertThat(run.code()).as(run.err()).isEqualTo(4);
         assertThat(run.out()).contains("draft waits for a human", "the output of draft is to be approved",
                 "keelson task approve|reject ");
-        Result other = shell.run("task", "approve", "latest/drift");
+        Result other = inProcessCli.run("task", "approve", "latest/drift");
         assertThat(other.err()).contains("[TASK_NOT_FOUND]", "it has draft");
-        assertThat(shell.run("task", "approve", "latest/draft", "--attempt", "7").err()).contains("[GATE_CHANGED]");
-        Result again = shell.run("task", "reject", "latest/draft", "--again", "--reason", "longer", "--watch");
+        assertThat(inProcessCli.run("task", "approve", "latest/draft", "--attempt", "7").err())
+                .contains("[GATE_CHANGED]");
+        Result again = inProcessCli.run("task", "reject", "latest/draft", "--again", "--reason", "longer", "--watch");
         assertThat(again.code()).as(again.err()).isEqualTo(4);
-        assertThat(shell.run("show", "latest").out()).containsPattern("draft +awaiting_human +2 ");
-        Result approved = shell.run("task", "approve", "latest/draft", "--watch");
+        assertThat(inProcessCli.run("show", "latest").out()).containsPattern("draft +awaiting_human +2 ");
+        Result approved = inProcessCli.run("task", "approve", "latest/draft", "--watch");
         assertThat(approved.code()).as(approved.err()).isZero();
         assertThat(approved.err()).contains("draft is completed");
     }
 
     @Test
     void aTicketIsListedAndAnswered() throws Exception {
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {escalation: {on_exhausted: true}}
                 plan:
                   tasks:
@@ -189,104 +193,108 @@ class DecisionCommandsTest {
         assertThat(run.code()).as(run.err()).isEqualTo(4);
         String ticket = run.json().at("/waiting/0/id").asString();
         String id = run.json().at("/run/id").asString();
-        Result shown = shell.run("show", id);
+        Result shown = inProcessCli.run("show", id);
         assertThat(shown.out()).contains("escalated", "ticket " + ticket, "no luck",
                 "keelson resolve " + ticket + " resume|skip|fail|cancel");
-        Result listed = shell.run("escalations");
+        Result listed = inProcessCli.run("escalations");
         assertThat(listed.out()).contains(ticket, "high", "attempt_budget_exhausted", "no luck");
         assertThat(listed.err()).contains("keelson resolve TICKET");
-        assertThat(shell.run("resolve", ticket, "forget").code()).isEqualTo(2);
-        Result resolved = shell.run("resolve", "latest", "skip", "--reason", "known", "--watch", "--json");
+        assertThat(inProcessCli.run("resolve", ticket, "forget").code()).isEqualTo(2);
+        Result resolved = inProcessCli.run("resolve", "latest", "skip", "--reason", "known", "--watch", "--json");
         assertThat(resolved.code()).as(resolved.err()).isZero();
         assertThat(resolved.json().at("/tasks/1/state").asString()).isEqualTo("completed");
-        assertThat(shell.run("escalations", "--run", id).out()).contains("no tickets");
-        assertThat(shell.run("escalations", "--all", "--json").json().at("/items/0/resolution_reason").asString())
+        assertThat(inProcessCli.run("escalations", "--run", id).out()).contains("no tickets");
+        assertThat(
+                inProcessCli.run("escalations", "--all", "--json").json().at("/items/0/resolution_reason").asString())
                 .isEqualTo("known");
-        Result fork = shell.run("fork", id, "--from", "next", "--name", "again", "--watch", "--json");
+        Result fork = inProcessCli.run("fork", id, "--from", "next", "--name", "again", "--watch", "--json");
         assertThat(fork.code()).isEqualTo(4);
         assertThat(fork.json().at("/run/forked_from").asString()).isEqualTo(id);
-        assertThat(shell.run("fail", "latest", "--reason", "enough").out()).contains("is failed");
+        assertThat(inProcessCli.run("fail", "latest", "--reason", "enough").out()).contains("is failed");
     }
 
     @Test
     void theInboxIsWorkedOff() throws Exception {
-        String first = shell.run("run", shell.mission(Cmd.ASKS), "--json").json().at("/run/id").asString();
-        JsonNode waits = shell.run("inbox", "--run", first, "--json").json().at("/items/0");
+        String first = inProcessCli.run("run", inProcessCli.mission(CliProcess.ASKS), "--json").json().at("/run/id")
+                .asString();
+        JsonNode waits = inProcessCli.run("inbox", "--run", first, "--json").json().at("/items/0");
         String item = waits.get("id").asString();
         assertThat(item).startsWith("step_");
-        JsonNode told = shell.client().api().get("/inbox?run_id=" + first);
+        JsonNode told = inProcessCli.client().api().get("/inbox?run_id=" + first);
         assertThat(waits.get("links")).as(told.toString()).isEqualTo(told.at("/items/0/links"));
-        assertThat(shell.run("inbox", "assign", item, "@me", "--due", "2h").out()).contains(item);
-        assertThat(shell.run("inbox", "assign", item, "nobody").err()).contains("UNKNOWN_PRINCIPAL", "keelson keys");
-        assertThat(shell.lines("inbox", "assign", item, "--due", "5h")).containsExactly(item + " is local's");
-        Result listed = shell.run("inbox", "--mine", "--kind", "approval_step");
+        assertThat(inProcessCli.run("inbox", "assign", item, "@me", "--due", "2h").out()).contains(item);
+        assertThat(inProcessCli.run("inbox", "assign", item, "nobody").err()).contains("UNKNOWN_PRINCIPAL",
+                "keelson keys");
+        assertThat(inProcessCli.lines("inbox", "assign", item, "--due", "5h")).containsExactly(item + " is local's");
+        Result listed = inProcessCli.run("inbox", "--mine", "--kind", "approval_step");
         assertThat(listed.out()).contains(item, "Publish it?", "in 4h");
         assertThat(listed.err()).contains("keelson inbox --review");
-        Result approved = shell.run("approve", item, "--reason", "yes", "--watch");
+        Result approved = inProcessCli.run("approve", item, "--reason", "yes", "--watch");
         assertThat(approved.out()).startsWith("  Publish it?");
         assertThat(approved.code()).as(approved.err()).isZero();
-        assertThat(shell.run("inbox", "--run", first).out()).contains("nothing waits for you");
+        assertThat(inProcessCli.run("inbox", "--run", first).out()).contains("nothing waits for you");
     }
 
     @Test
     void aRunThatWaitsForASignalSaysWhichAndHowItIsSent() throws Exception {
-        String mission = shell.mission("""
+        String mission = inProcessCli.mission("""
                 plan:
                   tasks:
                     - {id: pay, steps: [{tool: signal.wait, input: {name: "${ \\"paid\\" }", timeout_seconds: 900}}]}
                     - {id: also, steps: [{tool: signal.wait, input: {name: paid}}]}
                     - {id: nap, steps: [{tool: wait, input: {seconds: 900}}]}
                 """);
-        String run = shell.run("run", mission, "--detach").out().strip();
+        String run = inProcessCli.run("run", mission, "--detach").out().strip();
         String send = "keelson signal " + run + " paid --payload JSON";
-        Awaitility.await().untilAsserted(() -> assertThat(shell.run("show", run).out())
+        Awaitility.await().untilAsserted(() -> assertThat(inProcessCli.run("show", run).out())
                 .contains("waits for the signal 'paid' until 2", "waits for the signal 'paid'\n", send)
                 .containsOnlyOnce("send it with"));
-        Result explained = shell.run("explain", run);
+        Result explained = inProcessCli.run("explain", run);
         assertThat(explained.out()).contains("SIGNAL", "'paid'", "TIMER");
         assertThat(explained.err()).containsOnlyOnce(send);
-        Result sent = shell.run("signal", run, "paid");
+        Result sent = inProcessCli.run("signal", run, "paid");
         assertThat(sent.code()).as(sent.err()).isZero();
-        Result cancelled = shell.run("cancel", run);
+        Result cancelled = inProcessCli.run("cancel", run);
         assertThat(cancelled.code()).as(cancelled.err()).isZero();
-        assertThat(shell.run("show", run).out()).doesNotContain("send it with", "waits for");
+        assertThat(inProcessCli.run("show", run).out()).doesNotContain("send it with", "waits for");
     }
 
     @Test
     void theLatestRunIsNoneThatAnotherHasStarted() throws Exception {
-        Result parent = shell.run("run", shell.mission("""
+        Result parent = inProcessCli.run("run", inProcessCli.mission("""
                 plan:
                   tasks:
                     - id: a
                       steps: [{tool: run.start, input: {plan: {tasks: [{id: b, steps: [{tool: noop}]}]}}}]
                 """), "--json");
         assertThat(parent.code()).as(parent.out() + parent.err()).isZero();
-        assertThat(shell.run("show", "latest").out()).contains("child runs: 1",
+        assertThat(inProcessCli.run("show", "latest").out()).contains("child runs: 1",
                 parent.json().at("/run/id").asString()).doesNotContain("child of run");
     }
 
     @Test
     void whatCannotBeApprovedSaysWhereToLook() throws Exception {
-        String run = shell.run("run", shell.mission("""
+        String run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {escalation: {on_exhausted: true}}
                 plan: {tasks: [{id: a, steps: [{tool: fail, retry: {max_attempts: 1}}]}]}
                 """), "--json").json().at("/run/id").asString();
-        assertThat(shell.run("approve", run).err()).contains("[INVALID_STATE_TRANSITION]", "it can only become: ",
+        assertThat(inProcessCli.run("approve", run).err()).contains("[INVALID_STATE_TRANSITION]",
+                "it can only become: ",
                 "`keelson show RUN` says what it waits for");
-        assertThat(shell.run("explain", run).err()).contains("keelson show " + run);
-        assertThat(shell.run("cancel", run).code()).isZero();
-        Result later = shell.run("run", shell.mission("""
+        assertThat(inProcessCli.run("explain", run).err()).contains("keelson show " + run);
+        assertThat(inProcessCli.run("cancel", run).code()).isZero();
+        Result later = inProcessCli.run("run", inProcessCli.mission("""
                 start_at: 2199-01-01T00:00:00Z
                 plan: {tasks: [{id: a, steps: [{tool: noop}]}]}
                 """), "--timeout", "0");
         assertThat(later.err()).contains("it starts at 2199-01-01T00:00:00Z");
-        assertThat(shell.run("show", "latest").out()).contains("no tasks yet").doesNotContain("REMARK");
-        assertThat(shell.run("cancel", "latest").code()).isZero();
+        assertThat(inProcessCli.run("show", "latest").out()).contains("no tasks yet").doesNotContain("REMARK");
+        assertThat(inProcessCli.run("cancel", "latest").code()).isZero();
     }
 
     @Test
     void aRunWhoseBudgetIsUsedUpSaysHowToRaiseIt() throws Exception {
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {budget: {hard_limit_usd: 0.5}}
                 plan:
                   tasks:
@@ -296,18 +304,18 @@ class DecisionCommandsTest {
         assertThat(run.code()).as(run.err()).isEqualTo(4);
         assertThat(run.out()).contains("its budget", "keelson budget ", "--hard-limit USD --watch")
                 .doesNotContain("keelson resume", "keelson credits grant");
-        Result raised = shell.run("budget", "latest", "--hard-limit", "1", "--watch");
+        Result raised = inProcessCli.run("budget", "latest", "--hard-limit", "1", "--watch");
         assertThat(raised.code()).as(raised.err()).isZero();
-        Result example = shell.run("run", Path.of("../examples/budget.yaml").toRealPath().toString(), "--input",
+        Result example = inProcessCli.run("run", Path.of("../examples/budget.yaml").toRealPath().toString(), "--input",
                 "drafts=50", "--external-id", "b-1");
         assertThat(example.code()).as(example.err()).isEqualTo(4);
-        assertThat(shell.run("show", "latest").out()).contains(", external id b-1");
-        assertThat(shell.run("budget", "latest", "--hard-limit", "5", "--watch").code()).isZero();
+        assertThat(inProcessCli.run("show", "latest").out()).contains(", external id b-1");
+        assertThat(inProcessCli.run("budget", "latest", "--hard-limit", "5", "--watch").code()).isZero();
     }
 
     @Test
     void aNewPlanIsShownBeforeItIsAnswered() throws Exception {
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config:
                   replan: {approve: true}
                   planner:
@@ -322,9 +330,9 @@ class DecisionCommandsTest {
         String[] shown = {"failed: drive: no road", "by sea", "estimated cost: 1.5 USD", "crew", "added: sail",
                 "dropped: drive"};
         assertThat(run.out()).contains(shown).contains("  sail  ");
-        assertThat(shell.run("inbox", "--kind", "escalation", "--details").out()).contains(shown)
+        assertThat(inProcessCli.run("inbox", "--kind", "escalation", "--details").out()).contains(shown)
                 .contains("accept: the new plan is carried out");
-        String item = shell.run("inbox", "--kind", "escalation", "--json").json().at("/items/0/id").asString();
-        assertThat(shell.run("approve", item, "--watch").code()).isZero();
+        String item = inProcessCli.run("inbox", "--kind", "escalation", "--json").json().at("/items/0/id").asString();
+        assertThat(inProcessCli.run("approve", item, "--watch").code()).isZero();
     }
 }

@@ -91,7 +91,7 @@ class DocsTest {
         copy(ROOT.resolve("examples"), folder.resolve("examples"));
         copy(ROOT.resolve("docs"), folder.resolve("docs"));
         Path port = home.resolve("port");
-        List<String> command = new ArrayList<>(Cmd.command());
+        List<String> command = new ArrayList<>(CliProcess.command());
         command.replaceAll(word -> word.equals(System.getProperty("java.class.path")) ? absolute(word) : word);
         command.removeLast();
         command.addAll(List.of(DocsHost.class.getName(), port.toString()));

@@ -2,9 +2,9 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.LocalTools;
+import io.keelson.server.OfflineToolCatalog;
 import io.keelson.server.plan.Format;
-import io.keelson.server.plan.Reading;
+import io.keelson.server.plan.ReadResult;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -57,7 +57,7 @@ class ExamplesTest {
     }
 
     private static void check(String yaml) {
-        assertThat(new LocalTools(Clock.systemUTC()).reader(Set.of("text.wordcount", "plan"))
-                .read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML)).isInstanceOf(Reading.Done.class);
+        assertThat(new OfflineToolCatalog(Clock.systemUTC()).reader(Set.of("text.wordcount", "plan"))
+                .read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML)).isInstanceOf(ReadResult.Ok.class);
     }
 }

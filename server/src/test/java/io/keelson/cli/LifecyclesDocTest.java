@@ -1,7 +1,7 @@
 package io.keelson.cli;
 
 import io.keelson.GeneratedDocs;
-import io.keelson.cli.view.Machines;
+import io.keelson.cli.view.StateMachineText;
 import io.keelson.core.lifecycle.Circumstance;
 import io.keelson.core.lifecycle.Contract;
 import io.keelson.core.lifecycle.Contracts;
@@ -103,7 +103,7 @@ class LifecyclesDocTest {
     }
 
     private static String mermaid(Machine machine) {
-        return "```mermaid\n" + String.join("\n", Machines.mermaid(List.of(machine))) + "\n```\n";
+        return "```mermaid\n" + String.join("\n", StateMachineText.mermaid(List.of(machine))) + "\n```\n";
     }
 
     private static String table(List<String> head, List<List<String>> rows) {

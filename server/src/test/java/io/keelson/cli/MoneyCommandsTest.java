@@ -2,7 +2,7 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.cli.Cmd.Result;
+import io.keelson.cli.CliProcess.Result;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import java.nio.file.Files;
@@ -24,68 +24,72 @@ class MoneyCommandsTest {
 
     private static final DatabaseUrl URL = TestDatabase.createUrl();
 
-    private static Shell shell;
+    private static InProcessCli inProcessCli;
 
     @BeforeAll
     static void start() throws Exception {
-        shell = new Shell(folder, URL, Map.of("KEELSON_FIRST_GRANT", "100"));
+        inProcessCli = new InProcessCli(folder, URL, Map.of("KEELSON_FIRST_GRANT", "100"));
     }
 
     @AfterAll
     static void stop() {
-        shell.close();
+        inProcessCli.close();
     }
 
     @Test
     void creditsAreGrantedOnceByAKeyAndCorrected() throws Exception {
-        assertThat(shell.lines("credits", "grant", "20.5", "--reason", "May", "--key", "may").getLast())
+        assertThat(inProcessCli.lines("credits", "grant", "20.5", "--reason", "May", "--key", "may").getLast())
                 .startsWith("granted 20.5; available ");
-        assertThat(shell.run("credits", "grant", "20.5", "--reason", "May", "--key", "may", "--json").json()
+        assertThat(inProcessCli.run("credits", "grant", "20.5", "--reason", "May", "--key", "may", "--json").json()
                 .get("transaction_type").stringValue()).isEqualTo("grant");
-        assertThat(shell.lines("credits", "adjust", "0.5", "--from", "available", "--to", "funding", "--reason",
+        assertThat(inProcessCli.lines("credits", "adjust", "0.5", "--from", "available", "--to", "funding", "--reason",
                 "too much"))
                 .containsExactly("moved 0.5 from available to funding");
-        assertThat(shell.lines("credits")).containsExactly("available  120", "reserved   0", "spent      0");
+        assertThat(inProcessCli.lines("credits")).containsExactly("available  120", "reserved   0", "spent      0");
 
-        Result conflict = shell.run("credits", "grant", "1", "--key", "may");
+        Result conflict = inProcessCli.run("credits", "grant", "1", "--key", "may");
         assertThat(conflict.code()).isEqualTo(2);
         assertThat(conflict.err()).contains("[IDEMPOTENCY_KEY_CONFLICT]");
-        Result negative = shell.run("credits", "grant", "--", "-1");
+        Result negative = inProcessCli.run("credits", "grant", "--", "-1");
         assertThat(negative.code()).isEqualTo(2);
         assertThat(negative.err()).startsWith("error: /amount: ").contains("OUT_OF_RANGE").hasLineCount(1);
-        assertThat(shell.run("usage", "--from", "May").err()).contains("'May' is not a day such as 2026-01-31")
+        assertThat(inProcessCli.run("usage", "--from", "May").err()).contains("'May' is not a day such as 2026-01-31")
                 .doesNotContain("Exception");
-        assertThat(shell.run("credits", "grant", "NaN").code()).isEqualTo(2);
-        assertThat(shell.run("credits", "grant", "much").err()).contains("'much' is not a number such as 12.5")
+        assertThat(inProcessCli.run("credits", "grant", "NaN").code()).isEqualTo(2);
+        assertThat(inProcessCli.run("credits", "grant", "much").err()).contains("'much' is not a number such as 12.5")
                 .doesNotContain("Exception");
-        assertThat(shell.run("keys", "revoke", "mine").err()).contains("[INVALID_ID]", "`keelson keys` lists the keys");
+        assertThat(inProcessCli.run("keys", "revoke", "mine").err()).contains("[INVALID_ID]",
+                "`keelson keys` lists the keys");
         assertThat(
-                shell.run("credits", "adjust", "1000", "--from", "available", "--to", "spent", "--reason", "all").err())
+                inProcessCli.run("credits", "adjust", "1000", "--from", "available", "--to", "spent", "--reason", "all")
+                        .err())
                 .contains("[INSUFFICIENT_CREDITS]", "keelson credits grant");
 
-        assertThat(shell.lines("ledger", "--type", "adjustment").getLast()).contains(" adjustment ", " 0.5 ",
+        assertThat(inProcessCli.lines("ledger", "--type", "adjustment").getLast()).contains(" adjustment ", " 0.5 ",
                 "too much");
-        assertThat(shell.lines("ledger", "--csv")).hasSize(4).first().asString().startsWith("id,created_at,");
-        assertThat(shell.run("ledger", "--json", "--limit", "1").json().get("next_cursor").isString()).isTrue();
-        assertThat(shell.lines("ledger").getFirst().replaceAll(" +", " ")).endsWith("RUN WHO PRICE VERSION WHAT FOR");
-        assertThat(shell.run("usage", "--from", "2099-01-01").err()).contains("'from' is yet to come");
-        assertThat(shell.run("ledger", "latest", "--type", "grant").code()).isEqualTo(2);
+        assertThat(inProcessCli.lines("ledger", "--csv")).hasSize(4).first().asString().startsWith("id,created_at,");
+        assertThat(inProcessCli.run("ledger", "--json", "--limit", "1").json().get("next_cursor").isString()).isTrue();
+        assertThat(inProcessCli.lines("ledger").getFirst().replaceAll(" +", " "))
+                .endsWith("RUN WHO PRICE VERSION WHAT FOR");
+        assertThat(inProcessCli.run("usage", "--from", "2099-01-01").err()).contains("'from' is yet to come");
+        assertThat(inProcessCli.run("ledger", "latest", "--type", "grant").code()).isEqualTo(2);
     }
 
     @Test
     void pricesAreSetListedAndRemoved() throws Exception {
-        assertThat(shell.lines("prices")).containsExactly("no prices");
-        assertThat(shell.lines("prices", "set", "model", "large", "2.50")).hasSize(2);
+        assertThat(inProcessCli.lines("prices")).containsExactly("no prices");
+        assertThat(inProcessCli.lines("prices", "set", "model", "large", "2.50")).hasSize(2);
         assertThat(
-                shell.lines("prices", "set", "tool", "web.search", "0.01").stream().map(l -> l.replaceAll(" +", " ")))
+                inProcessCli.lines("prices", "set", "tool", "web.search", "0.01").stream()
+                        .map(l -> l.replaceAll(" +", " ")))
                 .containsExactly("KIND NAME USD FOR SINCE VERSION", "tool web.search 0.01 a call 2",
                         "model large 2.5 1,000,000 tokens 1");
-        assertThat(shell.lines("prices", "remove", "tool", "web.search")).hasSize(2);
-        Result unknown = shell.run("prices", "remove", "tool", "web.search");
+        assertThat(inProcessCli.lines("prices", "remove", "tool", "web.search")).hasSize(2);
+        Result unknown = inProcessCli.run("prices", "remove", "tool", "web.search");
         assertThat(unknown.code()).isEqualTo(1);
         assertThat(unknown.err()).contains("[PRICE_NOT_FOUND]", "keelson prices");
-        assertThat(shell.run("prices", "--at", "2", "--json").json().get("items").size()).isEqualTo(2);
-        Result later = shell.run("prices", "--at", "4");
+        assertThat(inProcessCli.run("prices", "--at", "2", "--json").json().get("items").size()).isEqualTo(2);
+        Result later = inProcessCli.run("prices", "--at", "4");
         assertThat(later.code()).isNotZero();
         assertThat(later.out()).isEmpty();
         assertThat(later.err()).contains("'version' is yet to come: the price list stands at version 3");
@@ -93,13 +97,13 @@ class MoneyCommandsTest {
 
     @Test
     void theBooksAreVerifiedAndWhatIsWrongIsExitCodeOne() throws Exception {
-        assertThat(shell.lines("ledger", "verify").getLast()).startsWith("right: ").endsWith(" 1 workspace");
-        assertThat(shell.run("ledger", "verify", "--all", "--json").json().get("ok").booleanValue()).isTrue();
+        assertThat(inProcessCli.lines("ledger", "verify").getLast()).startsWith("right: ").endsWith(" 1 workspace");
+        assertThat(inProcessCli.run("ledger", "verify", "--all", "--json").json().get("ok").booleanValue()).isTrue();
         UUID broken = UUID.randomUUID();
         execute("insert into workspaces (id, name) values ('" + broken + "', 'broken')");
         execute("update credit_balances set spent = 1.5 where workspace_id = '" + broken + "'");
 
-        Result wrong = shell.run("ledger", "verify", "--all");
+        Result wrong = inProcessCli.run("ledger", "verify", "--all");
 
         assertThat(wrong.code()).isEqualTo(1);
         assertThat(wrong.out().strip())
@@ -108,41 +112,41 @@ class MoneyCommandsTest {
 
     @Test
     void anotherWorkspacesKeysAndCreditsAreLookedAfterByItsName() throws Exception {
-        Result made = shell.run("workspaces", "create", "acme", "--limit", "steps=2", "--json");
+        Result made = inProcessCli.run("workspaces", "create", "acme", "--limit", "steps=2", "--json");
         assertThat(made.err()).contains("it has no credits yet: ", "credits grant N --workspace \"acme\"");
-        assertThat(shell.lines("credits", "grant", "5", "--workspace", "acme").getLast())
+        assertThat(inProcessCli.lines("credits", "grant", "5", "--workspace", "acme").getLast())
                 .startsWith("granted 5 to workspace ");
-        shell.run("keys", "create", "ci", "--workspace", "acme", "--scope", "runs:read");
-        String key = shell.run("keys", "--workspace", "acme", "--json").json().at("/items/0/id").stringValue();
-        Result rotated = shell.run("keys", "rotate", key, "--workspace", "acme");
+        inProcessCli.run("keys", "create", "ci", "--workspace", "acme", "--scope", "runs:read");
+        String key = inProcessCli.run("keys", "--workspace", "acme", "--json").json().at("/items/0/id").stringValue();
+        Result rotated = inProcessCli.run("keys", "rotate", key, "--workspace", "acme");
         assertThat(rotated.out()).startsWith("kl_").hasLineCount(1);
         assertThat(rotated.err()).contains("the old one goes on for 1d");
-        assertThat(shell.lines("keys", "revoke", key, "--workspace", "acme"))
+        assertThat(inProcessCli.lines("keys", "revoke", key, "--workspace", "acme"))
                 .containsExactly("key " + key + " is revoked");
-        shell.lines("workspaces", "limits", "acme", "--limit", "steps=none");
-        assertThat(shell.lines("workspaces", "folders", "acme"))
+        inProcessCli.lines("workspaces", "limits", "acme", "--limit", "steps=none");
+        assertThat(inProcessCli.lines("workspaces", "folders", "acme"))
                 .contains("folders              as the server's settings say");
-        assertThat(shell.lines("workspaces", "folders", "acme", "/srv/acme", "/srv/shared"))
+        assertThat(inProcessCli.lines("workspaces", "folders", "acme", "/srv/acme", "/srv/shared"))
                 .contains("folders              /srv/acme  /srv/shared");
-        assertThat(shell.lines("workspaces", "folders", "acme", "--none")).contains("folders              none");
-        assertThat(shell.run("workspaces", "folders", "acme", "/srv", "--none").code()).isEqualTo(2);
-        assertThat(shell.lines("workspaces", "folders", "acme", "--of-server"))
+        assertThat(inProcessCli.lines("workspaces", "folders", "acme", "--none")).contains("folders              none");
+        assertThat(inProcessCli.run("workspaces", "folders", "acme", "/srv", "--none").code()).isEqualTo(2);
+        assertThat(inProcessCli.lines("workspaces", "folders", "acme", "--of-server"))
                 .contains("folders              as the server's settings say");
-        shell.lines("workspaces", "close", made.json().get("id").stringValue());
+        inProcessCli.lines("workspaces", "close", made.json().get("id").stringValue());
 
-        assertThat(shell.lines("keys", "--workspace", "acme").getLast()).contains(" revoked ", " ago ")
+        assertThat(inProcessCli.lines("keys", "--workspace", "acme").getLast()).contains(" revoked ", " ago ")
                 .doesNotContain(" in ");
-        assertThat(shell.lines("audit").stream().map(line -> line.replaceAll(" +", " "))).anySatisfy(
+        assertThat(inProcessCli.lines("audit").stream().map(line -> line.replaceAll(" +", " "))).anySatisfy(
                 line -> assertThat(line).contains(" credits_granted acme ").endsWith(" amount=5"))
                 .anySatisfy(line -> assertThat(line).endsWith(" workspace_created acme name=acme limits.steps=2"))
                 .anySatisfy(line -> assertThat(line).endsWith(" workspace_changed acme limits.steps=none"));
-        assertThat(shell.lines("audit", "--workspace", "acme").getFirst()).doesNotContain("WORKSPACE");
+        assertThat(inProcessCli.lines("audit", "--workspace", "acme").getFirst()).doesNotContain("WORKSPACE");
     }
 
     @Test
     void aSecretThatIsNoTextIsRefused() throws Exception {
         Path binary = Files.write(folder.resolve("binary"), new byte[] {(byte) 0xff, 1});
-        Result refused = shell.run("secrets", "set", "bin", "--file", binary.toString());
+        Result refused = inProcessCli.run("secrets", "set", "bin", "--file", binary.toString());
         assertThat(refused.code()).isEqualTo(2);
         assertThat(refused.err()).contains("[SECRET_NOT_TEXT]");
     }
@@ -155,7 +159,8 @@ class MoneyCommandsTest {
 
     @Test
     void usageIsATableWithATotal() throws Exception {
-        assertThat(shell.lines("usage", "--by", "agent").getLast().replaceAll(" +", " ")).isEqualTo("total 0 0 0 0");
-        assertThat(shell.run("usage", "--by", "hour").code()).isEqualTo(2);
+        assertThat(inProcessCli.lines("usage", "--by", "agent").getLast().replaceAll(" +", " "))
+                .isEqualTo("total 0 0 0 0");
+        assertThat(inProcessCli.run("usage", "--by", "hour").code()).isEqualTo(2);
     }
 }

@@ -2,6 +2,7 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.cli.common.Logging;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import io.keelson.server.db.TestDatabase;

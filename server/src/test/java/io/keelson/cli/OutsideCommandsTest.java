@@ -27,36 +27,36 @@ class OutsideCommandsTest {
     @TempDir
     private static Path folder;
 
-    private static Shell shell;
+    private static InProcessCli inProcessCli;
     private static Keelson keelson;
 
     @BeforeAll
     static void start() throws Exception {
-        shell = new Shell(folder);
-        keelson = shell.client();
+        inProcessCli = new InProcessCli(folder);
+        keelson = inProcessCli.client();
     }
 
     @AfterAll
     static void stop() {
-        shell.close();
+        inProcessCli.close();
     }
 
     @Test
     void ordersAndDeploymentsAreListedShownAndEnded() throws Exception {
-        assertThat(shell.lines("orders")).containsExactly("no orders");
+        assertThat(inProcessCli.lines("orders")).containsExactly("no orders");
         String order = keelson.commands().placeOrder(json("""
                 {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1.5", "limit_price": "60000"}"""),
                 "one").get("id").stringValue();
         String deployment = keelson.commands().deploy(json("{\"strategy\": \"momentum\", \"mode\": \"paper\"}"), "two")
                 .get("id").stringValue();
 
-        assertThat(shell.lines("orders").getLast()).contains(order, "BTC-USD", "limit", "1.5", "60000", "open");
-        assertThat(shell.lines("orders", "cancel", order)).contains("status: cancelled");
-        assertThat(shell.lines("orders", "show", order)).contains("id: " + order, "symbol: BTC-USD",
+        assertThat(inProcessCli.lines("orders").getLast()).contains(order, "BTC-USD", "limit", "1.5", "60000", "open");
+        assertThat(inProcessCli.lines("orders", "cancel", order)).contains("status: cancelled");
+        assertThat(inProcessCli.lines("orders", "show", order)).contains("id: " + order, "symbol: BTC-USD",
                 "status: cancelled");
-        assertThat(shell.lines("deployments").getLast()).contains(deployment, "momentum", "paper", "running");
-        assertThat(shell.lines("deployments", "stop", deployment)).contains("status: stopped");
-        Cmd.Result unknown = shell.run("orders", "show", deployment);
+        assertThat(inProcessCli.lines("deployments").getLast()).contains(deployment, "momentum", "paper", "running");
+        assertThat(inProcessCli.lines("deployments", "stop", deployment)).contains("status: stopped");
+        CliProcess.Result unknown = inProcessCli.run("orders", "show", deployment);
         assertThat(unknown.code()).isEqualTo(1);
         assertThat(unknown.err()).contains("_NOT_FOUND]");
     }
@@ -65,9 +65,10 @@ class OutsideCommandsTest {
     void bulkJobsAreListedAndShown() throws Exception {
         String job = keelson.bulk().cancel(RunFilter.all().tag("none"), "over", "key").id();
 
-        assertThat(shell.lines("bulk").getLast()).contains(job, "cancel");
-        assertThat(shell.lines("bulk", "stop", job).getFirst()).startsWith(job + "  cancel  ");
-        assertThat(shell.lines("bulk", "show", job)).anySatisfy(line -> assertThat(line).endsWith("reason:    over"));
+        assertThat(inProcessCli.lines("bulk").getLast()).contains(job, "cancel");
+        assertThat(inProcessCli.lines("bulk", "stop", job).getFirst()).startsWith(job + "  cancel  ");
+        assertThat(inProcessCli.lines("bulk", "show", job))
+                .anySatisfy(line -> assertThat(line).endsWith("reason:    over"));
     }
 
     @Test
@@ -78,9 +79,9 @@ class OutsideCommandsTest {
         Run parent = keelson.runs().awaitEnd(keelson.recipes().run(recipe, Map.of()).id(), Duration.ofSeconds(30));
 
         assertThat(parent.childCount()).isEqualTo(1);
-        assertThat(shell.lines("show", parent.id()))
+        assertThat(inProcessCli.lines("show", parent.id()))
                 .contains("of recipe " + recipe + " version 1, child runs: 1, cost 0");
-        assertThat(shell.lines("show", keelson.runs().children(parent.id()).getFirst().id()))
+        assertThat(inProcessCli.lines("show", keelson.runs().children(parent.id()).getFirst().id()))
                 .contains("child of run " + parent.id());
     }
 
@@ -93,7 +94,7 @@ class OutsideCommandsTest {
             ids.add(keelson.runs().children(ids.getLast()).getFirst().id());
         }
 
-        List<String> lines = shell.lines("show", top.id());
+        List<String> lines = inProcessCli.lines("show", top.id());
 
         assertThat(lines).contains("child runs: 3, cost 0.6");
         int step = IntStream.range(0, lines.size()).filter(i -> lines.get(i).contains("run.start")).findFirst()
@@ -103,7 +104,7 @@ class OutsideCommandsTest {
         assertThat(lines.get(step + 2)).startsWith(" ".repeat(10) + "level 2  ").endsWith(ids.get(2) + "  cost 0.2");
         assertThat(lines.get(step + 3)).startsWith(" ".repeat(12) + "level 1  ")
                 .endsWith(ids.get(3) + "  cost 0.1, more child runs: 1");
-        JsonNode document = json(String.join("\n", shell.lines("show", top.id(), "--json")));
+        JsonNode document = json(String.join("\n", inProcessCli.lines("show", top.id(), "--json")));
         assertThat(document.at("/children/0/children/0/children/0/id").stringValue()).isEqualTo(ids.get(3));
     }
 
@@ -122,7 +123,7 @@ class OutsideCommandsTest {
         Path goal = Files.writeString(folder.resolve("goal.yaml"),
                 "goal: Ship it\nkind: release\ninput: {version: '1.4'}\n");
 
-        Cmd.Result waits = shell.run("run", goal.toString());
+        CliProcess.Result waits = inProcessCli.run("run", goal.toString());
 
         assertThat(waits.code()).as(waits.err()).isEqualTo(4);
     }

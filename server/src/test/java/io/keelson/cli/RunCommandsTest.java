@@ -2,7 +2,10 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.cli.Cmd.Result;
+import io.keelson.cli.CliProcess.Result;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.MissionFile;
+import io.keelson.cli.common.ProgramName;
 import io.keelson.client.Api;
 import io.keelson.client.Json;
 import io.keelson.client.KeelsonException;
@@ -25,30 +28,30 @@ class RunCommandsTest {
     @TempDir
     static Path folder;
 
-    private static Shell shell;
+    private static InProcessCli inProcessCli;
 
     @BeforeAll
     static void start() throws Exception {
-        shell = new Shell(folder);
+        inProcessCli = new InProcessCli(folder);
     }
 
     @AfterAll
     static void stop() {
-        shell.close();
+        inProcessCli.close();
     }
 
     @Test
     void aFailureIsExitCodeOneAndNamed() throws Exception {
-        String mission = shell.mission("""
+        String mission = inProcessCli.mission("""
                 plan:
                   tasks:
                     - id: bad
                       steps: [{tool: fail, input: {code: NO_LUCK, class: permanent, message: none today}}]
                 """);
-        Result plain = shell.run("run", mission);
+        Result plain = inProcessCli.run("run", mission);
         assertThat(plain.code()).isEqualTo(1);
         assertThat(plain.out()).contains("bad failed: NO_LUCK: none today");
-        Result json = shell.run("run", mission, "--json");
+        Result json = inProcessCli.run("run", mission, "--json");
         assertThat(json.code()).isEqualTo(1);
         assertThat(json.json().at("/run/error_code").asString()).isEqualTo("NO_LUCK");
         assertThat(json.err()).isEmpty();
@@ -56,7 +59,7 @@ class RunCommandsTest {
 
     @Test
     void aTaskIsShownWithWhatItsStepsWereGivenAndCameTo() throws Exception {
-        shell.lines("run", shell.mission("""
+        inProcessCli.lines("run", inProcessCli.mission("""
                 inputs: {who: {default: you}}
                 plan:
                   tasks:
@@ -66,20 +69,21 @@ class RunCommandsTest {
                            retry: {max_attempts: 2, base_delay_seconds: 0.01}}
                         - {name: say, tool: text.template, input: {template: "hello\\nto ${ .inputs.who }"}}
                 """));
-        List<String> shown = shell.lines("show", "latest", "greet");
+        List<String> shown = inProcessCli.lines("show", "latest", "greet");
         assertThat(String.join("\n", shown)).contains("attempt 1 failed, worker ", "not yet, you", "BUSY: not yet, you",
                 "attempt 2 completed", "\"template\" : \"hello\\nto you\"", "output: \"hello\\nto you\"");
-        assertThat(shell.run("show", "latest", "greet", "--json").json().at("/steps/0/attempts/0/input/message")
+        assertThat(inProcessCli.run("show", "latest", "greet", "--json").json().at("/steps/0/attempts/0/input/message")
                 .asString()).isEqualTo("not yet, you");
-        assertThat(shell.lines("logs", "latest", "--follow")).containsSubsequence("greet/try | BUSY: not yet, you",
+        assertThat(inProcessCli.lines("logs", "latest", "--follow")).containsSubsequence(
+                "greet/try | BUSY: not yet, you",
                 "greet/say | hello", "greet/say | to you");
-        assertThat(shell.lines("logs", "latest", "greet")).contains("say | to you");
-        assertThat(shell.run("logs", "latest", "nope").err()).contains("TASK_NOT_FOUND", "it has greet");
+        assertThat(inProcessCli.lines("logs", "latest", "greet")).contains("say | to you");
+        assertThat(inProcessCli.run("logs", "latest", "nope").err()).contains("TASK_NOT_FOUND", "it has greet");
     }
 
     @Test
     void aRunThatCompletedWithFailuresSaysSoAndIsExitCodeFive() throws Exception {
-        String mission = shell.mission("""
+        String mission = inProcessCli.mission("""
                 config: {failure_mode: continue}
                 plan:
                   tasks:
@@ -91,29 +95,29 @@ class RunCommandsTest {
                         - {name: first, tool: fail, input: {code: NO_WAY, class: permanent, message: shut}}
                         - {name: second, tool: echo}
                 """);
-        Result run = shell.run("run", mission);
+        Result run = inProcessCli.run("run", mission);
         assertThat(run.code()).as(run.err()).isEqualTo(5);
         assertThat(run.out()).contains("bad failed: NO_LUCK: none today", "NO_WAY: shut",
                 "run completed with failures", " completed with failures in ", "2 of 3 tasks completed, 1 failed",
                 "\nbad failed: NO_LUCK: none today\n", "\nhalf completed without its step first: NO_WAY: shut\n",
                 " bad\n", " --from bad --watch\n");
-        assertThat(shell.run("runs", "--limit", "1").out()).contains("completed with failures");
-        assertThat(shell.run("show", "latest").out()).contains("NO_LUCK: none today", "NO_WAY: shut");
-        assertThat(shell.run("explain", "latest").out()).contains("ENDED  the run completed with failures: 2",
+        assertThat(inProcessCli.run("runs", "--limit", "1").out()).contains("completed with failures");
+        assertThat(inProcessCli.run("show", "latest").out()).contains("NO_LUCK: none today", "NO_WAY: shut");
+        assertThat(inProcessCli.run("explain", "latest").out()).contains("ENDED  the run completed with failures: 2",
                 "PASSED_OVER  task 'bad' failed and the run went on without it: NO_LUCK: none today",
                 "PASSED_OVER  step 'first' of task 'half' failed");
-        assertThat(shell.run("reports", "latest").out()).contains("summary   completed with failures",
+        assertThat(inProcessCli.run("reports", "latest").out()).contains("summary   completed with failures",
                 "incident  failed");
-        assertThat(shell.run("board", "--limit", "100").out()).contains("completed with failures: 2");
-        assertThat(shell.run("board", "--run", "latest").out()).contains("bad    none today");
-        assertThat(shell.run("events", "latest").out()).contains("NO_LUCK: none today",
+        assertThat(inProcessCli.run("board", "--limit", "100").out()).contains("completed with failures: 2");
+        assertThat(inProcessCli.run("board", "--run", "latest").out()).contains("bad    none today");
+        assertThat(inProcessCli.run("events", "latest").out()).contains("NO_LUCK: none today",
                 "running → completed  with failures: 2");
-        Result json = shell.run("show", "latest", "--json");
+        Result json = inProcessCli.run("show", "latest", "--json");
         assertThat(json.json().get("outcome").asString()).isEqualTo("completed_with_failures");
         assertThat(json.json().get("failures").toString()).isEqualTo("""
                 [{"task":"bad","step":null,"error_code":"NO_LUCK","error_message":"none today"},\
                 {"task":"half","step":"first","error_code":"NO_WAY","error_message":"shut"}]""");
-        assertThat(shell.client().api().get("/runs/" + json.json().at("/run/id").asString() + "/status")
+        assertThat(inProcessCli.client().api().get("/runs/" + json.json().at("/run/id").asString() + "/status")
                 .get("error").asString()).isEqualTo("COMPLETED_WITH_FAILURES: 2");
         assertThat(json.json().at("/run/failures").asInt()).isEqualTo(2);
         assertThat(json.json().at("/run/state").asString()).isEqualTo("completed");
@@ -121,7 +125,7 @@ class RunCommandsTest {
 
     @Test
     void whatARunDidBeforeItStartedOverIsToldByNameAndIsNoEndOfIt() throws Exception {
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {failure_mode: retry, max_attempts: 2, level_retry: {base_delay_seconds: 0.05}}
                 plan:
                   tasks:
@@ -138,7 +142,7 @@ class RunCommandsTest {
         assertThat(run.out()).contains("late goes on without first: NO_LUCK").doesNotContain("completed with failures")
                 .doesNotContainPattern("Z [0-9a-f]{8}-");
         assertThat(run.out().split(" early completed", -1)).hasSize(3);
-        List<String> events = shell.lines("events", "latest");
+        List<String> events = inProcessCli.lines("events", "latest");
         assertThat(events).filteredOn(line -> line.contains("task_started  task early  ")).hasSize(2);
         assertThat(String.join("\n", events)).contains("step late/first  ").doesNotContain("with failures:")
                 .doesNotContainPattern("(task|step) [0-9a-f]{8}-");
@@ -146,44 +150,47 @@ class RunCommandsTest {
 
     @Test
     void aFailedRunIsExplainedByTheStepAndItsMessage() throws Exception {
-        shell.run("run", shell.mission("""
+        inProcessCli.run("run", inProcessCli.mission("""
                 plan: {tasks: [{id: bad, steps: [{name: ask, tool: fail, input: {code: NO_LUCK, class: permanent, message: none today}}]}]}
                 """));
-        assertThat(shell.run("explain", "latest").out()).contains("ENDED  the run is failed: NO_LUCK: ",
+        assertThat(inProcessCli.run("explain", "latest").out()).contains("ENDED  the run is failed: NO_LUCK: ",
                 "FAILED  step 'bad/ask': it failed: NO_LUCK: none today");
     }
 
     @Test
     void aValueOfAnInputThatCannotBeUsedIsAFaultOfTheOption() throws Exception {
-        String mission = shell.mission("inputs: {count: {type: integer, default: 1}}\nplan: {tasks: []}");
-        Result wrong = shell.run("run", mission, "--input", "cuont=3", "--input", "count=three");
+        String mission = inProcessCli.mission("inputs: {count: {type: integer, default: 1}}\nplan: {tasks: []}");
+        Result wrong = inProcessCli.run("run", mission, "--input", "cuont=3", "--input", "count=three");
         assertThat(wrong.code()).isEqualTo(ExitCode.USAGE);
         assertThat(wrong.err()).contains("2 values given with --input cannot be used [INVALID_INPUT]",
                 "  --input cuont: no input 'cuont' is declared; did you mean 'count'?; declared: count [INPUT_UNKNOWN]",
                 "  --input count: ").doesNotContain("(line");
-        Result both = shell.run("run", shell.mission("plan: {tasks: [{id: a, stepz: []}]}"), "--input", "x=1");
+        Result both =
+                inProcessCli.run("run", inProcessCli.mission("plan: {tasks: [{id: a, stepz: []}]}"), "--input", "x=1");
         assertThat(both.err()).contains("--input x: no input 'x' is declared [INPUT_UNKNOWN]", "stepz", "(line 2)");
     }
 
     @Test
     void aTypeThatIsNoneIsOneProblemWithTheNearestName() throws Exception {
-        Result wrong = shell.run("validate", shell.mission("inputs: {n: {type: numbr}}\nplan: {tasks: []}"));
+        Result wrong =
+                inProcessCli.run("validate", inProcessCli.mission("inputs: {n: {type: numbr}}\nplan: {tasks: []}"));
         assertThat(wrong.err()).contains("1 problem ", "did you mean 'number'?").doesNotContain("array expected");
     }
 
     @Test
     void aScheduleIsToldAllThatIsWrongWithIt() throws Exception {
-        String mission = shell.mission("plan: {tasks: []}");
+        String mission = inProcessCli.mission("plan: {tasks: []}");
         assertThat(
-                shell.run("schedules", "create", "s", "--mission", mission, "--cron", "x", "--end", "never", "--zone",
+                inProcessCli.run("schedules", "create", "s", "--mission", mission, "--cron", "x", "--end", "never",
+                        "--zone",
                         "Nowhere").err())
                 .contains("/cron: ", "/end_at: ", "/time_zone: ");
     }
 
     @Test
     void theTableOfAWatchedRunHasNoEmptyColumns() throws Exception {
-        shell.run("run", shell.mission(Cmd.ASKS));
-        assertThat(shell.run("watch", "latest").out()).containsPattern("(?m)^TASK +STATE +TOOK +REMARK$");
+        inProcessCli.run("run", inProcessCli.mission(CliProcess.ASKS));
+        assertThat(inProcessCli.run("watch", "latest").out()).containsPattern("(?m)^TASK +STATE +TOOK +REMARK$");
     }
 
     @Test
@@ -193,16 +200,16 @@ class RunCommandsTest {
                 inputs: {version: {type: string}}
                 plan: {tasks: [{id: a, steps: [{tool: echo, input: {text: "${ .inputs.version }"}}]}]}
                 """);
-        shell.lines("recipes", "create", recipe.toString());
-        String mission = shell.mission("recipe: versioned\n");
-        assertThat(shell.run("validate", mission, "--input", "version=1.4").err()).isEmpty();
-        Result run = shell.run("run", mission, "--input", "version=1.4", "--json");
+        inProcessCli.lines("recipes", "create", recipe.toString());
+        String mission = inProcessCli.mission("recipe: versioned\n");
+        assertThat(inProcessCli.run("validate", mission, "--input", "version=1.4").err()).isEmpty();
+        Result run = inProcessCli.run("run", mission, "--input", "version=1.4", "--json");
         assertThat(run.json().at("/run/inputs/version").toString()).isEqualTo("\"1.4\"");
     }
 
     @Test
     void aProgramWithAnOpenExpressionIsOneProblem() throws Exception {
-        Result wrong = shell.run("validate", shell.mission("""
+        Result wrong = inProcessCli.run("validate", inProcessCli.mission("""
                 plan:
                   tasks:
                     - id: a
@@ -216,7 +223,7 @@ class RunCommandsTest {
 
     @Test
     void aPlanIsCountedWithoutTheTasksOfItsPlanner() throws Exception {
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 goal: two tasks
                 config:
                   planner: {tool: echo, input: {tasks: [{id: a, steps: [{tool: echo}]}, {id: b, steps: [{tool: echo}]}]}}
@@ -227,7 +234,7 @@ class RunCommandsTest {
 
     @Test
     void aRunAllOfWhosePartsFailedIsExitCodeFiveThoughItIsSkipped() throws Exception {
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {agent_failure_mode: continue}
                 plan: {tasks: [{id: bad, steps: [{tool: fail, input: {code: NO_LUCK, class: permanent}}]}]}
                 """), "--json");
@@ -237,7 +244,7 @@ class RunCommandsTest {
 
     @Test
     void aTaskAllOfWhoseStepsWerePassedOverShowsItsError() throws Exception {
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 plan:
                   tasks:
                     - id: bad
@@ -247,7 +254,7 @@ class RunCommandsTest {
                 """));
         assertThat(run.code()).isEqualTo(5);
         assertThat(run.out()).contains("bad skipped: NO_LUCK: none today");
-        assertThat(shell.run("show", "latest").out()).contains("NO_LUCK: none today (passed over)");
+        assertThat(inProcessCli.run("show", "latest").out()).contains("NO_LUCK: none today (passed over)");
     }
 
     @Test
@@ -256,11 +263,11 @@ class RunCommandsTest {
                 plan: {tasks: [{id: a, timeout_seconds: 60, steps: [{tool: noop,
                   retry: {base_delay_seconds: 60, max_delay_seconds: 60, jitter: 0}}]}]}
                 """;
-        Result refused = shell.run("validate", shell.mission(never));
+        Result refused = inProcessCli.run("validate", inProcessCli.mission(never));
         assertThat(refused.code()).isEqualTo(2);
         assertThat(refused.out() + refused.err()).contains("NEVER_IN_TIME", "/plan/tasks/0/steps/0/retry",
                 "begin 60 s after the first");
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 config: {timeouts: {run_max_duration_seconds: 7200}}
                 plan:
                   tasks:
@@ -268,81 +275,85 @@ class RunCommandsTest {
                     - {id: late, steps: [{tool: fail, retry: {base_delay_seconds: 3000, max_delay_seconds: 3000}}]}
                 """), "--timeout", "5", "--json");
         String id = run.json().at("/run/id").asString();
-        assertThat(shell.run("explain", id).out()).contains("TIMER  ", "STEP_BACKOFF  ",
+        assertThat(inProcessCli.run("explain", id).out()).contains("TIMER  ", "STEP_BACKOFF  ",
                 "DEADLINE  the run runs out of its time of 7200 s before that");
-        assertThat(shell.run("cancel", id).code()).isZero();
+        assertThat(inProcessCli.run("cancel", id).code()).isZero();
     }
 
     @Test
     void aTimeoutKeepsTheRun() throws Exception {
-        String mission = shell.mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 3600}}]}]}");
-        Result run = shell.run("run", mission, "--timeout", "0", "--json");
+        String mission =
+                inProcessCli.mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 3600}}]}]}");
+        Result run = inProcessCli.run("run", mission, "--timeout", "0", "--json");
         assertThat(run.code()).isEqualTo(124);
         assertThat(run.err()).contains("not ended in time", "the run goes on");
         String id = run.json().at("/run/id").asString();
-        assertThat(shell.run("delete", id).err()).contains("INVALID_STATE_TRANSITION");
-        assertThat(shell.run("cancel", id).out()).contains("is cancelled");
-        assertThat(shell.run("delete", id).out()).contains("run " + id + " is deleted");
-        assertThat(shell.run("show", id).err()).contains("RUN_NOT_FOUND");
+        assertThat(inProcessCli.run("delete", id).err()).contains("INVALID_STATE_TRANSITION");
+        assertThat(inProcessCli.run("cancel", id).out()).contains("is cancelled");
+        assertThat(inProcessCli.run("delete", id).out()).contains("run " + id + " is deleted");
+        assertThat(inProcessCli.run("show", id).err()).contains("RUN_NOT_FOUND");
     }
 
     @Test
     void aStepThatNoWorkerTakesIsToldOnceOnStandardError() throws Exception {
-        Api api = shell.client().api();
+        Api api = inProcessCli.client().api();
         api.post("/dispatch/claim", Json.object().put("worker_id", "w").put("max", 1).put("wait_ms", 0)
                 .set("tools", Json.of(List.of("lonely"))));
         api.post("/workers/w/drain", null);
-        String mission = shell.mission("""
+        String mission = inProcessCli.mission("""
                 plan: {tasks: [{id: a, steps: [{name: s, tool: lonely}]}, {id: b, steps: [{name: s, tool: lonely}]}]}
                 """);
-        Result run = shell.run("run", mission, "--timeout", "12", "--json");
+        Result run = inProcessCli.run("run", mission, "--timeout", "12", "--json");
         assertThat(run.err()).containsOnlyOnce("no worker that serves 'lonely' has been heard of lately")
                 .startsWith("step 'a/s': ");
-        assertThat(shell.run("cancel", run.json().at("/run/id").asString()).code()).isZero();
+        assertThat(inProcessCli.run("cancel", run.json().at("/run/id").asString()).code()).isZero();
     }
 
     @Test
     void aGoalWithoutAPlannerSaysWhatItWaitsFor() throws Exception {
-        Result run = shell.run("run", shell.mission("goal: Fly"), "--timeout", "12", "--json");
+        Result run = inProcessCli.run("run", inProcessCli.mission("goal: Fly"), "--timeout", "12", "--json");
         assertThat(run.code()).as(run.err()).isEqualTo(124);
         assertThat(run.err()).containsOnlyOnce("waits for a worker that serves the planning tool 'plan'");
-        assertThat(shell.run("explain", "latest").out()).contains("the planning tool 'plan'");
-        assertThat(shell.run("cancel", run.json().at("/run/id").asString()).code()).isZero();
+        assertThat(inProcessCli.run("explain", "latest").out()).contains("the planning tool 'plan'");
+        assertThat(inProcessCli.run("cancel", run.json().at("/run/id").asString()).code()).isZero();
     }
 
     @Test
     void artifactsAreListedAndRemoved() throws Exception {
-        shell.lines("run", shell.mission("""
+        inProcessCli.lines("run", inProcessCli.mission("""
                 plan: {tasks: [{id: note, steps: [{tool: artifact.write, input: {name: n.txt, content: some}}]}]}
                 """));
         Path copy = folder.resolve("copy.txt");
-        assertThat(shell.run("artifacts", "latest", "--get", "n.txt", "--to", copy.toString()).err())
+        assertThat(inProcessCli.run("artifacts", "latest", "--get", "n.txt", "--to", copy.toString()).err())
                 .contains(copy + ", 4 ");
         assertThat(copy).hasContent("some");
-        assertThat(shell.run("artifacts", "latest", "--remove", "n.txt").err()).contains("n.txt is removed");
-        assertThat(shell.run("artifacts", "latest").out()).contains("n.txt", "no longer");
+        assertThat(inProcessCli.run("artifacts", "latest", "--remove", "n.txt").err()).contains("n.txt is removed");
+        assertThat(inProcessCli.run("artifacts", "latest").out()).contains("n.txt", "no longer");
     }
 
     @Test
     void wrongUseIsExitCodeTwo() throws Exception {
-        assertThat(shell.run("run").code()).isEqualTo(2);
-        assertThat(shell.run("fly").err()).contains("[USAGE]");
-        assertThat(shell.run("run", "m.yaml", "--input", "x").err()).startsWith("error: Value for option '--input'");
-        assertThat(shell.run("budget", "latest").err()).startsWith("error: Missing required argument");
+        assertThat(inProcessCli.run("run").code()).isEqualTo(2);
+        assertThat(inProcessCli.run("fly").err()).contains("[USAGE]");
+        assertThat(inProcessCli.run("run", "m.yaml", "--input", "x").err())
+                .startsWith("error: Value for option '--input'");
+        assertThat(inProcessCli.run("budget", "latest").err()).startsWith("error: Missing required argument");
         Result invalid =
-                shell.run("validate", shell.mission("plan:\n  tasks:\n    - id: a\n      steps: [{tool: nope}]\n"
-                        + "      depends_on: [b]\n"));
+                inProcessCli.run("validate",
+                        inProcessCli.mission("plan:\n  tasks:\n    - id: a\n      steps: [{tool: nope}]\n"
+                                + "      depends_on: [b]\n"));
         assertThat(invalid.code()).isEqualTo(2);
         assertThat(invalid.err()).contains("[INVALID_MISSION]").contains("(line 5)", "[UNKNOWN_TOOL]").contains(
                 "(line 6)",
                 "[DEPENDENCY_UNKNOWN]");
-        Result json = shell.run("run", shell.mission("plan: {tasks: [{id: a, stepz: 1}]}"), "--json");
+        Result json = inProcessCli.run("run", inProcessCli.mission("plan: {tasks: [{id: a, stepz: 1}]}"), "--json");
         assertThat(json.code()).isEqualTo(2);
         assertThat(json.json().at("/problems/0/pointer").asString()).isEqualTo("/plan/tasks/0/stepz");
-        Result level = shell.run("run",
-                shell.mission("goal: Ship\nkind: release\nconfig: {autonomy: {level: high}}\ninput: {version: 1}"));
+        Result level = inProcessCli.run("run",
+                inProcessCli
+                        .mission("goal: Ship\nkind: release\nconfig: {autonomy: {level: high}}\ninput: {version: 1}"));
         assertThat(level.err()).contains("/config/autonomy/level", "(line 4)").doesNotContain("PLAN_REQUIRED");
-        assertThat(shell.run("show", "01a1fc1a-2040-79ed-8302-73f10cc0903c").err()).contains("[RUN_NOT_FOUND]");
+        assertThat(inProcessCli.run("show", "01a1fc1a-2040-79ed-8302-73f10cc0903c").err()).contains("[RUN_NOT_FOUND]");
     }
 
     @Test
@@ -350,7 +361,7 @@ class RunCommandsTest {
         Path untouched = folder.resolve("untouched");
         for (List<String> arguments : List.of(List.of("--version"), List.of("--help"), List.of("tools", "echo"),
                 List.of("lifecycles", "run", "--format", "mermaid"), List.of("run", "--help"))) {
-            Result result = Shell.run(Map.of("KEELSON_DATA_DIR", untouched.toString()),
+            Result result = InProcessCli.run(Map.of("KEELSON_DATA_DIR", untouched.toString()),
                     arguments.toArray(String[]::new));
             assertThat(result.code()).as(arguments + result.err()).isZero();
             assertThat(result.out()).isNotBlank();
@@ -360,76 +371,81 @@ class RunCommandsTest {
 
     @Test
     void aFolderForArtifactsThatCannotBeWrittenIsRefusedBeforeTheRun() throws Exception {
-        String mission = shell.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}");
-        Result refused = shell.run("run", mission, "--name", "never-made", "--out", mission + "/below");
+        String mission = inProcessCli.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}");
+        Result refused = inProcessCli.run("run", mission, "--name", "never-made", "--out", mission + "/below");
         assertThat(refused.code()).isEqualTo(2);
         assertThat(refused.err()).contains("cannot write to the folder", "[OUT_NOT_WRITABLE]");
-        assertThat(shell.run("runs").out()).doesNotContain("never-made");
+        assertThat(inProcessCli.run("runs").out()).doesNotContain("never-made");
     }
 
     @Test
     void filesThatAreNoMissionAreNamedInWords() {
-        assertThat(shell.run("run", "").err()).contains("the name of the mission file is empty");
-        assertThat(shell.run("run", shell.folder().toString()).err()).contains("is a folder, not a mission file");
+        assertThat(inProcessCli.run("run", "").err()).contains("the name of the mission file is empty");
+        assertThat(inProcessCli.run("run", inProcessCli.folder().toString()).err())
+                .contains("is a folder, not a mission file");
     }
 
     @Test
     void aMissionWithRequiredInputsCanBeValidatedWithoutThem() throws Exception {
-        String mission = shell.mission("""
+        String mission = inProcessCli.mission("""
                 inputs: {who: {type: string}, n: {type: integer}}
                 plan: {tasks: [{id: a, steps: [{tool: echo, input: {text: "${ .inputs.who }"}}]}]}
                 """);
-        assertThat(shell.lines("validate", mission).getFirst()).contains("valid, 1 task", "--input for who, n");
-        assertThat(shell.lines("validate", mission, "--input", "who=a", "--input", "n=1").getFirst())
+        assertThat(inProcessCli.lines("validate", mission).getFirst()).contains("valid, 1 task", "--input for who, n");
+        assertThat(inProcessCli.lines("validate", mission, "--input", "who=a", "--input", "n=1").getFirst())
                 .endsWith("1 task");
-        assertThat(shell.run("validate", mission, "--input", "n=x").err()).contains("--input n: ");
-        assertThat(shell.lines("validate", shell.mission("goal: Do it")).getFirst()).contains("a planner");
+        assertThat(inProcessCli.run("validate", mission, "--input", "n=x").err()).contains("--input n: ");
+        assertThat(inProcessCli.lines("validate", inProcessCli.mission("goal: Do it")).getFirst())
+                .contains("a planner");
     }
 
     @Test
     void aMissionIsValidWhereARunCanBeMadeOfIt() throws Exception {
         Map<String, String> alone = Map.of("KEELSON_DATA_DIR", folder.resolve("no-server").toString());
-        String shipIt = shell.mission("goal: Ship it\nkind: shipping\ninput: {version: '1.4'}\n");
-        assertThat(Shell.run(alone, "validate", shipIt).out()).contains("a template of its kind makes the plan");
-        assertThat(shell.run("validate", shipIt).err()).contains("/input/version", "(line 4)",
+        String shipIt = inProcessCli.mission("goal: Ship it\nkind: shipping\ninput: {version: '1.4'}\n");
+        assertThat(InProcessCli.run(alone, "validate", shipIt).out()).contains("a template of its kind makes the plan");
+        assertThat(inProcessCli.run("validate", shipIt).err()).contains("/input/version", "(line 4)",
                 "no recipe of the kind 'shipping'");
-        shell.lines("recipes", "create", shell.mission("""
+        inProcessCli.lines("recipes", "create", inProcessCli.mission("""
                 kind: shipping
                 inputs: {version: {type: string}}
                 plan: {tasks: [{id: a, steps: [{tool: noop}]}, {id: b, steps: [{tool: noop}]}]}
                 """));
-        assertThat(shell.run("validate", shipIt, "--json").json().toString()).contains("\"tasks\":2", "\"server\"");
-        String named = shell.mission("recipe: test\n");
-        assertThat(Shell.run(alone, "validate", named, "-i", "version=v1").out()).contains("its plan is a recipe's");
-        assertThat(shell.lines("validate", named).getFirst()).contains("a run needs --input for version");
-        assertThat(shell.lines("validate", named, "--input", "version=v1").getFirst()).endsWith("valid, 2 tasks");
-        assertThat(shell.run("run", named, "--input", "version=v1").code()).isZero();
-        String tool = shell.mission("plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}");
-        assertThat(shell.run("validate", tool).err()).contains("UNKNOWN_TOOL");
-        assertThat(shell.run("validate", tool, "--tool", "far.away").code()).isZero();
+        assertThat(inProcessCli.run("validate", shipIt, "--json").json().toString()).contains("\"tasks\":2",
+                "\"server\"");
+        String named = inProcessCli.mission("recipe: test\n");
+        assertThat(InProcessCli.run(alone, "validate", named, "-i", "version=v1").out())
+                .contains("its plan is a recipe's");
+        assertThat(inProcessCli.lines("validate", named).getFirst()).contains("a run needs --input for version");
+        assertThat(inProcessCli.lines("validate", named, "--input", "version=v1").getFirst())
+                .endsWith("valid, 2 tasks");
+        assertThat(inProcessCli.run("run", named, "--input", "version=v1").code()).isZero();
+        String tool = inProcessCli.mission("plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}");
+        assertThat(inProcessCli.run("validate", tool).err()).contains("UNKNOWN_TOOL");
+        assertThat(inProcessCli.run("validate", tool, "--tool", "far.away").code()).isZero();
     }
 
     @Test
     void problemsAsJsonAreThoseOfTheHttpAnswer() throws Exception {
         String yaml = "plan: {tasks: [{id: a, stepz: 1}, {id: b, steps: [{tool: none}]}]}\nnam: x\n";
-        String mission = shell.mission(yaml);
+        String mission = inProcessCli.mission(yaml);
         JsonNode http = null;
         try {
-            shell.client().api().post("/runs", MissionFile.read(mission).document());
+            inProcessCli.client().api().post("/runs", MissionFile.read(mission).document());
         } catch (KeelsonException e) {
             http = e.document().get("problems");
         }
         assertThat(http).hasSizeGreaterThan(2);
-        assertThat(shell.run("validate", mission, "--json").json().get("problems")).isEqualTo(http);
-        assertThat(shell.run("run", mission, "--json").json().get("problems")).isEqualTo(http);
+        assertThat(inProcessCli.run("validate", mission, "--json").json().get("problems")).isEqualTo(http);
+        assertThat(inProcessCli.run("run", mission, "--json").json().get("problems")).isEqualTo(http);
         Map<String, String> alone = Map.of("KEELSON_DATA_DIR", folder.resolve("no-server").toString());
-        assertThat(Shell.run(alone, "validate", mission, "--json").json().get("problems")).isEqualTo(http);
-        assertThat(Shell.run(alone, "run", mission, "--json").json().get("problems")).isEqualTo(http);
+        assertThat(InProcessCli.run(alone, "validate", mission, "--json").json().get("problems")).isEqualTo(http);
+        assertThat(InProcessCli.run(alone, "run", mission, "--json").json().get("problems")).isEqualTo(http);
     }
 
     @Test
     void itemsOfAFanOutHaveNames() throws Exception {
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 inputs: {shop: {type: string, default: north}}
                 plan:
                   tasks:
@@ -442,8 +458,8 @@ class RunCommandsTest {
         assertThat(run.code()).as(run.err() + run.out()).isZero();
         assertThat(run.json().path("tasks").valueStream().map(task -> task.path("title").asString()).toList())
                 .containsExactlyInAnyOrder("Order all", "Order nails (0) at north", "Order screws (1) at north");
-        assertThat(shell.run("show", "latest").out()).contains("Order screws (1) at north");
-        Result asks = shell.run("run", shell.mission("""
+        assertThat(inProcessCli.run("show", "latest").out()).contains("Order screws (1) at north");
+        Result asks = inProcessCli.run("run", inProcessCli.mission("""
                 plan:
                   tasks:
                     - id: order
@@ -452,30 +468,31 @@ class RunCommandsTest {
                       steps: [{name: ok, kind: approval, input: {question: Go on?}}]
                 """));
         assertThat(asks.out()).contains("order[0] (Order nails) running");
-        assertThat(shell.run("explain", "latest").out()).contains("step 'order[0]/ok' (Order nails): a human");
-        assertThat(shell.run("inbox", "--run", "latest", "--details").out()).contains("task order[0] (Order nails)");
-        assertThat(shell.run("approve", "latest", "--watch").code()).isZero();
+        assertThat(inProcessCli.run("explain", "latest").out()).contains("step 'order[0]/ok' (Order nails): a human");
+        assertThat(inProcessCli.run("inbox", "--run", "latest", "--details").out())
+                .contains("task order[0] (Order nails)");
+        assertThat(inProcessCli.run("approve", "latest", "--watch").code()).isZero();
 
-        assertThat(shell.run("validate", shell.mission("""
+        assertThat(inProcessCli.run("validate", inProcessCli.mission("""
                 plan: {tasks: [{id: a, label: "x", steps: [{tool: noop}]}]}
                 """)).err()).contains("LABEL_WITHOUT_FOR_EACH");
-        assertThat(shell.run("validate", shell.mission("""
+        assertThat(inProcessCli.run("validate", inProcessCli.mission("""
                 plan: {tasks: [{id: a, for_each: "${ [1] }", label: "${ .inputs.x }", steps: [{tool: noop}]}]}
                 """)).err()).contains("UNKNOWN_REFERENCE", "/plan/tasks/0/label");
     }
 
     @Test
     void aFirstMissionIsWrittenAndRuns() throws Exception {
-        String file = shell.folder().resolve("first.yaml").toString();
-        assertThat(shell.run("init", file).err()).contains("run " + file);
-        assertThat(shell.run("run", file).out()).contains("Hello Ada!", "letter.txt");
-        assertThat(shell.run("init", file).err()).contains("[FILE_EXISTS]");
+        String file = inProcessCli.folder().resolve("first.yaml").toString();
+        assertThat(inProcessCli.run("init", file).err()).contains("run " + file);
+        assertThat(inProcessCli.run("run", file).out()).contains("Hello Ada!", "letter.txt");
+        assertThat(inProcessCli.run("init", file).err()).contains("[FILE_EXISTS]");
     }
 
     @Test
     void helpAndCompletionAreCommands() {
-        assertThat(shell.run("help", "validate").out()).contains("Checks a mission file");
-        assertThat(shell.run("completion").out()).contains("complete -F", "--external-id-policy");
+        assertThat(inProcessCli.run("help", "validate").out()).contains("Checks a mission file");
+        assertThat(inProcessCli.run("completion").out()).contains("complete -F", "--external-id-policy");
     }
 
     @ParameterizedTest
@@ -489,7 +506,7 @@ class RunCommandsTest {
             tools files.lst    | there is no tool files.lst; did you mean 'files.list'?
             """)
     void whatWasProbablyMeantIsNamed(String words, String hint) {
-        Result result = shell.run(words.split(" "));
+        Result result = inProcessCli.run(words.split(" "));
         assertThat(result.code()).isEqualTo(ExitCode.USAGE);
         assertThat(result.err()).contains(hint.replace("%s", ProgramName.current()));
     }
@@ -498,19 +515,19 @@ class RunCommandsTest {
     void filesThatCannotBeReadOrWrittenAreNamedInPlainWords() throws Exception {
         Path latin = folder.resolve("latin.yaml");
         Files.write(latin, "name: x\ngoal: caf\u00e9\n".getBytes(StandardCharsets.ISO_8859_1));
-        assertThat(shell.run("validate", latin.toString()).err()).contains("not UTF-8 text: line 2");
+        assertThat(inProcessCli.run("validate", latin.toString()).err()).contains("not UTF-8 text: line 2");
         Path file = Files.writeString(folder.resolve("plain.txt"), "x");
-        Result out = shell.run("show", "latest", "--out", file.resolve("below").toString());
+        Result out = inProcessCli.run("show", "latest", "--out", file.resolve("below").toString());
         assertThat(out.err()).contains("[OUT_NOT_WRITABLE]").doesNotContain("Exception", "bug");
         for (String config : List.of(folder.resolve("none.conf").toString(), latin.toString())) {
-            assertThat(Shell.run(Map.of("KEELSON_CONFIG", config), "runs").err())
+            assertThat(InProcessCli.run(Map.of("KEELSON_CONFIG", config), "runs").err())
                     .contains("[CONFIG_FILE_UNREADABLE]").doesNotContain("Exception", "Input length");
         }
     }
 
     @Test
     void aFolderThatIsNotAllowedIsNotTriedAgain() throws Exception {
-        Result run = shell.run("run", shell.mission("""
+        Result run = inProcessCli.run("run", inProcessCli.mission("""
                 plan: {tasks: [{id: a, steps: [{tool: files.read, input: {path: /nowhere/x}}]}]}
                 """));
         assertThat(run.out()).contains("PATH_NOT_ALLOWED", "name the folder in KEELSON_ALLOWED_FOLDERS")
@@ -519,27 +536,28 @@ class RunCommandsTest {
 
     @Test
     void completionHasHelp() {
-        assertThat(shell.run("completion", "--help").out()).contains("source <(");
+        assertThat(inProcessCli.run("completion", "--help").out()).contains("source <(");
     }
 
     @Test
     void aMisspeltSettingIsNamed() {
-        Result result = Shell.run(Map.of("KEELSON_DATA_DIR", shell.folder().toString(), "KEELSON_HTTP_PROT", "1"),
-                "runs");
+        Result result =
+                InProcessCli.run(Map.of("KEELSON_DATA_DIR", inProcessCli.folder().toString(), "KEELSON_HTTP_PROT", "1"),
+                        "runs");
         assertThat(result.err()).contains("KEELSON_HTTP_PROT is no setting", "did you mean 'KEELSON_HTTP_PORT'?");
         assertThat(result.code()).isZero();
     }
 
     @Test
     void anIdMayBeCutWhereItIsUnique() throws Exception {
-        String mission = shell.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}");
-        String id = shell.run("run", mission, "--json").json().at("/run/id").asString();
-        shell.run("run", mission);
+        String mission = inProcessCli.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}");
+        String id = inProcessCli.run("run", mission, "--json").json().at("/run/id").asString();
+        inProcessCli.run("run", mission);
 
-        assertThat(shell.run("show", id.substring(0, 30)).out()).contains(id);
-        Cmd.Result ambiguous = shell.run("show", id.substring(0, 4));
+        assertThat(inProcessCli.run("show", id.substring(0, 30)).out()).contains(id);
+        CliProcess.Result ambiguous = inProcessCli.run("show", id.substring(0, 4));
         assertThat(ambiguous.err()).contains("[RUN_AMBIGUOUS]", "give more");
         assertThat(ambiguous.code()).isEqualTo(1);
-        assertThat(shell.run("show", "ffffffff").code()).isNotZero();
+        assertThat(inProcessCli.run("show", "ffffffff").code()).isNotZero();
     }
 }

@@ -15,16 +15,16 @@ class ShowMoneyTest {
     @TempDir
     private static Path folder;
 
-    private static Shell shell;
+    private static InProcessCli inProcessCli;
 
     @BeforeAll
     static void start() throws Exception {
-        shell = new Shell(folder);
+        inProcessCli = new InProcessCli(folder);
     }
 
     @AfterAll
     static void stop() {
-        shell.close();
+        inProcessCli.close();
     }
 
     @Test
@@ -39,10 +39,10 @@ class ShowMoneyTest {
                         - {name: one, tool: text.template, input: {template: a}}
                         - {name: two, tool: text.template, input: {template: b}}
                 """);
-        shell.lines("prices", "set", "tool", "text.template", "0.03");
-        assertThat(shell.run("run", mission.toString()).out()).contains(
+        inProcessCli.lines("prices", "set", "tool", "text.template", "0.03");
+        assertThat(inProcessCli.run("run", mission.toString()).out()).contains(
                 "it has cost 0.03 credits of the 0.05 that it may, and the next step costs more than is left");
-        assertThat(shell.run("budget", "latest", "--hard-limit", "0.06", "--watch").code()).isZero();
+        assertThat(inProcessCli.run("budget", "latest", "--hard-limit", "0.06", "--watch").code()).isZero();
     }
 
     @Test
@@ -58,21 +58,21 @@ class ShowMoneyTest {
                         - {name: keep, tool: artifact.write, input: {name: kept.txt, content: a}}
                         - {name: try, tool: fail, input: {times: 9}, retry: {max_attempts: 1}}
                 """);
-        shell.lines("prices", "set", "tool", "artifact.write", "0.25");
-        assertThat(shell.run("run", mission.toString()).code()).isEqualTo(1);
-        assertThat(shell.lines("show", "latest")).noneMatch(line -> line.contains("attempt 1:"));
-        shell.run("retry", "latest", "--watch");
+        inProcessCli.lines("prices", "set", "tool", "artifact.write", "0.25");
+        assertThat(inProcessCli.run("run", mission.toString()).code()).isEqualTo(1);
+        assertThat(inProcessCli.lines("show", "latest")).noneMatch(line -> line.contains("attempt 1:"));
+        inProcessCli.run("retry", "latest", "--watch");
 
-        assertThat(shell.lines("show", "latest").stream().map(line -> line.replaceAll(" +", " "))).contains(
+        assertThat(inProcessCli.lines("show", "latest").stream().map(line -> line.replaceAll(" +", " "))).contains(
                 " attempt 1: 2 reserved, 0.25 charged, 1.75 refunded failed FAILED_ON_PURPOSE",
                 " attempt 2: 2 reserved, 0.25 charged, 1.75 refunded failed FAILED_ON_PURPOSE");
-        assertThat(shell.run("show", "latest", "--json").json().at("/attempts/0/credits_charged").decimalValue())
+        assertThat(inProcessCli.run("show", "latest", "--json").json().at("/attempts/0/credits_charged").decimalValue())
                 .isEqualByComparingTo("0.25");
-        assertThat(shell.lines("events", "latest")).anyMatch(line -> line.contains("step_completed")
+        assertThat(inProcessCli.lines("events", "latest")).anyMatch(line -> line.contains("step_completed")
                 && line.endsWith("cost=0.25 charged=0.25"));
 
-        shell.lines("artifacts", "latest", "--remove", "kept.txt");
-        assertThat(shell.lines("show", "latest", "--out", folder.resolve("out").toString()))
+        inProcessCli.lines("artifacts", "latest", "--remove", "kept.txt");
+        assertThat(inProcessCli.lines("show", "latest", "--out", folder.resolve("out").toString()))
                 .anyMatch(line -> line.startsWith("kept.txt") && line.endsWith("no longer kept"));
     }
 }

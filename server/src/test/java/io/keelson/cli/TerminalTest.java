@@ -2,7 +2,7 @@ package io.keelson.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.cli.Cmd.Result;
+import io.keelson.cli.CliProcess.Result;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -28,28 +28,29 @@ class TerminalTest {
     @TempDir
     static Path folder;
 
-    private static Shell shell;
+    private static InProcessCli inProcessCli;
 
     @BeforeAll
     static void start() throws Exception {
-        shell = new Shell(folder);
+        inProcessCli = new InProcessCli(folder);
     }
 
     @AfterAll
     static void stop() {
-        shell.close();
+        inProcessCli.close();
     }
 
     @AfterEach
     void nothingIsLeftRunning() {
-        Cmd.assertNoneLeft(folder);
+        CliProcess.assertNoneLeft(folder);
     }
 
     @Test
     void ctrlCWhileTheRunIsBeingMadeSaysWhereToLook() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            Cmd run = Cmd.start(folder, Map.of("KEELSON_URL", "http://127.0.0.1:" + silent.getLocalPort()), "run",
-                    shell.mission("plan: {tasks: []}"));
+            CliProcess run =
+                    CliProcess.start(folder, Map.of("KEELSON_URL", "http://127.0.0.1:" + silent.getLocalPort()), "run",
+                            inProcessCli.mission("plan: {tasks: []}"));
             try (Socket request = silent.accept()) {
                 assertThat(request.getInputStream().read()).isEqualTo('P');
                 run.interrupt();
@@ -63,10 +64,11 @@ class TerminalTest {
     @Test
     void inATerminalTheTreeIsDrawn() throws Exception {
         String mission =
-                shell.mission("plan: {tasks: [{id: nap, title: A nap, steps: [{tool: wait, input: {seconds: 1}}]}]}");
-        String line = String.join(" ", Arrays.stream(Cmd.command("run", mission).toArray(String[]::new))
+                inProcessCli.mission(
+                        "plan: {tasks: [{id: nap, title: A nap, steps: [{tool: wait, input: {seconds: 1}}]}]}");
+        String line = String.join(" ", Arrays.stream(CliProcess.command("run", mission).toArray(String[]::new))
                 .map(word -> "'" + word + "'").toList());
-        Result run = Cmd.start(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
+        Result run = CliProcess.start(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
                 List.of("script", "-qefc", "stty cols 60 rows 20; " + line, "/dev/null")).end();
         assertThat(run.code()).as(run.out()).isZero();
         assertThat(run.out()).contains("✓", "A nap", "━━━", "1/1 task ", "\u001b[?25l", "\u001b[?25h");
@@ -74,7 +76,7 @@ class TerminalTest {
 
     @Test
     void anOpenQuestionEndsWhenItIsDecidedElsewhereAndAnOldLineAnswersNoOther() throws Exception {
-        String mission = shell.mission("""
+        String mission = inProcessCli.mission("""
                 plan:
                   tasks:
                     - id: first
@@ -83,11 +85,12 @@ class TerminalTest {
                       depends_on: [first]
                       steps: [{name: two, kind: approval, input: {question: "Ship it?"}}]
                 """);
-        String line = String.join(" ", Cmd.command("run", mission).stream().map(word -> "'" + word + "'").toList());
-        Cmd run = Cmd.open(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
+        String line =
+                String.join(" ", CliProcess.command("run", mission).stream().map(word -> "'" + word + "'").toList());
+        CliProcess run = CliProcess.open(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
                 List.of("script", "-qefc", "stty cols 80 rows 20; " + line, "/dev/null"));
         said(run, "price: 17", "Sell it? [y/n]");
-        assertThat(shell.run("approve", "latest").out()).contains("Sell it?", "price: 17");
+        assertThat(inProcessCli.run("approve", "latest").out()).contains("Sell it?", "price: 17");
         said(run, "it was decided elsewhere meanwhile", "Ship it? [y/n]");
         type(run, "n\n");
         said(run, "That line was begun under an earlier question");
@@ -97,12 +100,12 @@ class TerminalTest {
         assertThat(ended.out()).contains("2 of 2 tasks completed");
     }
 
-    private static void said(Cmd run, String... texts) {
+    private static void said(CliProcess run, String... texts) {
         Awaitility.await().atMost(Duration.ofSeconds(60))
                 .untilAsserted(() -> assertThat(run.said().toString()).contains(texts));
     }
 
-    private static void type(Cmd run, String text) throws IOException {
+    private static void type(CliProcess run, String text) throws IOException {
         run.process().getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
         run.process().getOutputStream().flush();
     }
@@ -110,9 +113,10 @@ class TerminalTest {
     /** The terminal is being asked what it can do, and JLine closes it under the program. */
     @Test
     void ctrlCBeforeTheTreeIsDrawnIsNoFailure() throws Exception {
-        String mission = shell.mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 1}}]}]}");
-        String line = String.join(" ", Cmd.command("run", mission).stream().map(word -> "'" + word + "'").toList());
-        Cmd run = Cmd.open(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
+        String mission = inProcessCli.mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 1}}]}]}");
+        String line =
+                String.join(" ", CliProcess.command("run", mission).stream().map(word -> "'" + word + "'").toList());
+        CliProcess run = CliProcess.open(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8"),
                 List.of("script", "-qefc", "stty cols 60 rows 20; " + line, "/dev/null"));
         said(run, "\u001b[c");
         type(run, "\u0003");
@@ -123,9 +127,9 @@ class TerminalTest {
 
     @Test
     void tablesFitTheTerminal() throws Exception {
-        shell.run("run", shell.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}"));
-        String line = String.join(" ", Cmd.command("runs").stream().map(word -> "'" + word + "'").toList());
-        Result runs = Cmd.start(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8", "NO_COLOR", "1"),
+        inProcessCli.run("run", inProcessCli.mission("plan: {tasks: [{id: a, steps: [{tool: noop}]}]}"));
+        String line = String.join(" ", CliProcess.command("runs").stream().map(word -> "'" + word + "'").toList());
+        Result runs = CliProcess.start(folder, Map.of("TERM", "xterm-256color", "LANG", "C.UTF-8", "NO_COLOR", "1"),
                 List.of("script", "-qefc", "stty cols 60 rows 20; " + line, "/dev/null")).end();
         assertThat(runs.out().lines().toList()).anySatisfy(row -> assertThat(row).contains("completed", "…"))
                 .filteredOn(row -> row.contains("completed") || row.contains("STATE"))
@@ -134,31 +138,33 @@ class TerminalTest {
 
     @Test
     void theInboxIsWorkedOffByAnswersLineByLine() throws Exception {
-        String run = shell.run("run", shell.mission(Cmd.ASKS), "--json").json().at("/run/id").asString();
+        String run = inProcessCli.run("run", inProcessCli.mission(CliProcess.ASKS), "--json").json().at("/run/id")
+                .asString();
         List<String> reviewed = new ArrayList<>(List.of("sh", "-c", "printf 'what\\n\\ns\\n' | \"$@\"", "sh"));
-        reviewed.addAll(Cmd.command("inbox", "--run", run, "--review"));
-        assertThat(Cmd.start(folder, Map.of(), reviewed).end().out()).contains("Publish it?", "accept: ", "skipped",
+        reviewed.addAll(CliProcess.command("inbox", "--run", run, "--review"));
+        assertThat(CliProcess.start(folder, Map.of(), reviewed).end().out()).contains("Publish it?", "accept: ",
+                "skipped",
                 "please answer a, r, s or q");
 
-        String proposes = shell.run("run", shell.mission("""
+        String proposes = inProcessCli.run("run", inProcessCli.mission("""
                 plan: {tasks: [{id: a, steps: [{tool: proposal.create, input: {title: Sell it}}]}]}
                 """), "--json").json().at("/run/id").asString();
         List<String> answered = new ArrayList<>(List.of("sh", "-c", "printf 's\\n' | \"$@\"", "sh"));
-        answered.addAll(Cmd.command("inbox", "--run", proposes, "--review"));
-        assertThat(Cmd.start(folder, Map.of(), answered).end().out()).contains("Sell it", "skipped")
+        answered.addAll(CliProcess.command("inbox", "--run", proposes, "--review"));
+        assertThat(CliProcess.start(folder, Map.of(), answered).end().out()).contains("Sell it", "skipped")
                 .doesNotContain("null");
-        String proposal = shell.run("inbox", "--run", proposes, "--json").json().at("/items/0/id").asString();
-        assertThat(shell.run("reject", proposal).err()).contains(proposal + " is rejected");
+        String proposal = inProcessCli.run("inbox", "--run", proposes, "--json").json().at("/items/0/id").asString();
+        assertThat(inProcessCli.run("reject", proposal).err()).contains(proposal + " is rejected");
     }
 
     @Test
     void aServerThatIsGoneIsSaidToBe(@TempDir Path other) throws Exception {
-        Shell gone = new Shell(other);
+        InProcessCli gone = new InProcessCli(other);
         String run =
                 gone.run("run", gone.mission("plan: {tasks: [{id: a, steps: [{tool: wait, input: {seconds: 99}}]}]}"),
                         "--detach").out().strip();
         String url = Files.readString(other.resolve("url"));
-        Cmd watch = Cmd.start(folder, Map.of("KEELSON_URL", url, "KEELSON_API_KEY",
+        CliProcess watch = CliProcess.start(folder, Map.of("KEELSON_URL", url, "KEELSON_API_KEY",
                 Files.readString(other.resolve("api-key"))), "watch", run);
         Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> watch.said().toString().contains(run));
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.keelson.core.plan.Problem;
-import io.keelson.server.http.Observed;
+import io.keelson.server.http.support.Observed;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;
@@ -60,7 +60,7 @@ class SettingsTest {
                 new Row("KEELSON_STATUS_DOCUMENTS", "", settings -> settings.artifacts().documents(), false),
                 new Row("KEELSON_STATUS_DOCUMENTS", "true", settings -> settings.artifacts().documents(), true),
                 new Row("KEELSON_FIRST_GRANT", "0.5", Settings::firstGrant, new BigDecimal("0.5")),
-                new Row("KEELSON_METRICS", "key", Settings::metrics, Observed.MetricsDoor.KEY),
+                new Row("KEELSON_METRICS", "key", Settings::metrics, Observed.MetricsAccess.KEY),
                 new Row("KEELSON_LOG_FORMAT", "json", Settings::logFormat, Settings.LogFormat.JSON),
                 new Row("KEELSON_LOG_LEVEL", "", Settings::logLevel, Settings.LogLevel.INFO));
     }

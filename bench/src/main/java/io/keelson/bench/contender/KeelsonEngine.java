@@ -5,7 +5,7 @@ import io.keelson.bench.server.KeelsonServer;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
-import io.keelson.server.Replans;
+import io.keelson.server.PlannerAnswerValidator;
 import io.keelson.server.Settings;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.Bootstrap;
@@ -15,8 +15,8 @@ import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Migrations;
 import io.keelson.server.engine.Engine;
-import io.keelson.server.engine.RemoteWork;
-import io.keelson.server.engine.Store;
+import io.keelson.server.engine.commit.Store;
+import io.keelson.server.engine.dispatch.RemoteWork;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.money.Money;
 import io.keelson.server.outbound.OutboundClient;
@@ -25,7 +25,7 @@ import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
-import io.keelson.server.plan.Reading;
+import io.keelson.server.plan.ReadResult;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.Secrets;
@@ -82,7 +82,7 @@ final class KeelsonEngine implements Contender {
         return new Engine(database, Store.of(DbClock.DATABASE, new StoredPlans(knowledge::timeout)::read,
                 settings.artifacts().retention()), catalog,
                 expressions, new Secrets(database, SealingKey.fresh(), List.of()),
-                new Replans(new NewPlans(knowledge, knowledge::timeout)),
+                new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout)),
                 new LocalArtifactStore(settings.dataDir().resolve("artifacts")), Clock.systemUTC(),
                 new Engine.Options(executors, settings.lease(), "bench"));
     }
@@ -151,8 +151,8 @@ final class KeelsonEngine implements Contender {
         return missions.computeIfAbsent(work, each -> {
             MissionReader reader = new MissionReader(knowledge, knowledge::timeout);
             byte[] json = bodies.of(each).toString().getBytes(StandardCharsets.UTF_8);
-            if (reader.read(json, Format.JSON) instanceof Reading.Done<Mission> done) {
-                return done.value();
+            if (reader.read(json, Format.JSON) instanceof ReadResult.Ok<Mission> ok) {
+                return ok.value();
             }
             throw new IllegalStateException("the mission of " + each + " is refused");
         });

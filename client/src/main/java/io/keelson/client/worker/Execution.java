@@ -27,8 +27,8 @@ final class Execution implements StepContext {
     private final Assignment assignment;
     private final Runnable onNews;
     private final Uploads uploads;
-    private final Journal journal = new Journal();
-    private final Extras extras = new Extras();
+    private final ProgressBuffer progressBuffer = new ProgressBuffer();
+    private final ResultAttachments resultAttachments = new ResultAttachments();
     private volatile Phase phase = Phase.WORKING;
     private volatile boolean cancelled;
     private @Nullable Thread thread;
@@ -88,12 +88,12 @@ final class Execution implements StepContext {
         return phase == Phase.LOST;
     }
 
-    Journal journal() {
-        return journal;
+    ProgressBuffer journal() {
+        return progressBuffer;
     }
 
     ObjectNode takeExtras() {
-        return extras.take();
+        return resultAttachments.take();
     }
 
     /** The members that name this execution in every report. */
@@ -187,44 +187,44 @@ final class Execution implements StepContext {
     @Override
     public void progress(double fraction, String message) {
         double bounded = Math.min(1, Math.max(0, fraction));
-        journal.progress(Json.object().put("fraction", bounded).put("message", message));
+        progressBuffer.progress(Json.object().put("fraction", bounded).put("message", message));
         onNews.run();
     }
 
     @Override
     public void log(String line) {
-        journal.log(line);
+        progressBuffer.log(line);
         onNews.run();
     }
 
     @Override
     public void details(Object value) {
-        journal.details(Json.of(value));
+        progressBuffer.details(Json.of(value));
         onNews.run();
     }
 
     @Override
     public void artifact(String name, String contentType, byte[] content) {
-        extras.artifact(name, contentType, content);
+        resultAttachments.artifact(name, contentType, content);
     }
 
     @Override
     public void artifact(String name, String contentType, Path file) {
-        extras.upload(uploads.send(assignment, name, contentType, file));
+        resultAttachments.upload(uploads.send(assignment, name, contentType, file));
     }
 
     @Override
     public void propose(String title, @Nullable String body, @Nullable Object data) {
-        extras.propose(title, body, data);
+        resultAttachments.propose(title, body, data);
     }
 
     @Override
     public void usage(long tokens, BigDecimal cost) {
-        extras.usage(tokens, cost);
+        resultAttachments.usage(tokens, cost);
     }
 
     @Override
     public void usage(String model, long tokens) {
-        extras.usage(model, tokens);
+        resultAttachments.usage(model, tokens);
     }
 }

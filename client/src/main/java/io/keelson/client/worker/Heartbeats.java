@@ -105,10 +105,10 @@ final class Heartbeats {
         if (executions.isEmpty()) {
             return;
         }
-        List<News> taken = new ArrayList<>();
+        List<ProgressUpdate> taken = new ArrayList<>();
         List<ObjectNode> items = new ArrayList<>();
         for (Execution execution : executions) {
-            News latest = execution.journal().take();
+            ProgressUpdate latest = execution.journal().take();
             ObjectNode item = execution.reference();
             latest.addTo(item);
             taken.add(latest);

@@ -4,10 +4,10 @@ package io.keelson.core.money;
  * What decisions know about money.
  *
  * @param prices in force
- * @param purse what workspaces have to spend
+ * @param balances what workspaces have to spend
  */
-public record Funds(Prices prices, Purse purse) {
+public record Funds(Prices prices, CreditBalances balances) {
 
     /** Nothing has a price, and whatever is reported can be paid. */
-    public static final Funds UNLIMITED = new Funds(Prices.NONE, Purse.BOTTOMLESS);
+    public static final Funds UNLIMITED = new Funds(Prices.NONE, CreditBalances.BOTTOMLESS);
 }

@@ -1,5 +1,6 @@
 package io.keelson.core.run;
 
+import io.keelson.core.decide.Decider;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Plan;
@@ -135,14 +136,14 @@ public sealed interface Command {
      * @param childId the run that was started
      * @param amount credits that it is to be allotted in all
      */
-    record Allot(UUID runId, UUID childId, BigDecimal amount, Actor actor) implements Command {}
+    record AddChildBudget(UUID runId, UUID childId, BigDecimal amount, Actor actor) implements Command {}
 
     /**
      * What the run that started this one has allotted it, and has written down.
      *
      * @param amount credits in all
      */
-    record Allotted(UUID runId, BigDecimal amount, Actor actor) implements Command {}
+    record ChildBudgetAdded(UUID runId, BigDecimal amount, Actor actor) implements Command {}
 
     record Cancel(UUID runId, @Nullable String reason, Actor actor) implements Command {}
 
@@ -159,8 +160,8 @@ public sealed interface Command {
     /** A worker or an executor asks for the work of one lane of a task. */
     record Claim(UUID runId, UUID taskId, int lane, String holder, Duration lease, Actor actor) implements Command {}
 
-    /** @param next what the holder wants to go on with; null for nothing */
-    record Complete(UUID runId, UUID stepId, int epoch, Result result, @Nullable Next next, Actor actor)
+    /** @param request what the holder wants to go on with; null for nothing */
+    record Complete(UUID runId, UUID stepId, int epoch, Result result, @Nullable NextStepRequest request, Actor actor)
             implements Command {
         public Complete(UUID runId, UUID stepId, int epoch, Result result, Actor actor) {
             this(runId, stepId, epoch, result, null, actor);
@@ -282,7 +283,7 @@ public sealed interface Command {
                 /** Nobody is asked. */
                 public static final Terms FREE = new Terms(false, null, Budget.NONE);
 
-                boolean asks(BigDecimal estimate) {
+                public boolean asks(BigDecimal estimate) {
                     return always || threshold != null && estimate.compareTo(threshold) > 0;
                 }
             }

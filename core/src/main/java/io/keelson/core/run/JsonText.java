@@ -1,11 +1,11 @@
 package io.keelson.core.run;
 
 /** Writes the few JSON texts that decisions make themselves. */
-final class JsonText {
+public final class JsonText {
 
     private JsonText() {}
 
-    static String string(String value) {
+    public static String string(String value) {
         StringBuilder out = new StringBuilder(value.length() + 2).append('"');
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);

@@ -24,13 +24,13 @@ public sealed interface PayloadPart
     record Failure(String errorCode, String errorClass, String errorMessage, String reason,
             @Nullable RetryDecision decision) implements PayloadPart {
 
-        static Failure of(StepError error, RetryDecision decision) {
+        public static Failure of(StepError error, RetryDecision decision) {
             return new Failure(error.code(), error.errorClass().wire(), error.message(), decision.reason().wire(),
                     decision);
         }
 
         /** One that no policy was asked about. */
-        static Failure of(StepError error) {
+        public static Failure of(StepError error) {
             return new Failure(error.code(), error.errorClass().wire(), error.message(),
                     error.errorClass().retryable() ? error.code().toLowerCase(Locale.ROOT)
                             : RetryReason.NON_RETRYABLE_ERROR.wire(),
@@ -80,7 +80,7 @@ public sealed interface PayloadPart
             @Nullable String childState, @Nullable BigDecimal childCharged, @Nullable Long childTokens)
             implements PayloadPart {
 
-        static Waited signal(Signal signal) {
+        public static Waited signal(Signal signal) {
             return new Waited(signal.name(), signal.id(), false, null, null, null, null);
         }
 

@@ -14,7 +14,7 @@ public sealed interface Reply {
      * Done, and a step is now running under the caller's lease: the one that was to be claimed, or the one that follows
      * the completed one.
      */
-    record Claimed(Work work) implements Reply {}
+    record Claimed(StepAssignment assignment) implements Reply {}
 
     /**
      * A result for an epoch whose result is already recorded.
@@ -23,7 +23,7 @@ public sealed interface Reply {
      * @param output JSON text of the recorded output, where it was looked up; null elsewhere
      */
     record Duplicate(@Nullable UUID next, @Nullable String output) implements Reply {
-        Duplicate(@Nullable UUID next) {
+        public Duplicate(@Nullable UUID next) {
             this(next, null);
         }
     }

@@ -46,7 +46,7 @@ public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nul
     }
 
     /** The same with another output. */
-    Result yielding(String json) {
+    public Result yielding(String json) {
         return new Result(json, tokens, cost, model, artifacts, proposals, verdict, turn, input, outputHash);
     }
 
@@ -56,7 +56,7 @@ public record Result(String output, long tokens, @Nullable BigDecimal cost, @Nul
     }
 
     /** The same as a failure: what was used, and what the report said. */
-    Result spent() {
+    public Result spent() {
         return new Result("null", tokens, cost, model, List.of(), List.of(), null, null, input, outputHash);
     }
 

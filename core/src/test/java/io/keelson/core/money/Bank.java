@@ -1,6 +1,6 @@
 package io.keelson.core.money;
 
-import io.keelson.core.run.Changes;
+import io.keelson.core.decide.ChangeSet;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -57,19 +57,19 @@ public final class Bank {
     }
 
     /** Knows what is there now. */
-    public Purse purse() {
+    public CreditBalances purse() {
         Map<UUID, BigDecimal> available = new HashMap<>();
         balances.forEach((workspace, accounts) -> available.put(workspace, accounts.available));
-        return new KnownPurse(available);
+        return new LockedBalances(available);
     }
 
     /** False when a balance would be negative; nothing has changed then. */
-    public boolean covers(Changes changes) {
+    public boolean covers(ChangeSet changes) {
         return changes.balances().stream().allMatch(change -> balances
                 .getOrDefault(change.workspaceId(), Accounts.NOTHING).available.add(change.available()).signum() >= 0);
     }
 
-    public void commit(Changes changes) {
+    public void commit(ChangeSet changes) {
         changes.balances().forEach(change -> balances.merge(change.workspaceId(),
                 new Accounts(change.available(), change.reserved(), change.spent()), Bank::sum));
         changes.transfers().forEach(this::book);

@@ -5,13 +5,13 @@ import java.util.stream.Stream;
 
 /** All that are planted. Each must be found out by a law; one that is not shows a law that is missing. */
 final class Mutants {
-    private static final String STEPS = "run/Steps.java";
-    private static final String TURNS = "run/AgentTurns.java";
-    private static final String LANES = "run/Lanes.java";
-    private static final String ENDINGS = "run/Endings.java";
-    private static final String GATES = "run/Gates.java";
-    private static final String CREDITS = "run/Credits.java";
-    private static final String HARD_LIMIT = "run/HardLimit.java";
+    private static final String STEPS = "decide/Steps.java";
+    private static final String TURNS = "decide/AgentTurns.java";
+    private static final String LANES = "decide/SlotScheduling.java";
+    private static final String ENDINGS = "decide/Completion.java";
+    private static final String GATES = "decide/HumanGates.java";
+    private static final String CREDITS = "decide/Credits.java";
+    private static final String HARD_LIMIT = "decide/HardLimit.java";
 
     private Mutants() {}
 
@@ -44,7 +44,7 @@ final class Mutants {
     }
 
     private static List<Mutant> time() {
-        return List.of(new Mutant("run/Outage.java", "alive = alive.minus(Duration.between(start, end));", "",
+        return List.of(new Mutant("run/EngineOutage.java", "alive = alive.minus(Duration.between(start, end));", "",
                 "a night without any node counts for timeouts"));
     }
 
@@ -61,17 +61,17 @@ final class Mutants {
         return List.of(
                 new Mutant(LANES, "step.evaluating || !d.atWork()) {", "step.evaluating) {",
                         "a paused run goes on handing out"),
-                new Mutant(GATES, "Lanes.withdraw(d);", "", "what is queued stays to be claimed in a pause"),
+                new Mutant(GATES, "SlotScheduling.withdraw(d);", "", "what is queued stays to be claimed in a pause"),
                 new Mutant(LANES, "stepsPerTask() - busy, 0,", "stepsPerTask(), 0,",
                         "parallel steps know no limit"),
                 new Mutant(LANES, "d.view.agentsAtWork >= d.run.policy().maxAgents()",
                         "d.view.agentsAtWork > d.run.policy().maxAgents()", "one agent too many at work"),
                 new Mutant(LANES, "d.view.leaveSlot(task); fill(d, task.agent());",
                         "task.hasSlot = false; fill(d, task.agent());", "a slot is not given back"),
-                new Mutant("run/RunView.java", "if (--task.agent().slotsTaken == 0) {",
+                new Mutant("decide/RunView.java", "if (--task.agent().slotsTaken == 0) {",
                         "if (--task.agent().slotsTaken == 0 && (run.state == io.keelson.core.lifecycle.RunState.RUNNING || task.agent().ready.isEmpty())) {",
                         "who ends its work in a pause and has more of it keeps its place"),
-                new Mutant("run/Levels.java", "Lanes.letOthers(d);", "",
+                new Mutant("decide/AttemptRestarts.java", "SlotScheduling.letOthers(d);", "",
                         "an agent in its backoff leaves its place to nobody"),
                 new Mutant(LANES, "step.queued = false; step.holder = null;", "step.queued = false;",
                         "who lost a lease still holds the step"));
@@ -89,19 +89,19 @@ final class Mutants {
                 new Mutant(ENDINGS, "if (!step.state.terminal()) { Steps.cancel(d, step); }",
                         "if (!step.state.terminal() && step.state != io.keelson.core.lifecycle.StepState.AWAITING_RETRY) { Steps.cancel(d, step); }",
                         "a cancelled task leaves a step that awaits its retry"),
-                new Mutant("run/Propagation.java", "if (other.terminal() || kept.contains(other) ||",
+                new Mutant("decide/Propagation.java", "if (other.terminal() || kept.contains(other) ||",
                         "if (other.terminal() || other.state == TaskState.PENDING || kept.contains(other) ||",
                         "a failed run begins further tasks"),
                 new Mutant(ENDINGS, "case SKIPPED -> d.run.tasksSkipped++;", "case SKIPPED -> { }",
                         "skipped tasks are not counted"),
                 new Mutant(ENDINGS, "d.changes.clear(d.run.id());", "", "an ended run leaves work and timers behind"),
-                new Mutant("run/Decision.java", "run.seq++;",
+                new Mutant("decide/Decision.java", "run.seq++;",
                         "run.seq += payload instanceof StepPayload.Released ? 2 : 1;",
                         "a number is left out in the audit trail"),
-                new Mutant("run/Planning.java",
+                new Mutant("decide/Planning.java",
                         "&& spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))", "",
                         "a retry carries over what rests on work that it does anew"),
-                new Mutant("run/Planning.java", "kept.generations().getOrDefault(spec.id(), 1);", "1;",
+                new Mutant("decide/Planning.java", "kept.generations().getOrDefault(spec.id(), 1);", "1;",
                         "a retry does what was rejected under its old key"));
     }
 
@@ -109,7 +109,7 @@ final class Mutants {
         return List.of(
                 new Mutant(GATES, "case COMPLETED -> approve ? Reply.UNCHANGED : decided(\"approved\", step);",
                         "case COMPLETED -> Reply.UNCHANGED;", "a rejection after the approval is answered with yes"),
-                new Mutant("run/Decider.java", "d.run.attempt >= d.run.policy().maxAttempts()",
+                new Mutant("decide/Decider.java", "d.run.attempt >= d.run.policy().maxAttempts()",
                         "d.run.attempt > d.run.policy().maxAttempts()", "a run has one attempt too many"),
                 new Mutant(GATES, "d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));",
                         "",
@@ -120,24 +120,25 @@ final class Mutants {
 
     private static List<Mutant> levels() {
         return List.of(
-                new Mutant("run/Levels.java", "agent.nextRunAt = when;", "agent.nextRunAt = null;",
+                new Mutant("decide/AttemptRestarts.java", "agent.nextRunAt = when;", "agent.nextRunAt = null;",
                         "an agent starts over at once"),
-                new Mutant("run/Levels.java", "task.attempt++; task.continuations = 0;", "task.continuations = 0;",
+                new Mutant("decide/AttemptRestarts.java", "task.attempt++; task.continuations = 0;",
+                        "task.continuations = 0;",
                         "a task is tried again for ever"),
-                new Mutant("run/Tickets.java", "step.forgiven = step.attempt;", "",
+                new Mutant("decide/Tickets.java", "step.forgiven = step.attempt;", "",
                         "what a human forgave is counted still"),
-                new Mutant("run/Tickets.java", "d.view.tickets.remove(ticket.id());", "",
+                new Mutant("decide/Tickets.java", "d.view.tickets.remove(ticket.id());", "",
                         "an answered ticket stays open"),
                 new Mutant(ENDINGS, "Tickets.voidOf(d, task);", "", "a ticket outlives its task"),
-                new Mutant("run/Verdicts.java", "task.attempt, feedback)); Lanes.free(d, task);",
+                new Mutant("decide/Verdicts.java", "task.attempt, feedback)); SlotScheduling.free(d, task);",
                         "task.attempt, feedback));",
                         "a task that waits for a human keeps its slot"),
                 new Mutant(ENDINGS, "d.view.tasksOpen > (hookWaits ? 1 : 0)", "d.view.tasksOpen > 1",
                         "a run ends while its last task is at work"),
-                new Mutant("run/Tallies.java", "ended.state == TaskState.FAILED || ended.passedOver)",
+                new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.passedOver)",
                         "ended.state == TaskState.FAILED && !ended.passedOver)",
                         "none_failed holds though a failure was passed over"),
-                new Mutant("run/Tallies.java", "ended.state == TaskState.FAILED || ended.passedOver)",
+                new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.passedOver)",
                         "ended.state == TaskState.FAILED)",
                         "none_failed holds though all steps of a task were passed over"));
     }
@@ -150,8 +151,8 @@ final class Mutants {
                 new Mutant(CREDITS, "collect(d, step, result, cost, collected);",
                         "collect(d, step, result, cost, collected); collect(d, step, result, cost, collected);",
                         "a cost is charged twice"),
-                new Mutant(ENDINGS, "Changes.Account credits = Credits.settle(d);",
-                        "Changes.Account credits = state == RunState.CANCELLED ? Credits.open(d.run) : Credits.settle(d);",
+                new Mutant(ENDINGS, "ChangeSet.Account credits = Credits.settle(d);",
+                        "ChangeSet.Account credits = state == RunState.CANCELLED ? Credits.open(d.run) : Credits.settle(d);",
                         "a cancelled run keeps what it has set aside"),
                 new Mutant(HARD_LIMIT, "return room == null ? amount : amount.min(room).max(Amounts.ZERO);",
                         "return amount;",
@@ -162,7 +163,7 @@ final class Mutants {
                 new Mutant(HARD_LIMIT, "return held;",
                         "return false;",
                         "steps begin at the limit"),
-                new Mutant("run/Decider.java", "Reply.Rejected refusal = Credits.reserve(d, d.run.attempt + 1);",
+                new Mutant("decide/Decider.java", "Reply.Rejected refusal = Credits.reserve(d, d.run.attempt + 1);",
                         "Reply.Rejected refusal = null;",
                         "a new attempt sets nothing aside"),
                 new Mutant(STEPS, "PayloadPart.Spent spent = Credits.charge(d, step, result, cost);",
@@ -177,30 +178,31 @@ final class Mutants {
                 new Mutant(CREDITS, "d.changes.settle(run.workspaceId(), run.reserved, run.charged);",
                         "d.changes.settle(run.workspaceId(), run.reserved, Amounts.ZERO);",
                         "what was spent is given back"),
-                new Mutant("run/Allotments.java", "room.compareTo(amount.subtract(has)) < 0",
+                new Mutant("decide/ChildBudgets.java", "room.compareTo(amount.subtract(has)) < 0",
                         "room.signum() < 0",
                         "a child is allowed more than its parent's limit leaves"),
                 new Mutant(CREDITS, "d.run.uncollected = d.run.uncollected.add(uncollected);",
                         "",
                         "what could not be collected is forgotten"),
-                new Mutant("run/Planning.java", "d.run.uncollected = Amounts.ZERO;",
+                new Mutant("decide/Planning.java", "d.run.uncollected = Amounts.ZERO;",
                         "",
                         "a new attempt owes what the old one did"),
-                new Mutant("run/RunRow.java", "this.charged = charged;",
+                new Mutant("decide/RunRow.java", "this.charged = charged;",
                         "",
                         "a loaded run has forgotten what it was charged"));
     }
 
     private static List<Mutant> views() {
         return List.of(
-                new Mutant("run/Decision.java", "changes.touch(run); changes.disarm(", "changes.disarm(",
+                new Mutant("decide/Decision.java", "changes.touch(run); changes.disarm(", "changes.disarm(",
                         "a forgotten answer leaves other nodes' views believed"),
-                new Mutant(GATES, "!task.isGroup()) { Lanes.start(d, task.agent()); Steps.armRetries(d, task);",
-                        "!task.isGroup()) { Lanes.start(d, task.agent());",
+                new Mutant(GATES,
+                        "!task.isGroup()) { SlotScheduling.start(d, task.agent()); Steps.armRetries(d, task);",
+                        "!task.isGroup()) { SlotScheduling.start(d, task.agent());",
                         "a resume by a slow clock forgets a backoff that another node found over"),
-                new Mutant("run/TaskRow.java", "this.continuations = continuations;", "",
+                new Mutant("decide/TaskRow.java", "this.continuations = continuations;", "",
                         "a loaded task has forgotten its turns"),
-                new Mutant("run/RunView.java", "step.holder = step.state == StepState.RUNNING ? holder : null;", "",
+                new Mutant("decide/RunView.java", "step.holder = step.state == StepState.RUNNING ? holder : null;", "",
                         "a loaded step is held by nobody"));
     }
 }

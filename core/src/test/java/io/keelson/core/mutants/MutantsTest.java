@@ -25,16 +25,16 @@ class MutantsTest {
     @ParameterizedTest
     @MethodSource("all")
     void isFoundOut(Mutant mutant, @TempDir Path folder) throws IOException {
-        String found = new Planting(mutant, folder).hunt(SEEDS);
+        String found = new MutantCompiler(mutant, folder).hunt(SEEDS);
         assertThat(found).as("what %d seeds find where %s", SEEDS, mutant).isNotNull();
     }
 
     /** The hunter itself is honest. */
     @Test
     void withoutAMistakeNothingIsFound(@TempDir Path folder) throws IOException {
-        Mutant none = new Mutant("run/Steps.java", "task.tokens += result.tokens();",
+        Mutant none = new Mutant("decide/Steps.java", "task.tokens += result.tokens();",
                 "task.tokens = task.tokens + result.tokens();", "nothing");
-        assertThat(new Planting(none, folder).hunt(5)).isNull();
+        assertThat(new MutantCompiler(none, folder).hunt(5)).isNull();
     }
 
     @Test

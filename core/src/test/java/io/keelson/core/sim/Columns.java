@@ -1,14 +1,14 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.decide.ChangeSet.Attempt;
+import io.keelson.core.decide.ChangeSet.QueueItem;
+import io.keelson.core.decide.ChangeSet.StepResult;
+import io.keelson.core.decide.ChangeSet.Timer;
+import io.keelson.core.decide.RunRow;
 import io.keelson.core.lifecycle.State;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Use;
-import io.keelson.core.run.Changes.Attempt;
-import io.keelson.core.run.Changes.QueueItem;
-import io.keelson.core.run.Changes.StepResult;
-import io.keelson.core.run.Changes.Timer;
 import io.keelson.core.run.NewRun;
-import io.keelson.core.run.RunRow;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;

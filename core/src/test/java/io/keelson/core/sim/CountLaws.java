@@ -2,10 +2,10 @@ package io.keelson.core.sim;
 
 import static io.keelson.core.sim.Violation.unless;
 
+import io.keelson.core.decide.ChangeSet.StepResult;
+import io.keelson.core.decide.RunRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
-import io.keelson.core.run.Changes.StepResult;
-import io.keelson.core.run.RunRow;
 import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.List;

@@ -1,13 +1,13 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.decide.ChangeSet.Evaluate;
+import io.keelson.core.decide.ChangeSet.Timer;
+import io.keelson.core.decide.ChangeSet.TimerKey;
+import io.keelson.core.decide.ChildRow;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.run.Changes.Evaluate;
-import io.keelson.core.run.Changes.Timer;
-import io.keelson.core.run.Changes.TimerKey;
-import io.keelson.core.run.ChildRow;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;

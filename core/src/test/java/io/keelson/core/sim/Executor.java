@@ -1,9 +1,9 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.StepRow;
 import io.keelson.core.run.Actor;
-import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Command;
-import io.keelson.core.run.StepRow;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -14,7 +14,7 @@ import java.util.Random;
 import java.util.UUID;
 
 /**
- * People who start runs from what others have done. In some seeds only, and by chances of its own: see {@link Night}.
+ * People who start runs from what others have done. In some seeds only, and by chances of its own: see {@link TotalOutage}.
  */
 final class Forks {
     private static final int ONE_IN = 4;
@@ -42,7 +42,7 @@ final class Forks {
 
     private void look() {
         List<RunRows> runs = List.copyOf(sim.store.runs());
-        if (sim.weather.calm() || made == MOST) {
+        if (sim.faultRates.calm() || made == MOST) {
             return;
         }
         if (!runs.isEmpty()) {

@@ -1,17 +1,17 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.plan.StepSpec;
-import io.keelson.core.run.Changes.Lane;
-import io.keelson.core.run.Work;
+import io.keelson.core.run.StepAssignment;
 import java.util.UUID;
 
 /** A lease as its holder knows it. */
 record Held(UUID runId, UUID stepId, Lane lane, int epoch, StepSpec spec) {
 
     /** The lease as an answer names it. */
-    static Held of(RunRows rows, Work work) {
-        Saved.Step step = rows.steps.get(work.stepId());
-        return new Held(rows.id(), step.id(), rows.laneOf(step), work.leaseEpoch(), step.spec());
+    static Held of(RunRows rows, StepAssignment assignment) {
+        Saved.Step step = rows.steps.get(assignment.stepId());
+        return new Held(rows.id(), step.id(), rows.laneOf(step), assignment.leaseEpoch(), step.spec());
     }
 
     /** The lease as the store has it; null when it is not that holder's. */

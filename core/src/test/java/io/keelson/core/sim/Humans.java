@@ -1,17 +1,17 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.decide.ChangeSet.TimerKey;
+import io.keelson.core.decide.ChildRow;
+import io.keelson.core.decide.ParentRow;
+import io.keelson.core.decide.RunRow.Gate;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.run.Actor;
-import io.keelson.core.run.Changes.TimerKey;
-import io.keelson.core.run.ChildRow;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideGate;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Resolution;
 import io.keelson.core.run.NewRun;
-import io.keelson.core.run.ParentRow;
-import io.keelson.core.run.RunRow.Gate;
 import io.keelson.core.run.TimerKind;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -49,7 +49,7 @@ final class Humans {
         for (RunRows rows : new ArrayList<>(sim.store.runs())) {
             help(rows);
             propose(rows);
-            if (!sim.weather.calm() && sim.chance(restlessness)) {
+            if (!sim.faultRates.calm() && sim.chance(restlessness)) {
                 meddle(rows);
             }
         }
@@ -58,7 +58,7 @@ final class Humans {
 
     private void help(RunRows rows) {
         UUID run = rows.id();
-        if (!sim.weather.calm() && sim.chance(60)) {
+        if (!sim.faultRates.calm() && sim.chance(60)) {
             return;
         }
         switch (rows.run.state()) {
@@ -67,22 +67,22 @@ final class Humans {
                     ask(orCancel(rows, new Command.Start(run, ANN)), 1);
                 }
             }
-            case AWAITING_APPROVAL -> ask(orCancel(rows, sim.weather.calm() || sim.chance(80)
+            case AWAITING_APPROVAL -> ask(orCancel(rows, sim.faultRates.calm() || sim.chance(80)
                     ? new Command.Approve(run, "fine", ANN)
                     : new DecideGate(run, DecideGate.Gate.PLAN, false, null, null, ANN)), TRIES);
             case PAUSED -> ask(orCancel(rows, new Command.Resume(run, ANN)), TRIES);
             case ESCALATED -> rows.openTickets().forEach(ticket -> ask(new Command.Resolve(run, ticket.id(),
-                    sim.weather.calm() ? Resolution.RESUME : any(Resolution.values()), null, ANN), TRIES));
+                    sim.faultRates.calm() ? Resolution.RESUME : any(Resolution.values()), null, ANN), TRIES));
             case BUDGET_EXCEEDED -> ask(overBudget(rows), TRIES);
             case RUNNING -> decide(rows);
             case RETRYING -> {
-                if (!sim.weather.calm()) {
+                if (!sim.faultRates.calm()) {
                     ask(sim.chance(50) ? new Command.FailRun(run, "enough", ANN)
                             : new Command.Cancel(run, "enough", ANN), 2);
                 }
             }
             case PENDING, READY, PLANNING -> {
-                if (!sim.weather.calm() && sim.chance(20)) {
+                if (!sim.faultRates.calm() && sim.chance(20)) {
                     ask(sim.chance(50) ? new Command.FailRun(run, "too slow", ANN)
                             : new Command.Cancel(run, "too slow", ANN), 2);
                 }
@@ -101,10 +101,10 @@ final class Humans {
     }
 
     private Command overBudget(RunRows rows) {
-        if (sim.weather.calm() && rows.parent != null && rows.parent.allotment() != null) {
+        if (sim.faultRates.calm() && rows.parent != null && rows.parent.allotment() != null) {
             return new Command.FailRun(rows.id(), "its parent allows no more", ANN);
         }
-        if (sim.weather.calm()) {
+        if (sim.faultRates.calm()) {
             return unlimited(rows) ? new Command.Resume(rows.id(), ANN)
                     : new Command.RaiseBudget(rows.id(), BigDecimal.valueOf(1_000), null, ANN);
         }
@@ -127,9 +127,9 @@ final class Humans {
     private Command share(RunRows rows, ParentRow parent) {
         ChildRow known = sim.store.run(parent.runId()).children.get(parent.stepId());
         return sim.chance(50)
-                ? new Command.Allot(parent.runId(), rows.id(),
+                ? new Command.AddChildBudget(parent.runId(), rows.id(),
                         known.allotment().add(BigDecimal.valueOf(1 + sim.random.nextInt(60), 2)), ANN)
-                : new Command.Allotted(rows.id(), known.allotment(), ANN);
+                : new Command.ChildBudgetAdded(rows.id(), known.allotment(), ANN);
     }
 
     private Command raise(RunRows rows) {
@@ -138,7 +138,7 @@ final class Humans {
     }
 
     private void decide(RunRows rows) {
-        boolean calm = sim.weather.calm();
+        boolean calm = sim.faultRates.calm();
         UUID run = rows.id();
         if (rows.run.gate() == Gate.ACCEPTANCE) {
             ask(calm || sim.chance(80) ? new Command.Approve(run, "good", ANN) : new Command.Reject(run, "bad", ANN),
@@ -146,8 +146,8 @@ final class Humans {
         }
         rows.stepsNow().stream().filter(step -> step.state() == StepState.WAITING_APPROVAL).forEach(step -> ask(
                 new Command.DecideStep(run, step.id(), calm || sim.chance(85), null, ANN), TRIES));
-        rows.stepsNow().stream().filter(step -> step.awaited() != null && (calm || sim.chance(40)))
-                .forEach(step -> ask(signal(run, step.awaited().signal()), TRIES));
+        rows.stepsNow().stream().filter(step -> step.signalWait() != null && (calm || sim.chance(40)))
+                .forEach(step -> ask(signal(run, step.signalWait().signal()), TRIES));
         rows.tasksNow().stream().filter(task -> task.state() == TaskState.AWAITING_HUMAN).forEach(task -> ask(
                 new Command.DecideTask(run, task.id(), calm ? Choice.APPROVE : any(Choice.values()), task.attempt(),
                         null, ANN),
@@ -164,7 +164,7 @@ final class Humans {
 
     /** Some think better of it. */
     private Command orCancel(RunRows rows, Command command) {
-        return !sim.weather.calm() && sim.chance(15) ? new Command.Cancel(rows.id(), "no more", ANN) : command;
+        return !sim.faultRates.calm() && sim.chance(15) ? new Command.Cancel(rows.id(), "no more", ANN) : command;
     }
 
     private void meddle(RunRows rows) {

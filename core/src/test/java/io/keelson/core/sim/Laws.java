@@ -1,8 +1,8 @@
 package io.keelson.core.sim;
 
 import io.keelson.core.money.Prices;
+import io.keelson.core.run.EngineOutage;
 import io.keelson.core.run.Event;
-import io.keelson.core.run.Outage;
 import java.util.List;
 
 /**
@@ -14,10 +14,10 @@ final class Laws {
     private final RunRows after;
     private final List<Event> events;
     private final Prices prices;
-    private final List<Outage> outages;
+    private final List<EngineOutage> outages;
 
     /** @param before null for a run that the commit makes */
-    Laws(RunRows before, RunRows after, List<Event> events, Prices prices, List<Outage> outages) {
+    Laws(RunRows before, RunRows after, List<Event> events, Prices prices, List<EngineOutage> outages) {
         this.before = before;
         this.after = after;
         this.events = events;

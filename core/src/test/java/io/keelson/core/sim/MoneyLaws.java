@@ -2,13 +2,13 @@ package io.keelson.core.sim;
 
 import static io.keelson.core.sim.Violation.unless;
 
+import io.keelson.core.decide.ChangeSet.Attempt;
 import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Prices;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Kind;
-import io.keelson.core.run.Changes.Attempt;
 import io.keelson.core.run.Event;
 import java.math.BigDecimal;
 import java.util.HashSet;

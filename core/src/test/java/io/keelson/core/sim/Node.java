@@ -1,15 +1,15 @@
 package io.keelson.core.sim;
 
-import io.keelson.core.money.TrustingPurse;
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.ViewDiff;
+import io.keelson.core.money.OptimisticBalances;
 import io.keelson.core.run.Actor;
-import io.keelson.core.run.Changes;
-import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Command;
-import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
-import io.keelson.core.run.RunView;
-import io.keelson.core.run.ViewDiff;
-import io.keelson.core.run.Work;
+import io.keelson.core.run.StepAssignment;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -37,10 +37,10 @@ final class Node {
     final Simulation sim;
     final Map<UUID, RunView> views = new HashMap<>();
     private final int number;
-    private final Deque<Pending> waiting = new ArrayDeque<>();
-    private final List<Pending> underWay = new ArrayList<>();
+    private final Deque<PendingCommand> waiting = new ArrayDeque<>();
+    private final List<PendingCommand> underWay = new ArrayList<>();
     /** What is left of a batch that was split. */
-    private final Deque<List<Pending>> halves = new ArrayDeque<>();
+    private final Deque<List<PendingCommand>> halves = new ArrayDeque<>();
     private int life;
     private Instant standsUntil = Instant.MIN;
     private Instant deadUntil = Instant.MIN;
@@ -69,16 +69,16 @@ final class Node {
         life++;
         up = true;
         standsUntil = Instant.MIN;
-        skew = sim.weather.skew();
+        skew = sim.faultRates.skew();
         executor = new Executor(this);
         sim.tell(name(), "up, skew", skew);
-        sim.arrived(Upkeep.SILENCE);
-        new Upkeep(this, executor).start();
+        sim.arrived(Maintenance.SILENCE);
+        new Maintenance(this, executor).start();
     }
 
     /** Now and then a node crashes or stands still. */
     private void trouble() {
-        if (sim.weather.calm()) {
+        if (sim.faultRates.calm()) {
             return;
         }
         if (up && sim.chance(25)) {
@@ -131,7 +131,7 @@ final class Node {
     private void pause(Duration length) {
         sim.tell(name(), "stands still for", length);
         standsUntil = sim.now().plus(length);
-        waiting.forEach(pending -> pending.met.add(Fault.NODE_PAUSED));
+        waiting.forEach(pendingCommand -> pendingCommand.met.add(Fault.NODE_PAUSED));
         underWay.forEach(pending -> pending.met.add(Fault.NODE_PAUSED));
     }
 
@@ -161,12 +161,12 @@ final class Node {
     }
 
     void submit(Command command, Set<Fault> met, Consumer<Reply> answer) {
-        Pending pending = new Pending(command, answer);
-        pending.met.addAll(met);
+        PendingCommand pendingCommand = new PendingCommand(command, answer);
+        pendingCommand.met.addAll(met);
         if (late) {
-            pending.met.add(Fault.NODE_PAUSED);
+            pendingCommand.met.add(Fault.NODE_PAUSED);
         }
-        waiting.add(pending);
+        waiting.add(pendingCommand);
         commitSoon();
     }
 
@@ -189,9 +189,9 @@ final class Node {
         }
     }
 
-    private void attempt(List<Pending> all, int tried) {
-        int cut = Flush.cut(all);
-        List<Pending> batch = new ArrayList<>(all.subList(0, cut));
+    private void attempt(List<PendingCommand> all, int tried) {
+        int cut = BatchCommit.cut(all);
+        List<PendingCommand> batch = new ArrayList<>(all.subList(0, cut));
         if (cut < all.size()) {
             halves.push(new ArrayList<>(all.subList(cut, all.size())));
         }
@@ -199,18 +199,18 @@ final class Node {
             locked(batch, tried, false);
             return;
         }
-        TrustingPurse purse = new TrustingPurse();
-        Flush flush = new Flush(this, batch, sim.now().plus(skew), false, Set.of(), purse);
-        if (purse.mustLook()) {
+        OptimisticBalances purse = new OptimisticBalances();
+        BatchCommit batchCommit = new BatchCommit(this, batch, sim.now().plus(skew), false, Set.of(), purse);
+        if (purse.needsLock()) {
             forget(batch);
             locked(batch, tried, true);
             return;
         }
-        if (sim.weather.strikes(Fault.NODE_PAUSED)) {
+        if (sim.faultRates.strikes(Fault.NODE_PAUSED)) {
             pause(sim.between(100, sim.chance(80) ? 2_000 : 50_000));
         }
         later(Duration.ofMillis(1 + sim.random.nextInt(sim.chance(10) ? 400 : 6)),
-                () -> conclude(flush, tried, false));
+                () -> conclude(batchCommit, tried, false));
     }
 
     /**
@@ -218,38 +218,40 @@ final class Node {
      *
      * @param looking true when the balances are locked, too, and what they hold is known
      */
-    private void locked(List<Pending> batch, int tried, boolean looking) {
+    private void locked(List<PendingCommand> batch, int tried, boolean looking) {
         Set<UUID> loaded = new HashSet<>();
         if (outagesKnown != sim.store.outages.size()) {
             views.clear();
             outagesKnown = sim.store.outages.size();
         }
-        batch.forEach(pending -> {
-            RunRows rows = sim.store.run(pending.command.runId());
-            RunView view = views.get(pending.command.runId());
+        batch.forEach(pendingCommand -> {
+            RunRows rows = sim.store.run(pendingCommand.command.runId());
+            RunView view = views.get(pendingCommand.command.runId());
             if (rows != null && (view == null || view.run().version() != rows.head.version())) {
                 views.put(rows.id(), sim.store.load(rows.id(), sim.now()));
                 loaded.add(rows.id());
             }
         });
-        TrustingPurse trusting = new TrustingPurse();
-        Flush flush = new Flush(this, batch, sim.now(), true, loaded, looking ? sim.bank.purse() : trusting);
-        if (trusting.mustLook()) {
+        OptimisticBalances trusting = new OptimisticBalances();
+        BatchCommit batchCommit =
+                new BatchCommit(this, batch, sim.now(), true, loaded, looking ? sim.bank.purse() : trusting);
+        if (trusting.needsLock()) {
             forget(batch);
             locked(batch, tried, true);
         } else {
-            conclude(flush, tried, looking);
+            conclude(batchCommit, tried, looking);
         }
     }
 
-    private boolean atHand(List<Pending> batch) {
+    private boolean atHand(List<PendingCommand> batch) {
         Set<UUID> created = new HashSet<>();
-        for (Pending pending : batch) {
-            UUID run = pending.command.runId();
-            if (pending.command instanceof Command.Create) {
+        for (PendingCommand pendingCommand : batch) {
+            UUID run = pendingCommand.command.runId();
+            if (pendingCommand.command instanceof Command.Create) {
                 created.add(run);
-            } else if (pending.command instanceof Command.TimerDue || !views.containsKey(run) && !created.contains(
-                    run)) {
+            } else if (pendingCommand.command instanceof Command.TimerDue
+                    || !views.containsKey(run) && !created.contains(
+                            run)) {
                 return false;
             }
         }
@@ -261,85 +263,85 @@ final class Node {
         return sim.chance(30) ? 0 : free();
     }
 
-    static Offer offer(String name, int slots) {
-        return new Offer(name, tool -> tool.startsWith(RandomPlans.LOCAL), Simulation.LEASE, slots);
+    static LocalCapacity offer(String name, int slots) {
+        return new LocalCapacity(name, tool -> tool.startsWith(RandomPlans.LOCAL), Simulation.LEASE, slots);
     }
 
     int free() {
         return Math.max(0, LANES - executor.size());
     }
 
-    private void conclude(Flush flush, int tried, boolean looked) {
-        if (sim.weather.strikes(Fault.CRASH_BEFORE_COMMIT)) {
-            flush.met(Fault.CRASH_BEFORE_COMMIT);
+    private void conclude(BatchCommit batchCommit, int tried, boolean looked) {
+        if (sim.faultRates.strikes(Fault.CRASH_BEFORE_COMMIT)) {
+            batchCommit.met(Fault.CRASH_BEFORE_COMMIT);
             crash();
-        } else if (sim.weather.strikes(Fault.COMMIT_ABORTED)) {
-            refused(flush, Fault.COMMIT_ABORTED, tried);
+        } else if (sim.faultRates.strikes(Fault.COMMIT_ABORTED)) {
+            refused(batchCommit, Fault.COMMIT_ABORTED, tried);
         } else {
-            written(flush, flush.write(), tried, looked);
+            written(batchCommit, batchCommit.write(), tried, looked);
         }
     }
 
-    private void written(Flush flush, Store.Outcome outcome, int tried, boolean looked) {
+    private void written(BatchCommit batchCommit, Store.Outcome outcome, int tried, boolean looked) {
         if (outcome == Store.Outcome.STALE) {
-            flush.met(Fault.VIEW_STALE);
-            forget(flush.batch);
-            Violation.unless(!flush.locked, "nobody may come between under the lock");
-            locked(flush.batch, tried, false);
+            batchCommit.met(Fault.VIEW_STALE);
+            forget(batchCommit.batch);
+            Violation.unless(!batchCommit.locked, "nobody may come between under the lock");
+            locked(batchCommit.batch, tried, false);
         } else if (outcome == Store.Outcome.POOR) {
-            forget(flush.batch);
+            forget(batchCommit.batch);
             Violation.unless(!looked, "what was there was known");
-            locked(flush.batch, tried, true);
-        } else if (sim.weather.strikes(Fault.COMMIT_UNANSWERED)) {
-            refused(flush, Fault.COMMIT_UNANSWERED, tried);
-        } else if (sim.weather.strikes(Fault.CRASH_AFTER_COMMIT)) {
-            flush.met(Fault.CRASH_AFTER_COMMIT);
+            locked(batchCommit.batch, tried, true);
+        } else if (sim.faultRates.strikes(Fault.COMMIT_UNANSWERED)) {
+            refused(batchCommit, Fault.COMMIT_UNANSWERED, tried);
+        } else if (sim.faultRates.strikes(Fault.CRASH_AFTER_COMMIT)) {
+            batchCommit.met(Fault.CRASH_AFTER_COMMIT);
             crash();
         } else {
-            committed(flush);
+            committed(batchCommit);
         }
     }
 
     /** The database said no, or nothing: everything is decided again, by halves where the transaction is known to be gone. */
-    private void refused(Flush flush, Fault fault, int tried) {
+    private void refused(BatchCommit batchCommit, Fault fault, int tried) {
         sim.tell(name(), fault, "try", tried);
-        flush.met(fault);
-        forget(flush.batch);
+        batchCommit.met(fault);
+        forget(batchCommit.batch);
         if (tried == TRIES) {
-            done(flush.batch);
-        } else if (fault == Fault.COMMIT_ABORTED && flush.batch.size() > 1) {
-            int half = flush.batch.size() / 2;
-            halves.push(new ArrayList<>(flush.batch.subList(half, flush.batch.size())));
-            later(Duration.ZERO, () -> attempt(new ArrayList<>(flush.batch.subList(0, half)), 1));
+            done(batchCommit.batch);
+        } else if (fault == Fault.COMMIT_ABORTED && batchCommit.batch.size() > 1) {
+            int half = batchCommit.batch.size() / 2;
+            halves.push(new ArrayList<>(batchCommit.batch.subList(half, batchCommit.batch.size())));
+            later(Duration.ZERO, () -> attempt(new ArrayList<>(batchCommit.batch.subList(0, half)), 1));
         } else {
-            later(Duration.ofMillis(200L * tried), () -> attempt(flush.batch, tried + 1));
+            later(Duration.ofMillis(200L * tried), () -> attempt(batchCommit.batch, tried + 1));
         }
     }
 
-    private void forget(List<Pending> batch) {
-        batch.forEach(pending -> views.remove(pending.command.runId()));
+    private void forget(List<PendingCommand> batch) {
+        batch.forEach(pendingCommand -> views.remove(pendingCommand.command.runId()));
     }
 
-    private void committed(Flush flush) {
-        flush.batch.forEach(pending -> {
-            if (!skew.isZero() && !flush.locked) {
-                pending.met.add(Fault.CLOCK_SKEWED);
+    private void committed(BatchCommit batchCommit) {
+        batchCommit.batch.forEach(pendingCommand -> {
+            if (!skew.isZero() && !batchCommit.locked) {
+                pendingCommand.met.add(Fault.CLOCK_SKEWED);
             }
-            sim.coverage.met(pending.events, pending.met);
+            sim.coverage.met(pendingCommand.events, pendingCommand.met);
         });
-        check(flush.changes);
-        aftermath(flush.changes);
-        for (Pending pending : flush.batch) {
-            if (sim.weather.strikes(Fault.ANSWER_DROPPED)) {
+        check(batchCommit.changes);
+        aftermath(batchCommit.changes);
+        for (PendingCommand pending : batchCommit.batch) {
+            if (sim.faultRates.strikes(Fault.ANSWER_DROPPED)) {
                 sim.coverage.met(pending.events, Set.of(Fault.ANSWER_DROPPED));
             } else if (pending.reply != null) {
                 pending.answer();
             }
         }
-        done(flush.batch);
+        done(batchCommit.batch);
     }
 
-    private void done(List<Pending> batch) {
+    private void done(List<PendingCommand> batch) {
         underWay.removeAll(batch);
         if (!halves.isEmpty()) {
             attempt(halves.pop(), 1);
@@ -350,7 +352,7 @@ final class Node {
     }
 
     /** The view that was edited equals one built from the rows that were written: nothing lives in memory only. */
-    private void check(Changes changes) {
+    private void check(ChangeSet changes) {
         changes.runs().forEach(run -> {
             RunView kept = views.get(run.id());
             if (kept == null) {
@@ -364,7 +366,7 @@ final class Node {
         });
     }
 
-    private void aftermath(Changes changes) {
+    private void aftermath(ChangeSet changes) {
         changes.stopped().forEach(lost -> executor.stop(lost.stepId()));
         changes.started().forEach((step, run) -> {
             sim.granted(step.id(), step.leaseEpoch(), step.holder());
@@ -385,12 +387,12 @@ final class Node {
     void claimFor(String worker, Collection<String> tools, int most, Consumer<List<Held>> answer) {
         List<Held> held = new ArrayList<>();
         List<Lane> asked = new ArrayList<>();
-        Upkeep.candidates(sim.store, tools::contains, most).forEach((lane, run) -> {
+        Maintenance.candidates(sim.store, tools::contains, most).forEach((lane, run) -> {
             asked.add(lane);
             submit(new Command.Claim(run, lane.taskId(), lane.lane(), worker, Simulation.LEASE, Actor.agent(worker)),
                     Set.of(), reply -> {
-                        if (reply instanceof Reply.Claimed(Work work)) {
-                            held.add(Held.of(sim.store.run(run), work));
+                        if (reply instanceof Reply.Claimed(StepAssignment assignment)) {
+                            held.add(Held.of(sim.store.run(run), assignment));
                         }
                     });
         });

@@ -3,9 +3,9 @@ package io.keelson.core.sim;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
-import io.keelson.core.run.Next;
+import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Reply;
-import io.keelson.core.run.Work;
+import io.keelson.core.run.StepAssignment;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -40,7 +40,7 @@ final class RemoteWorker {
     }
 
     private void crash() {
-        if (!sim.weather.calm()) {
+        if (!sim.faultRates.calm()) {
             sim.tell(name, "crashes with", held.size());
             life++;
             held.clear();
@@ -66,11 +66,11 @@ final class RemoteWorker {
     private void work(Held lease) {
         held.put(lease.stepId(), lease);
         int born = life;
-        Duration standsStill = !sim.weather.calm() && sim.chance(4) ? sim.between(10_000, 90_000) : Duration.ZERO;
+        Duration standsStill = !sim.faultRates.calm() && sim.chance(4) ? sim.between(10_000, 90_000) : Duration.ZERO;
         sim.in(Tools.time(sim).plus(standsStill), () -> {
             if (born == life) {
-                Next next = sim.chance(50) ? new Next(name, TOOLS, Simulation.LEASE) : null;
-                report(Tools.report(sim, lease, next, Actor.agent(name)), lease, born, TRIES);
+                NextStepRequest request = sim.chance(50) ? new NextStepRequest(name, TOOLS, Simulation.LEASE) : null;
+                report(Tools.report(sim, lease, request, Actor.agent(name)), lease, born, TRIES);
             }
         });
     }
@@ -98,7 +98,7 @@ final class RemoteWorker {
 
     /** The answer to a result may bear the next step of the task, and so may the answer to its repetition. */
     private void goOn(RunRows rows, Reply reply) {
-        Held next = reply instanceof Reply.Claimed(Work work) ? Held.of(rows, work)
+        Held next = reply instanceof Reply.Claimed(StepAssignment assignment) ? Held.of(rows, assignment)
                 : reply instanceof Reply.Duplicate(UUID step, String output) && step != null
                         ? Held.read(rows, step, name)
                         : null;

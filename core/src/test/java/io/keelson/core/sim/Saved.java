@@ -1,5 +1,16 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.decide.AgentRow;
+import io.keelson.core.decide.ChangeSet.NewSignal;
+import io.keelson.core.decide.ChangeSet.Proposal;
+import io.keelson.core.decide.ChangeSet.ProposalEnd;
+import io.keelson.core.decide.ChangeSet.QueueItem;
+import io.keelson.core.decide.ChangeSet.StepResult;
+import io.keelson.core.decide.ChangeSet.TakenSignal;
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
+import io.keelson.core.decide.TicketRow;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
@@ -7,20 +18,9 @@ import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.plan.TaskSpec;
-import io.keelson.core.run.AgentRow;
-import io.keelson.core.run.Awaited;
-import io.keelson.core.run.Changes.NewSignal;
-import io.keelson.core.run.Changes.Proposal;
-import io.keelson.core.run.Changes.ProposalEnd;
-import io.keelson.core.run.Changes.QueueItem;
-import io.keelson.core.run.Changes.StepResult;
-import io.keelson.core.run.Changes.TakenSignal;
 import io.keelson.core.run.NewRun;
-import io.keelson.core.run.RunRow;
 import io.keelson.core.run.Signal;
-import io.keelson.core.run.StepRow;
-import io.keelson.core.run.TaskRow;
-import io.keelson.core.run.TicketRow;
+import io.keelson.core.run.SignalWait;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -162,7 +162,7 @@ final class Saved {
     record Step(UUID id, int ofAttempt, UUID taskId, int taskAttempt, StepSpec spec, int position, int turn,
             StepState state, int attempt, int failures, int deliveries, int leaseEpoch, int resultEpoch, long tokens,
             BigDecimal cost, Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode,
-            String errorMessage, String errorClass, int forgiven, boolean passedOver, Awaited awaited) {
+            String errorMessage, String errorClass, int forgiven, boolean passedOver, SignalWait signalWait) {
 
         static Step of(StepRow s, int ofAttempt) {
             return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
@@ -174,7 +174,7 @@ final class Saved {
         StepRow restore(TaskRow task) {
             return new StepRow(id, task, spec, position, turn).restore(state, attempt, failures, deliveries,
                     leaseEpoch, resultEpoch, tokens, cost, nextRunAt, startedAt, completedAt, errorCode, errorMessage,
-                    errorClass).restorePolicy(forgiven, passedOver).restoreAwaited(awaited);
+                    errorClass).restorePolicy(forgiven, passedOver).restoreAwaited(signalWait);
         }
 
         /** Waits for a human's answer to its ticket. */

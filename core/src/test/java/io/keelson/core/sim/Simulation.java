@@ -1,14 +1,14 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.ChildRow;
+import io.keelson.core.decide.RunView;
 import io.keelson.core.money.Bank;
 import io.keelson.core.money.Prices;
 import io.keelson.core.plan.Plan;
-import io.keelson.core.run.Changes.Lane;
-import io.keelson.core.run.ChildRow;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
-import io.keelson.core.run.RunView;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -50,12 +50,12 @@ public final class Simulation {
 
     final long seed;
     final Random random;
-    final Weather weather;
+    final FaultRates faultRates;
     final Bank bank = new Bank();
     final Store store;
     final Prices prices;
     final Coverage coverage = new Coverage();
-    final Mirror mirror;
+    final BatchListener batchListener;
     final List<Node> nodes = new ArrayList<>();
     private final Size size;
     private final long space;
@@ -68,17 +68,17 @@ public final class Simulation {
     private long ids;
 
     Simulation(long seed) {
-        this(seed, Size.FULL, 0, Mirror.NONE);
+        this(seed, Size.FULL, 0, BatchListener.NONE);
     }
 
     /** @param space another one for simulations whose rows are to stand in one database */
-    public Simulation(long seed, Size size, long space, Mirror mirror) {
+    public Simulation(long seed, Size size, long space, BatchListener batchListener) {
         this.seed = seed;
         this.size = size;
         this.space = 2 * space;
-        this.mirror = mirror;
+        this.batchListener = batchListener;
         this.random = new Random(seed);
-        this.weather = new Weather(random);
+        this.faultRates = new FaultRates(random);
         this.prices = random.nextBoolean() ? Prices.NONE
                 : new Prices(Map.of("remote", new Prices.Price(new BigDecimal("0.03"), 1)),
                         Map.of("model", new Prices.Price(new BigDecimal("40.5"), 2)));
@@ -94,7 +94,7 @@ public final class Simulation {
 
     private void grant(int number, String amount) {
         bank.grant(workspace(number), new BigDecimal(amount));
-        mirror.granted(workspace(number), new BigDecimal(amount));
+        batchListener.granted(workspace(number), new BigDecimal(amount));
     }
 
     /** Those in force throughout. */
@@ -118,9 +118,9 @@ public final class Simulation {
             Humans humans = new Humans(this, submitted(), size.disturbed().dividedBy(3).multipliedBy(2));
             humans.start();
             Forks.mayHappen(this);
-            Duration night = Night.mayFall(this, size.disturbed());
+            Duration night = TotalOutage.mayFall(this, size.disturbed());
             until(START.plus(size.disturbed()).plus(night), false);
-            weather.clear();
+            faultRates.clear();
             grant(1, "1000000.000000");
             nodes.forEach(Node::recover);
             Instant limit = now.plus(TICK.multipliedBy(TICKS_TO_END));
@@ -128,7 +128,7 @@ public final class Simulation {
             Violation.unless(allEnded(), "liveness: not ended after %s calm ticks: %s", TICKS_TO_END,
                     store.runs().stream().filter(rows -> !rows.run.state().terminal()).map(Simulation::open).toList());
             store.runs().forEach(this::kin);
-            answered.forEach(a -> Promises.keep(a.command, a.reply, store.run(a.command.runId())));
+            answered.forEach(a -> ReplyDurability.keep(a.command, a.reply, store.run(a.command.runId())));
             return this;
         } catch (RuntimeException | AssertionError | StackOverflowError e) {
             throw new SimulationFailure(this, e);
@@ -203,7 +203,7 @@ public final class Simulation {
     void arrived(Duration silence) {
         if (store.arrived(silence, now)) {
             coverage.told("Outage");
-            mirror.outage(store.outages.getLast());
+            batchListener.outage(store.outages.getLast());
         }
     }
 
@@ -212,7 +212,7 @@ public final class Simulation {
     }
 
     void extend(UUID run, Lane lane) {
-        mirror.extended(store.extend(run, lane, now), lane, now);
+        batchListener.extended(store.extend(run, lane, now), lane, now);
     }
 
     void tell(String who, Object... what) {
@@ -221,17 +221,17 @@ public final class Simulation {
 
     /** Carries a message that may be lost, come late, out of order, or twice. */
     void carry(Consumer<Set<Fault>> arrival) {
-        if (weather.drops()) {
+        if (faultRates.drops()) {
             return;
         }
         Set<Fault> met = EnumSet.noneOf(Fault.class);
         int copies = 1;
-        if (weather.strikes(Fault.MESSAGE_DUPLICATED)) {
+        if (faultRates.strikes(Fault.MESSAGE_DUPLICATED)) {
             met.add(Fault.MESSAGE_DUPLICATED);
             copies = 2;
         }
         for (int i = 0; i < copies; i++) {
-            boolean late = weather.strikes(Fault.MESSAGE_DELAYED);
+            boolean late = faultRates.strikes(Fault.MESSAGE_DELAYED);
             Set<Fault> own = EnumSet.copyOf(met);
             if (late) {
                 own.add(Fault.MESSAGE_DELAYED);
@@ -243,7 +243,7 @@ public final class Simulation {
     /** Sends a command to a node, and its answer back the same way. */
     void send(Node node, Command command, Consumer<Reply> answer) {
         carry(met -> node.receive(command, met, reply -> carry(back -> {
-            Promises.keep(command, reply, store.run(command.runId()));
+            ReplyDurability.keep(command, reply, store.run(command.runId()));
             answered.add(new Answered(command, reply));
             answer.accept(reply);
         })));

@@ -1,5 +1,10 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.Timer;
+import io.keelson.core.decide.Decider;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.money.Funds;
@@ -18,20 +23,15 @@ import io.keelson.core.policy.Escalation;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Actor;
-import io.keelson.core.run.Changes;
-import io.keelson.core.run.Changes.Timer;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.Evaluation;
-import io.keelson.core.run.Decider;
 import io.keelson.core.run.Ids;
 import io.keelson.core.run.NewRun;
-import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
-import io.keelson.core.run.RunView;
+import io.keelson.core.run.StepAssignment;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TimerKind;
-import io.keelson.core.run.Work;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -73,8 +73,8 @@ final class SmallWorld {
         NewRun run = new NewRun(new UUID(0, 1), new UUID(9, 9), "r", null, "goal", plan(), "{}", "{}",
                 new RunPolicy(false, 1, 2, 2, 2, 2, false, 2, 1, 5).with(RULES), "{}", "[]", null, 0, "manual", null,
                 null, "ann");
-        Changes changes = new Changes();
-        Decider.create(new Command.Create(run, true, Actor.SYSTEM), changes, NOW, ids(0), Offer.none(),
+        ChangeSet changes = new ChangeSet();
+        Decider.create(new Command.Create(run, true, Actor.SYSTEM), changes, NOW, ids(0), LocalCapacity.none(),
                 Funds.UNLIMITED);
         Store store = new Store(null, Prices.NONE);
         store.commit(changes, List.of(), NOW, NOW);
@@ -127,9 +127,9 @@ final class SmallWorld {
         rows.queue.forEach((lane, place) -> {
             Decided to = decide(new Command.Claim(rows.id(), lane.taskId(), lane.lane(), worker, LEASE,
                     Actor.agent(worker)), NOW);
-            if (to.reply instanceof Reply.Claimed(Work work)) {
-                moves.add(new Move(worker + " claims " + name(work.stepId()),
-                        to.with(believing(worker, Held.of(to.rows, work)), left)));
+            if (to.reply instanceof Reply.Claimed(StepAssignment assignment)) {
+                moves.add(new Move(worker + " claims " + name(assignment.stepId()),
+                        to.with(believing(worker, Held.of(to.rows, assignment)), left)));
             }
         });
     }
@@ -142,7 +142,7 @@ final class SmallWorld {
                     new StepError("X", ErrorClass.INFRASTRUCTURE, "x"), Result.of("null"), Actor.SYSTEM);
             String what = name(held.stepId()) + " under " + held.epoch();
             Decided completed = decide(done, NOW);
-            Promises.keep(done, completed.reply, completed.rows);
+            ReplyDurability.keep(done, completed.reply, completed.rows);
             moves.add(new Move(worker + " completes " + what, completed.with(without, left)));
             moves.add(new Move(worker + " fails " + what, decide(failed, NOW).with(without, left)));
             if (ended()) {
@@ -229,9 +229,10 @@ final class SmallWorld {
         Store store = new Store(null, Prices.NONE);
         store.put(rows);
         RunView view = rows.load(now);
-        Changes changes = new Changes();
+        ChangeSet changes = new ChangeSet();
         Reply reply = Decider.decide(view, command, changes, now,
-                ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size()), Offer.none(), Funds.UNLIMITED);
+                ids(1 + rows.agents.size() + rows.tasks.size() + rows.steps.size()), LocalCapacity.none(),
+                Funds.UNLIMITED);
         Store.Outcome outcome = store.commit(changes, List.of(), now, now);
         Violation.unless(outcome == Store.Outcome.WRITTEN, "nobody else writes");
         return new Decided(reply, store.run(rows.id()));

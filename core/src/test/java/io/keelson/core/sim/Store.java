@@ -1,20 +1,20 @@
 package io.keelson.core.sim;
 
+import io.keelson.core.decide.AgentRow;
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.Artifact;
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.ChangeSet.StepResult;
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
+import io.keelson.core.decide.ViewDiff;
 import io.keelson.core.money.Bank;
 import io.keelson.core.money.Prices;
-import io.keelson.core.run.AgentRow;
-import io.keelson.core.run.Changes;
-import io.keelson.core.run.Changes.Artifact;
-import io.keelson.core.run.Changes.Lane;
-import io.keelson.core.run.Changes.StepResult;
+import io.keelson.core.run.EngineOutage;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.NewRun;
-import io.keelson.core.run.Outage;
-import io.keelson.core.run.RunRow;
-import io.keelson.core.run.RunView;
-import io.keelson.core.run.StepRow;
-import io.keelson.core.run.TaskRow;
-import io.keelson.core.run.ViewDiff;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,7 +38,7 @@ final class Store {
     private final Bank bank;
     private final Prices prices;
     /** Times without any node, as far as somebody has come and found one. */
-    final List<Outage> outages = new ArrayList<>();
+    final List<EngineOutage> outages = new ArrayList<>();
     private Instant lastSeen;
 
     /** What became of a commit. */
@@ -68,7 +68,7 @@ final class Store {
     boolean arrived(Duration silence, Instant now) {
         boolean outage = lastSeen != null && lastSeen.isBefore(now.minus(silence));
         if (outage) {
-            outages.add(new Outage(lastSeen, now));
+            outages.add(new EngineOutage(lastSeen, now));
         }
         beat(now);
         return outage;
@@ -118,7 +118,7 @@ final class Store {
      * @param untouched views on which something was answered without a change
      * @param decided the time that the decisions were given
      */
-    Outcome commit(Changes changes, Collection<RunView> untouched, Instant decided, Instant now) {
+    Outcome commit(ChangeSet changes, Collection<RunView> untouched, Instant decided, Instant now) {
         if (!current(changes, untouched)) {
             return Outcome.STALE;
         }
@@ -148,7 +148,7 @@ final class Store {
                 .map(rows -> rows.head.charged()).reduce(BigDecimal.ZERO, BigDecimal::add);
     }
 
-    private boolean current(Changes changes, Collection<RunView> untouched) {
+    private boolean current(ChangeSet changes, Collection<RunView> untouched) {
         for (RunRow run : changes.runs()) {
             RunRows rows = runs.get(run.id());
             if (changes.isNew(run.id()) ? rows != null : rows.head.version() != run.version() - 1) {
@@ -174,7 +174,7 @@ final class Store {
             return draft(run);
         }
 
-        private Map<UUID, RunRows> of(Changes changes, Instant decided, Instant now) {
+        private Map<UUID, RunRows> of(ChangeSet changes, Instant decided, Instant now) {
             runs(changes, decided, now);
             inserts(changes);
             updates(changes);
@@ -183,7 +183,7 @@ final class Store {
             return drafts;
         }
 
-        private void runs(Changes changes, Instant decided, Instant now) {
+        private void runs(ChangeSet changes, Instant decided, Instant now) {
             for (NewRun run : changes.newRuns()) {
                 drafts.put(run.id(), new RunRows(run, decided));
             }
@@ -199,28 +199,28 @@ final class Store {
             }
         }
 
-        private void inserts(Changes changes) {
+        private void inserts(ChangeSet changes) {
             for (AgentRow agent : changes.newAgents()) {
-                Changes.Owner owner = own(changes, agent, agent.id());
+                ChangeSet.Owner owner = own(changes, agent, agent.id());
                 draft(owner.run().id()).agents.put(agent.id(), Saved.Agent.of(agent, owner.attempt()));
             }
             for (TaskRow task : changes.newTasks()) {
-                Changes.Owner owner = own(changes, task, task.id());
+                ChangeSet.Owner owner = own(changes, task, task.id());
                 draft(owner.run().id()).tasks.put(task.id(), Saved.Task.of(task, owner.attempt()));
             }
             for (StepRow step : changes.newSteps()) {
-                Changes.Owner owner = own(changes, step, step.id());
+                ChangeSet.Owner owner = own(changes, step, step.id());
                 draft(owner.run().id()).steps.put(step.id(), Saved.Step.of(step, owner.attempt()));
             }
         }
 
-        private Changes.Owner own(Changes changes, Object row, UUID id) {
-            Changes.Owner owner = changes.ownerOf(row);
+        private ChangeSet.Owner own(ChangeSet changes, Object row, UUID id) {
+            ChangeSet.Owner owner = changes.ownerOf(row);
             newRunOf.put(id, owner.run().id());
             return owner;
         }
 
-        private void updates(Changes changes) {
+        private void updates(ChangeSet changes) {
             changes.agents().forEach(agent -> change(owner(agent.id()).agents, agent.id(),
                     old -> Saved.Agent.of(agent, old.ofAttempt())));
             changes.tasks().forEach(task -> change(owner(task.id()).tasks, task.id(), old -> old.changed(task)));
@@ -228,7 +228,7 @@ final class Store {
                     old -> Saved.Step.of(step, old.ofAttempt())));
         }
 
-        private void rare(Changes changes) {
+        private void rare(ChangeSet changes) {
             changes.links().stream().filter(link -> !changes.newTasks().contains(link.task())).forEach(
                     link -> change(owner(link.task().id()).tasks, link.task().id(),
                             old -> old.linked(link.upstream().id())));
@@ -256,7 +256,7 @@ final class Store {
             table.computeIfPresent(id, (key, old) -> change.apply(old));
         }
 
-        private void work(Changes changes, Instant decided, Instant now) {
+        private void work(ChangeSet changes, Instant decided, Instant now) {
             changes.clearedRuns().forEach(run -> {
                 draft(run).queue.clear();
                 draft(run).timers.clear();
@@ -282,7 +282,7 @@ final class Store {
         }
 
         /** A timer that is not there is as good as disarmed. */
-        private Optional<UUID> armedIn(Changes.TimerKey key) {
+        private Optional<UUID> armedIn(ChangeSet.TimerKey key) {
             return Stream.concat(drafts.values().stream(), runs.values().stream())
                     .filter(rows -> rows.timers.containsKey(key)).map(RunRows::id).findFirst();
         }

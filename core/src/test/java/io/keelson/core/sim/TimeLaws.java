@@ -4,8 +4,8 @@ import static io.keelson.core.sim.Violation.unless;
 
 import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.plan.Timeouts;
+import io.keelson.core.run.EngineOutage;
 import io.keelson.core.run.Event;
-import io.keelson.core.run.Outage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -16,10 +16,10 @@ final class TimeLaws {
     static final Duration WRONG = Duration.ofSeconds(5);
 
     private final RunRows before;
-    private final List<Outage> outages;
+    private final List<EngineOutage> outages;
 
     /** @param outages of which only those count that the run has seen */
-    TimeLaws(RunRows before, List<Outage> outages) {
+    TimeLaws(RunRows before, List<EngineOutage> outages) {
         this.before = before;
         this.outages = outages.stream().filter(o -> before != null && o.to().isAfter(before.created)).toList();
     }
@@ -50,7 +50,7 @@ final class TimeLaws {
 
     private void passed(Event event, Instant since, Duration limit) {
         Duration alive = Duration.between(since, event.at());
-        for (Outage outage : outages) {
+        for (EngineOutage outage : outages) {
             Instant from = since.isAfter(outage.from()) ? since : outage.from();
             Instant to = event.at().isBefore(outage.to()) ? event.at() : outage.to();
             alive = from.isBefore(to) ? alive.minus(Duration.between(from, to)) : alive;

@@ -7,7 +7,7 @@ import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NewProposal;
-import io.keelson.core.run.Next;
+import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
 import io.keelson.core.run.TurnAnswer;
@@ -28,9 +28,9 @@ final class Tools {
         return sim.between(1, sim.chance(85) ? 2_000 : sim.chance(70) ? 12_000 : 70_000);
     }
 
-    /** @param next what the worker wants to go on with; null for nothing */
-    static Command report(Simulation sim, Held lease, Next next, Actor who) {
-        boolean calm = sim.weather.calm();
+    /** @param request what the worker wants to go on with; null for nothing */
+    static Command report(Simulation sim, Held lease, NextStepRequest request, Actor who) {
+        boolean calm = sim.faultRates.calm();
         int dice = sim.random.nextInt(100);
         Result result = result(sim, lease);
         if (dice < (lease.spec().kind() == StepKind.TURN ? 35 : calm ? 0 : 3)) {
@@ -48,7 +48,7 @@ final class Tools {
                     new StepError("BROKEN", kind, "broken", after),
                     Result.spent(result.tokens(), result.cost(), result.model()), who);
         }
-        return new Command.Complete(lease.runId(), lease.stepId(), lease.epoch(), result, next, who);
+        return new Command.Complete(lease.runId(), lease.stepId(), lease.epoch(), result, request, who);
     }
 
     private static Result result(Simulation sim, Held lease) {
@@ -79,12 +79,12 @@ final class Tools {
             return new TurnAnswer.Calls(calls);
         }
         return dice < 13 ? new TurnAnswer.Done("true")
-                : dice < 15 && !sim.weather.calm() ? new TurnAnswer.Unreadable("no") : null;
+                : dice < 15 && !sim.faultRates.calm() ? new TurnAnswer.Unreadable("no") : null;
     }
 
     /** Null for what cannot be read as one. */
     private static Verdict verdict(Simulation sim) {
-        int dice = sim.weather.calm() ? 0 : sim.random.nextInt(20);
+        int dice = sim.faultRates.calm() ? 0 : sim.random.nextInt(20);
         return dice == 19 ? null
                 : new Verdict(dice < 12 ? Outcome.PASSED
                         : dice < 16 ? Outcome.REJECTED

@@ -2,6 +2,10 @@ package io.keelson.core.sim;
 
 import static io.keelson.core.sim.Violation.unless;
 
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.ChangeSet.Timer;
+import io.keelson.core.decide.ChangeSet.TimerKey;
+import io.keelson.core.decide.RunRow.Gate;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
@@ -13,10 +17,6 @@ import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
-import io.keelson.core.run.Changes.Lane;
-import io.keelson.core.run.Changes.Timer;
-import io.keelson.core.run.Changes.TimerKey;
-import io.keelson.core.run.RunRow.Gate;
 import io.keelson.core.run.TimerKind;
 import java.util.HashSet;
 import java.util.List;
@@ -198,11 +198,13 @@ final class WorkLaws {
             case RUNNING -> unless(place != null || state != RunState.RUNNING || mayBeHeldBack(), "nobody runs it: %s",
                     step);
             case WAITING -> {
-                unless(waits || step.awaited() != null || rows.children.containsKey(step.id()), "waits for nothing: %s",
+                unless(waits || step.signalWait() != null || rows.children.containsKey(step.id()),
+                        "waits for nothing: %s",
                         step);
                 unless(!rows.children.containsKey(step.id()) || !rows.children.get(step.id()).ended(),
                         "waits for a run that has ended: %s", step);
-                unless(step.awaited() == null || kept(step.awaited().signal()) == 0, "its signal is kept: %s", step);
+                unless(step.signalWait() == null || kept(step.signalWait().signal()) == 0, "its signal is kept: %s",
+                        step);
             }
             case AWAITING_RETRY -> unless(step.parked() ? ticket(step.taskId(), step.id())
                     : waits || place != null || state != RunState.RUNNING || mayBeHeldBack(),
@@ -226,7 +228,7 @@ final class WorkLaws {
             unless(rows.steps.get(sent.takenBy()).state() == StepState.COMPLETED, "taken, yet not done: %s", sent);
         });
         rows.steps.values().forEach(step -> unless(
-                step.awaited() == null || step.state() == StepState.WAITING, "waits no more: %s", step));
+                step.signalWait() == null || step.state() == StepState.WAITING, "waits no more: %s", step));
     }
 
     /** What a hard limit does not leave enough for waits until what is out has ended. */
@@ -274,7 +276,7 @@ final class WorkLaws {
     }
 
     private void running() {
-        boolean others = rows.stepsNow().stream().anyMatch(step -> step.awaited() != null
+        boolean others = rows.stepsNow().stream().anyMatch(step -> step.signalWait() != null
                 || step.state() == StepState.WAITING && rows.children.containsKey(step.id()));
         boolean timer = rows.timers.keySet().stream().anyMatch(key -> key.kind() != TimerKind.WATCH)
                 || rows.children.values().stream().anyMatch(child -> !child.ended());

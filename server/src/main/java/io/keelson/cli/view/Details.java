@@ -23,14 +23,14 @@ public final class Details {
 
     /**
      * @param attempts of the run, from the first on
-     * @param family what its steps have started
+     * @param runTree what its steps have started
      */
     public static List<String> lines(Run run, List<RunAttempt> attempts, List<Task> tasks, List<Step> steps,
-            Family family, Instant now, Style style) {
+            RunTree runTree, Instant now, Style style) {
         List<String> lines = new ArrayList<>();
-        lines.add(style.bold(Cells.clean(run.name())) + "  " + style.state(run) + "  " + style.dim(run.id()));
+        lines.add(style.bold(TerminalText.clean(run.name())) + "  " + style.state(run) + "  " + style.dim(run.id()));
         if (run.goal() != null && !run.goal().equals(run.name())) {
-            lines.add(Cells.clean(run.goal()));
+            lines.add(TerminalText.clean(run.goal()));
         }
         boolean later = run.startAt() != null && run.state().equals("created");
         lines.add("created " + run.createdAt() + (later ? ", starts at " + run.startAt() : "")
@@ -40,29 +40,29 @@ public final class Details {
                 + run.attemptNumber() + " of " + run.maxAttempts()
                 + plans(run)
                 + (run.forkedFrom() == null ? "" : ", forked from " + run.forkedFrom()));
-        origin(run, family).ifPresent(lines::add);
+        origin(run, runTree).ifPresent(lines::add);
         lines.add(money(run));
         if (attempts.size() > 1) {
             attempts.forEach(attempt -> lines.add(money(attempt, style)));
         }
         if (!run.inputs().isEmpty()) {
-            lines.add("inputs " + Cells.clean(run.inputs().toString()));
+            lines.add("inputs " + TerminalText.clean(run.inputs().toString()));
         }
         lines.add("");
         Map<String, List<Step>> byTask = steps.stream().collect(Collectors.groupingBy(Step::taskId));
         Table table = new Table("TASK", "STEP", "TOOL", "STATE", "TRY", "TOOK", "REMARK");
         for (Task task : tasks) {
-            table.row(Cells.clean(task.key()), "", "", style.state(task.state()),
+            table.row(TerminalText.clean(task.key()), "", "", style.state(task.state()),
                     task.attemptNumber() > 1 ? "" + task.attemptNumber() : "",
                     took(task.startedAt(), task.completedAt(), now), remark(task, style));
             for (Step step : byTask.getOrDefault(task.id(), List.of())) {
-                table.row("", Cells.clean(step.name()), Cells.clean(String.valueOf(step.tool())),
+                table.row("", TerminalText.clean(step.name()), TerminalText.clean(String.valueOf(step.tool())),
                         style.state(step.state()), step.attempt() + "/" + step.maxAttempts(),
                         took(step.startedAt(), step.completedAt(), now), remark(step, style));
-                started(table, family.of(step.id()), "  ", style);
+                started(table, runTree.of(step.id()), "  ", style);
             }
         }
-        Family before = family.without(steps.stream().map(Step::id).toList());
+        RunTree before = runTree.without(steps.stream().map(Step::id).toList());
         if (before.size() > 0) {
             table.row(style.dim("(before)"), "", "", "", "", "", "");
             started(table, before, "  ", style);
@@ -73,16 +73,16 @@ public final class Details {
     }
 
     /** Runs stand below the step that has started them, and their own below them. */
-    private static void started(Table table, Family family, String indent, Style style) {
-        for (Family.Member member : family.members()) {
+    private static void started(Table table, RunTree runTree, String indent, Style style) {
+        for (RunTree.Member member : runTree.members()) {
             Run run = member.run();
             int unseen = run.childCount() - member.started().members().size();
-            table.row("", indent + Cells.clean(run.name()), "", style.state(run),
+            table.row("", indent + TerminalText.clean(run.name()), "", style.state(run),
                     run.attemptNumber() > 1 ? "" + run.attemptNumber() : "",
                     Amounts.took(run),
                     run.id() + style.dim("  cost " + amount(run.totalCost())
                             + (unseen > 0 ? ", more child runs: " + unseen : ""))
-                            + (run.errorCode() == null ? "" : "  " + style.red(Cells.clean(run.errorCode()))));
+                            + (run.errorCode() == null ? "" : "  " + style.red(TerminalText.clean(run.errorCode()))));
             started(table, member.started(), indent + "  ", style);
         }
     }
@@ -94,7 +94,7 @@ public final class Details {
     }
 
     /** Where it came from and what it has started; most runs have nothing to say here. */
-    private static Optional<String> origin(Run run, Family family) {
+    private static Optional<String> origin(Run run, RunTree runTree) {
         List<String> parts = new ArrayList<>();
         if (run.recipeId() != null) {
             parts.add("of recipe " + run.recipeId() + " version " + run.recipeVersion());
@@ -106,8 +106,8 @@ public final class Details {
         if (run.parentRunId() != null) {
             parts.add("child of run " + run.parentRunId());
         }
-        if (family.size() > 0) {
-            parts.add("child runs: " + family.size() + ", cost " + amount(family.cost()));
+        if (runTree.size() > 0) {
+            parts.add("child runs: " + runTree.size() + ", cost " + amount(runTree.cost()));
         } else if (run.childCount() > 0) {
             parts.add("child runs: " + run.childCount());
         }
@@ -130,7 +130,7 @@ public final class Details {
                 + amount(attempt.creditsCharged()) + " charged, " + amount(attempt.creditsRefunded()) + " refunded"
                 + (uncollected.signum() == 0 ? "" : ", " + amount(uncollected) + " uncollected") + "  "
                 + style.state(attempt.state())
-                + (attempt.errorCode() == null ? "" : style.dim("  " + Cells.clean(attempt.errorCode())));
+                + (attempt.errorCode() == null ? "" : style.dim("  " + TerminalText.clean(attempt.errorCode())));
     }
 
     private static String amount(@Nullable BigDecimal amount) {
@@ -143,14 +143,14 @@ public final class Details {
         }
         if (task.state().equals("awaiting_human")) {
             return style.yellow("its output waits for a human"
-                    + (task.errorMessage() == null ? "" : ": " + Cells.clean(task.errorMessage())));
+                    + (task.errorMessage() == null ? "" : ": " + TerminalText.clean(task.errorMessage())));
         }
         if (task.state().equals("completed")) {
-            return style.dim(Cells.clean(task.title())
+            return style.dim(TerminalText.clean(task.title())
                     + (task.verifierScore() == null ? "" : " (score " + task.verifierScore() + ")"));
         }
         return next(task.nextRunAt(), style)
-                + remark(task.errorCode(), task.errorMessage(), Cells.clean(task.title()), style)
+                + remark(task.errorCode(), task.errorMessage(), TerminalText.clean(task.title()), style)
                 + (task.passedOver() ? style.dim(" (passed over)") : "")
                 + (task.superseded() ? style.dim(" (replaced)") : "");
     }
@@ -177,6 +177,6 @@ public final class Details {
 
     private static String remark(@Nullable String code, @Nullable String message, String otherwise, Style style) {
         return code == null ? style.dim(otherwise)
-                : style.red(Cells.clean(message == null ? code : code + ": " + message));
+                : style.red(TerminalText.clean(message == null ? code : code + ": " + message));
     }
 }

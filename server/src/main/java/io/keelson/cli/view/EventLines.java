@@ -59,7 +59,8 @@ public final class EventLines {
     /** What changes no state and is worth telling all the same. */
     private static @Nullable String note(Event event, Style style) {
         String about =
-                Cells.clean(event.payload().path("message").asString(event.payload().path("reason").asString("")));
+                TerminalText
+                        .clean(event.payload().path("message").asString(event.payload().path("reason").asString("")));
         return switch (event.eventType()) {
             case "escalation_opened" -> style.yellow("ticket " + event.payload().path("ticket_id").asString("")) + ": "
                     + about;
@@ -102,7 +103,7 @@ public final class EventLines {
         }
         if (to.equals("failed") && event.payload().path("passed_over").asBoolean(false)) {
             return RunModel.isCall(listed) ? null
-                    : name + " goes on without " + (listed == null ? "a step" : Cells.clean(listed.name()))
+                    : name + " goes on without " + (listed == null ? "a step" : TerminalText.clean(listed.name()))
                             + reason(event);
         }
         if (to.equals("awaiting_retry")) {
@@ -134,7 +135,7 @@ public final class EventLines {
 
     private static String reason(Event event) {
         String code = event.payload().path("error_code").asString("");
-        String message = Cells.clean(event.payload().path("error_message").asString(""));
+        String message = TerminalText.clean(event.payload().path("error_message").asString(""));
         return code.isEmpty() ? "" : ": " + code + (message.isEmpty() ? "" : ": " + message);
     }
 }

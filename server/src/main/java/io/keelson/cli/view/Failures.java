@@ -29,7 +29,7 @@ public final class Failures {
 
         private String line() {
             String message = Objects.requireNonNullElse(errorMessage, "");
-            return Cells.clean(task + (step == null ? " failed" : " completed without its step " + step)
+            return TerminalText.clean(task + (step == null ? " failed" : " completed without its step " + step)
                     + (errorCode == null ? "" : ": " + errorCode) + (message.isEmpty() ? "" : ": " + message));
         }
     }
@@ -65,7 +65,7 @@ public final class Failures {
     /** A line for each, wrapped to the terminal, and the commands to look closer and to do the failed parts again. */
     public List<String> lines(String command, Style style) {
         List<String> lines = new ArrayList<>();
-        all.stream().limit(MOST).forEach(each -> Cells.wrap(each.line(), style.columns(), "  ")
+        all.stream().limit(MOST).forEach(each -> TerminalText.wrap(each.line(), style.columns(), "  ")
                 .forEach(line -> lines.add(style.red(line))));
         if (all.size() > MOST) {
             lines.add(style.dim("and " + Amounts.count((long) all.size() - MOST, "more failure")));

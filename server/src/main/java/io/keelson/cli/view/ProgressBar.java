@@ -25,7 +25,7 @@ record ProgressBar(int done, int failed, int dropped, int total) {
         int bar = Math.min(WIDEST, columns - numbers.length() - failures.length() - left.length());
         String text = numbers + style.red(failures) + style.dim(left);
         if (bar < NARROWEST) {
-            return Cells.fit(numbers.strip() + style.red(failures) + style.dim(left), columns, style);
+            return TerminalText.fit(numbers.strip() + style.red(failures) + style.dim(left), columns, style);
         }
         int good = part(bar, done);
         int bad = part(bar, done + failed) - good;

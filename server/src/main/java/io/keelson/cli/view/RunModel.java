@@ -112,8 +112,8 @@ public final class RunModel {
             line.startedAt = task.startedAt();
             line.endedAt = task.completedAt();
         }
-        line.key = Cells.clean(task.key());
-        line.title = Cells.clean(task.title());
+        line.key = TerminalText.clean(task.key());
+        line.title = TerminalText.clean(task.title());
         TaskLine group = task.groupId() == null ? null : tasks.get(task.groupId());
         line.label = group == null || group.title.equals(line.title) ? "" : " (" + line.title + ")";
         line.dependsOn = task.dependsOn();
@@ -139,7 +139,7 @@ public final class RunModel {
             task.state = "completed";
         } else if (event.eventType().equals("escalation_opened")) {
             task.ticket = event.payload().path("ticket_id").asString(null);
-            task.error = Cells.clean(event.payload().path("message").asString(""));
+            task.error = TerminalText.clean(event.payload().path("message").asString(""));
         } else if (to != null && event.stepId() == null) {
             move(task, to, event);
         } else if (to != null) {
@@ -179,7 +179,7 @@ public final class RunModel {
         String reason = event.payload().path("reason").asString("");
         String feedback = event.payload().path("feedback").asString("");
         String text = reason + (reason.isEmpty() || feedback.isEmpty() ? "" : ": ") + feedback;
-        return text.isEmpty() ? null : Cells.clean(text);
+        return text.isEmpty() ? null : TerminalText.clean(text);
     }
 
     private void moveStep(TaskLine task, String stepId, String to, Event event) {
@@ -221,7 +221,7 @@ public final class RunModel {
     static @Nullable String error(Event event) {
         String code = event.payload().path("error_code").asString(null);
         String message = event.payload().path("error_message").asString("");
-        return code == null ? null : Cells.clean(message.isEmpty() ? code : code + ": " + message);
+        return code == null ? null : TerminalText.clean(message.isEmpty() ? code : code + ": " + message);
     }
 
     List<TaskLine> tasks() {

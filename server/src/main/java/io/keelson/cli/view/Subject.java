@@ -41,7 +41,7 @@ public final class Subject {
     /** @param estimated USD, by the server; a missing or null node for what the plan itself says */
     private static List<String> plan(JsonNode plan, int count, JsonNode estimated, Style style) {
         List<String> lines = new ArrayList<>();
-        String reasoning = Cells.text(plan, "reasoning");
+        String reasoning = TerminalText.text(plan, "reasoning");
         if (!reasoning.isEmpty()) {
             lines.add("  " + reasoning);
         }
@@ -57,10 +57,10 @@ public final class Subject {
         Table table = new Table("  TASK", "AGENT", "AFTER", "USES", "TITLE");
         List<JsonNode> tasks = plan.path("tasks").valueStream().limit(MOST_TASKS).toList();
         for (JsonNode task : tasks) {
-            String id = Cells.text(task, task.has("temp_id") ? "temp_id" : "id");
-            table.row("  " + id, Cells.text(task.path("suggested_agent"), "agent_name"),
+            String id = TerminalText.text(task, task.has("temp_id") ? "temp_id" : "id");
+            table.row("  " + id, TerminalText.text(task.path("suggested_agent"), "agent_name"),
                     list(texts(task.path("depends_on"))), list(tools(task)),
-                    task.has("title") ? Cells.text(task, "title") : id);
+                    task.has("title") ? TerminalText.text(task, "title") : id);
         }
         if (!tasks.isEmpty()) {
             lines.addAll(table.lines(style));
@@ -84,9 +84,9 @@ public final class Subject {
     /** What failed, the plan that is proposed, and what it makes of the old one. */
     private static List<String> newPlan(JsonNode data, int count, Style style) {
         List<String> lines = new ArrayList<>();
-        lines.add("  reason: " + Cells.text(data, "reason"));
-        data.path("failed").forEach(task -> lines.add("  failed: " + Cells.text(task, "task") + ": "
-                + Cells.text(task, "message") + " (" + Cells.text(task, "error_code") + ")"));
+        lines.add("  reason: " + TerminalText.text(data, "reason"));
+        data.path("failed").forEach(task -> lines.add("  failed: " + TerminalText.text(task, "task") + ": "
+                + TerminalText.text(task, "message") + " (" + TerminalText.text(task, "error_code") + ")"));
         lines.addAll(plan(data.path("plan"), count, data.path("estimated_cost"), style));
         data.path("changes").properties().stream().filter(change -> !change.getValue().isEmpty())
                 .forEach(change -> lines.add("  " + change.getKey() + ": " + list(texts(change.getValue()))));
@@ -116,10 +116,10 @@ public final class Subject {
     private static List<String> member(String name, JsonNode value) {
         List<String> lines = new ArrayList<>(lines(value));
         if (lines.size() == 1) {
-            return List.of(Cells.clean(name) + ": " + lines.getFirst());
+            return List.of(TerminalText.clean(name) + ": " + lines.getFirst());
         }
         lines.replaceAll(line -> "  " + line);
-        lines.addFirst(Cells.clean(name) + ":");
+        lines.addFirst(TerminalText.clean(name) + ":");
         return lines;
     }
 
@@ -144,6 +144,6 @@ public final class Subject {
     }
 
     private static String list(Set<String> names) {
-        return Cells.clean(String.join(", ", names));
+        return TerminalText.clean(String.join(", ", names));
     }
 }

@@ -34,9 +34,9 @@ public final class Summary {
         lines.add("");
         lines.add(headline(run, style));
         lines.add(style.dim("run " + run.id()
-                + (run.externalId() == null ? "" : ", external id " + Cells.clean(run.externalId()))));
+                + (run.externalId() == null ? "" : ", external id " + TerminalText.clean(run.externalId()))));
         if (run.errorCode() != null) {
-            Cells.wrap(Cells.clean(run.errorCode() + ": " + run.errorMessage()), style.columns(), "  ")
+            TerminalText.wrap(TerminalText.clean(run.errorCode() + ": " + run.errorMessage()), style.columns(), "  ")
                     .forEach(line -> lines.add(style.red(line)));
         }
         lines.addAll(failures.lines(command, style));
@@ -68,7 +68,7 @@ public final class Summary {
             time += " (at work for " + work + ")";
         }
         String attempt = run.attemptNumber() > 1 ? ", attempt " + run.attemptNumber() : "";
-        return style.bold(Cells.clean(run.name())) + " " + style.state(run) + time + ": "
+        return style.bold(TerminalText.clean(run.name())) + " " + style.state(run) + time + ": "
                 + Amounts.count(run.tasksCompleted()) + " of " + Amounts.count(run.taskCount(), "task") + " completed"
                 + (run.tasksFailed() > 0 ? ", " + run.tasksFailed() + " failed" : "") + attempt;
     }
@@ -92,51 +92,52 @@ public final class Summary {
     /** Indentation is kept. */
     static String printable(String line) {
         String content = line.stripLeading();
-        return " ".repeat(line.length() - content.length()) + Cells.clean(content);
+        return " ".repeat(line.length() - content.length()) + TerminalText.clean(content);
     }
 
     public static List<String> artifacts(List<Artifact> artifacts, Map<Artifact, Path> copies, Style style) {
         Table table = new Table("ARTIFACT", "SIZE", copies.isEmpty() ? "TYPE" : "COPIED TO");
         for (Artifact artifact : artifacts) {
             Path copy = copies.get(artifact);
-            table.row(Cells.clean(artifact.name()), Amounts.size(artifact.sizeBytes()),
+            table.row(TerminalText.clean(artifact.name()), Amounts.size(artifact.sizeBytes()),
                     artifact.deletedAt() != null ? style.dim("no longer kept")
-                            : copy == null ? Cells.clean(artifact.contentType()) : copy.toString());
+                            : copy == null ? TerminalText.clean(artifact.contentType()) : copy.toString());
         }
         return table.lines(style);
     }
 
     /** What a run waits for, and the commands that move it. */
-    public static List<String> waiting(Waits waits, String command, Style style) {
-        Run run = waits.run();
+    public static List<String> waiting(PendingDecisions pendingDecisions, String command, Style style) {
+        Run run = pendingDecisions.run();
         List<String> lines = new ArrayList<>(List.of(""));
-        lines.add(style.bold(Cells.clean(run.name())) + " " + style.yellow("waits for a human") + "  "
+        lines.add(style.bold(TerminalText.clean(run.name())) + " " + style.yellow("waits for a human") + "  "
                 + style.dim("run " + run.id()));
-        if (waits.plan()) {
+        if (pendingDecisions.plan()) {
             lines.add("  its plan of " + Amounts.count(Subject.size(run), "task") + " is to be approved");
             lines.addAll(Subject.plan(run, style));
         }
-        if (waits.result()) {
+        if (pendingDecisions.result()) {
             lines.add("  its result is to be accepted");
-            lines.addAll(result(waits, command, style));
+            lines.addAll(result(pendingDecisions, command, style));
         }
-        tickets(waits.tickets(), command, lines);
-        outputs(waits, command, lines, style);
-        approvals(waits, lines, style);
-        decide(waits, command, lines);
-        if (waits.decisions() == 0 && waits.tickets().isEmpty()) {
-            lines.addAll(stopped(waits, command));
+        tickets(pendingDecisions.tickets(), command, lines);
+        outputs(pendingDecisions, command, lines, style);
+        approvals(pendingDecisions, lines, style);
+        decide(pendingDecisions, command, lines);
+        if (pendingDecisions.decisions() == 0 && pendingDecisions.tickets().isEmpty()) {
+            lines.addAll(stopped(pendingDecisions, command));
         }
         return lines;
     }
 
-    private static List<String> stopped(Waits waits, String command) {
-        Run run = waits.run();
+    private static List<String> stopped(PendingDecisions pendingDecisions, String command) {
+        Run run = pendingDecisions.run();
         String resume = "go on with: " + command + " resume " + run.id() + " --watch";
         if (!run.state().equals("budget_exceeded")) {
             return List.of("  it is " + run.state(), resume);
         }
-        String why = "  " + Cells.clean(Objects.requireNonNullElse(waits.stopped(), "its budget is used up"));
+        String why = "  "
+                + TerminalText.clean(Objects.requireNonNullElse(pendingDecisions.stopped(), "its budget is used up"));
         return lacksCredits(run) ? List.of(why, "grant credits: " + command + " credits grant AMOUNT", resume)
                 : List.of(why, "raise it with: " + command + " budget " + run.id() + " --hard-limit USD --watch");
     }
@@ -150,20 +151,22 @@ public final class Summary {
 
     private static void tickets(List<Escalation> tickets, String command, List<String> lines) {
         for (Escalation ticket : tickets) {
-            lines.add("  " + Cells.clean(ticket.message()) + " (" + ticket.reason() + ")");
+            lines.add("  " + TerminalText.clean(ticket.message()) + " (" + ticket.reason() + ")");
             lines.add("answer with: " + command + " resolve " + ticket.id() + " resume|skip|fail|cancel --watch");
         }
     }
 
     /** What a run that waits to be accepted came to. */
-    public static List<String> result(Waits waits, String command, Style style) {
-        Run run = waits.run();
+    public static List<String> result(PendingDecisions pendingDecisions, String command, Style style) {
+        Run run = pendingDecisions.run();
         if (!run.output().isNull()) {
             return output(run.output(), command, run.id(), style);
         }
-        return waits.results().stream().filter(task -> !task.output().isNull()).flatMap(task -> Stream.concat(
-                Stream.of("", style.bold(Cells.clean(task.key()))),
-                output(task.output(), command, run.id(), style).stream().skip(1))).toList();
+        return pendingDecisions.results().stream().filter(task -> !task.output().isNull())
+                .flatMap(task -> Stream.concat(
+                        Stream.of("", style.bold(TerminalText.clean(task.key()))),
+                        output(task.output(), command, run.id(), style).stream().skip(1)))
+                .toList();
     }
 
     /** What a task's attempt came to that is to be judged. */
@@ -173,25 +176,26 @@ public final class Summary {
                 : output(JsonNodeFactory.instance.stringNode(summary), command, task.runId(), style);
     }
 
-    private static void outputs(Waits waits, String command, List<String> lines, Style style) {
-        for (Task task : waits.outputs()) {
-            lines.add("  the output of " + Cells.clean(task.key()) + " is to be approved"
-                    + (task.errorMessage() == null ? "" : ": " + Cells.clean(task.errorMessage())));
+    private static void outputs(PendingDecisions pendingDecisions, String command, List<String> lines, Style style) {
+        for (Task task : pendingDecisions.outputs()) {
+            lines.add("  the output of " + TerminalText.clean(task.key()) + " is to be approved"
+                    + (task.errorMessage() == null ? "" : ": " + TerminalText.clean(task.errorMessage())));
             lines.addAll(toJudge(task, command, style));
             lines.add("decide with: " + command + " task approve|reject " + task.id() + " --watch");
         }
     }
 
-    private static void approvals(Waits waits, List<String> lines, Style style) {
-        for (Step step : waits.approvals()) {
-            lines.add("  " + question(step) + (waits.decisions() > 1 ? "  " + style.dim("--step " + step.id()) : ""));
+    private static void approvals(PendingDecisions pendingDecisions, List<String> lines, Style style) {
+        for (Step step : pendingDecisions.approvals()) {
+            lines.add("  " + question(step)
+                    + (pendingDecisions.decisions() > 1 ? "  " + style.dim("--step " + step.id()) : ""));
             Subject.data(step, style).forEach(line -> lines.add("  " + line));
         }
     }
 
-    private static void decide(Waits waits, String command, List<String> lines) {
-        if (waits.plan() || waits.result() || !waits.approvals().isEmpty()) {
-            String which = " " + waits.run().id() + (waits.decisions() > 1 ? " --step STEP" : "");
+    private static void decide(PendingDecisions pendingDecisions, String command, List<String> lines) {
+        if (pendingDecisions.plan() || pendingDecisions.result() || !pendingDecisions.approvals().isEmpty()) {
+            String which = " " + pendingDecisions.run().id() + (pendingDecisions.decisions() > 1 ? " --step STEP" : "");
             lines.add("approve with: " + command + " approve" + which + " --watch");
             lines.add("reject with:  " + command + " reject" + which);
         }
@@ -207,7 +211,7 @@ public final class Summary {
     /** The name of the signal that a step waits for; empty where it waits for none. */
     static Optional<String> awaited(Step step) {
         return step.state().equals("waiting") && "signal.wait".equals(step.tool())
-                ? Optional.ofNullable(step.input().path("name").asString(null)).map(Cells::clean)
+                ? Optional.ofNullable(step.input().path("name").asString(null)).map(TerminalText::clean)
                 : Optional.empty();
     }
 

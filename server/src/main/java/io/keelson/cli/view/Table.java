@@ -68,10 +68,10 @@ public final class Table {
             StringBuilder line = new StringBuilder();
             for (int i = 0; i < columns; i++) {
                 line.append(i == 0 ? "" : GAP)
-                        .append(Cells.pad(Cells.fit(row.get(i), widths[i], style), widths[i]));
+                        .append(TerminalText.pad(TerminalText.fit(row.get(i), widths[i], style), widths[i]));
             }
             String text = line.toString().stripTrailing();
-            String fitted = style.columns() == 0 ? text : Cells.fit(text, style.columns(), style);
+            String fitted = style.columns() == 0 ? text : TerminalText.fit(text, style.columns(), style);
             lines.add(lines.isEmpty() ? style.dim(fitted) : fitted);
         }
         return lines;
@@ -81,7 +81,7 @@ public final class Table {
         int[] widths = new int[columns];
         for (List<String> row : rows) {
             for (int i = 0; i < columns; i++) {
-                widths[i] = Math.max(widths[i], Cells.width(row.get(i)));
+                widths[i] = Math.max(widths[i], TerminalText.width(row.get(i)));
             }
         }
         return widths;
@@ -111,7 +111,7 @@ public final class Table {
 
     private int narrowest(int column, Style style) {
         String heading = rows.getFirst().get(column);
-        return heading.equals("RUN") ? RUN_ID_START + Cells.width(style.ellipsis())
-                : column == 0 ? LONGEST_ID : Math.max(NARROWEST, Cells.width(heading));
+        return heading.equals("RUN") ? RUN_ID_START + TerminalText.width(style.ellipsis())
+                : column == 0 ? LONGEST_ID : Math.max(NARROWEST, TerminalText.width(heading));
     }
 }

@@ -20,10 +20,10 @@ public final class TaskDetails {
     public TaskDetails(Task task, Instant now, Style style) {
         this.now = now;
         this.style = style;
-        lines.add(style.bold(Cells.clean(task.key())) + "  " + style.state(task.state()) + "  "
+        lines.add(style.bold(TerminalText.clean(task.key())) + "  " + style.state(task.state()) + "  "
                 + style.dim(task.id()));
         if (!task.title().equals(task.key())) {
-            lines.add(Cells.clean(task.title()));
+            lines.add(TerminalText.clean(task.title()));
         }
         lines.add("attempt " + task.attemptNumber() + times(task.startedAt(), task.completedAt()));
         error(task.errorCode(), task.errorMessage(), "");
@@ -37,8 +37,9 @@ public final class TaskDetails {
     /** @param attempts oldest first; none where the step was never claimed */
     public void add(Step step, List<StepAttempt> attempts) {
         lines.add("");
-        lines.add(style.bold(Cells.clean(step.name())) + "  "
-                + (step.tool() == null ? step.kind() : Cells.clean(step.tool())) + "  " + style.state(step.state()));
+        lines.add(style.bold(TerminalText.clean(step.name())) + "  "
+                + (step.tool() == null ? step.kind() : TerminalText.clean(step.tool())) + "  "
+                + style.state(step.state()));
         if (attempts.isEmpty()) {
             value("input of the plan", step.input(), "  ");
             value("output", step.output(), "  ");
@@ -49,7 +50,7 @@ public final class TaskDetails {
 
     private void add(StepAttempt attempt) {
         String number = attempt.attempt() == null ? "attempt" : "attempt " + attempt.attempt();
-        String worker = attempt.worker() == null ? "" : ", worker " + Cells.clean(attempt.worker());
+        String worker = attempt.worker() == null ? "" : ", worker " + TerminalText.clean(attempt.worker());
         lines.add("  " + number + " " + style.state(attempt.outcome()) + worker
                 + times(attempt.startedAt(), attempt.completedAt())
                 + (attempt.tokens() == 0 ? "" : ", " + attempt.tokens() + " tokens"));
@@ -76,7 +77,7 @@ public final class TaskDetails {
 
     private void error(@Nullable String code, @Nullable String message, String indent) {
         if (code != null) {
-            lines.add(indent + style.red(Cells.clean(message == null ? code : code + ": " + message)));
+            lines.add(indent + style.red(TerminalText.clean(message == null ? code : code + ": " + message)));
         }
     }
 }

@@ -54,7 +54,7 @@ final class TaskLine {
     @Nullable String goneOnWithout() {
         StepLine step = passedOver;
         return step == null || step.named != null && "call".equals(step.named.kind()) ? null
-                : (step.named == null ? "a step" : Cells.clean(step.named.name())) + ": " + step.error;
+                : (step.named == null ? "a step" : TerminalText.clean(step.named.name())) + ": " + step.error;
     }
 
     /** What it looks like, which an open ticket or an open approval step decides before its own state. */

@@ -60,21 +60,21 @@ public final class TreeView {
         Set<TaskLine> kept = kept(listed, budget);
         int keyWidth = Math.min(WIDEST_KEY, kept.stream().mapToInt(this::keyWidth).max().orElse(0));
         List<String> lines = new ArrayList<>();
-        lines.add(Cells.fit(heading(), columns, style));
+        lines.add(TerminalText.fit(heading(), columns, style));
         for (TaskLine task : listed) {
             if (kept.contains(task)) {
-                lines.add(Cells.fit(line(task, keyWidth), columns, style));
+                lines.add(TerminalText.fit(line(task, keyWidth), columns, style));
             }
         }
         if (kept.size() < listed.size()) {
-            lines.add(Cells.fit(style.dim(rest(listed, kept)), columns, style));
+            lines.add(TerminalText.fit(style.dim(rest(listed, kept)), columns, style));
         }
         lines.add(bar(columns));
         return lines;
     }
 
     private String heading() {
-        return style.bold(Cells.clean(model.run().name())) + "  " + style.state(model.run()) + "  "
+        return style.bold(TerminalText.clean(model.run().name())) + "  " + style.state(model.run()) + "  "
                 + style.dim(model.run().id());
     }
 
@@ -121,14 +121,16 @@ public final class TreeView {
     }
 
     private int keyWidth(TaskLine task) {
-        return Cells.width(task.key) + (task.groupKey() == null ? 0 : 2);
+        return TerminalText.width(task.key) + (task.groupKey() == null ? 0 : 2);
     }
 
     private String line(TaskLine task, int keyWidth) {
         String indent = task.groupKey() == null ? "" : "  ";
-        String key = Cells.pad(Cells.fit(task.key, keyWidth - indent.length(), style), keyWidth - indent.length());
+        String key = TerminalText.pad(TerminalText.fit(task.key, keyWidth - indent.length(), style),
+                keyWidth - indent.length());
         String time = time(task);
-        return " " + indent + style.symbol(phase(task), tick) + " " + key + "  " + Cells.pad(time, TIME_WIDTH) + "  "
+        return " " + indent + style.symbol(phase(task), tick) + " " + key + "  " + TerminalText.pad(time, TIME_WIDTH)
+                + "  "
                 + detail(task);
     }
 
@@ -185,7 +187,7 @@ public final class TreeView {
 
     private static String step(TaskLine task) {
         return task.openSteps.values().stream().map(open -> open.named).filter(Objects::nonNull)
-                .reduce((first, second) -> second).map(step -> "  " + Cells.clean(step.name())).orElse("");
+                .reduce((first, second) -> second).map(step -> "  " + TerminalText.clean(step.name())).orElse("");
     }
 
     private static @Nullable String lastError(TaskLine task) {
@@ -195,7 +197,7 @@ public final class TreeView {
 
     private String waitsFor(TaskLine task) {
         List<String> open = task.dependsOn.stream().filter(key -> phases.containsKey(key))
-                .filter(key -> !Objects.requireNonNull(phases.get(key)).ended()).map(Cells::clean).toList();
+                .filter(key -> !Objects.requireNonNull(phases.get(key)).ended()).map(TerminalText::clean).toList();
         return open.isEmpty() ? "" : "waits for " + String.join(", ", open);
     }
 
@@ -216,7 +218,7 @@ public final class TreeView {
 
     /** What an approval asks, as far as it is known. */
     public static String question(@Nullable Step approval) {
-        String question = approval == null ? "" : Cells.clean(approval.input().path("question").asString(""));
-        return question.isEmpty() ? approval == null ? "approval" : Cells.clean(approval.name()) : question;
+        String question = approval == null ? "" : TerminalText.clean(approval.input().path("question").asString(""));
+        return question.isEmpty() ? approval == null ? "approval" : TerminalText.clean(approval.name()) : question;
     }
 }

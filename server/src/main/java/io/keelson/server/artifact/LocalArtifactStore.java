@@ -50,7 +50,7 @@ public final class LocalArtifactStore implements ArtifactStore {
             Pattern.compile("[\\w.+*-]{1,100}/[\\w.+*-]{1,100}( ?;[\\x20-\\x7e]{1,100})?");
 
     private final Path root;
-    private final Incoming incoming;
+    private final StagingDirectory staging;
     private final long maxBytes;
 
     public LocalArtifactStore(Path root) throws IOException {
@@ -60,7 +60,7 @@ public final class LocalArtifactStore implements ArtifactStore {
     /** @param root made when it does not exist; belongs to the store alone */
     public LocalArtifactStore(Path root, long maxBytes) throws IOException {
         this.root = Files.createDirectories(root).toRealPath();
-        this.incoming = new Incoming(this.root.resolve("incoming"));
+        this.staging = new StagingDirectory(this.root.resolve("incoming"));
         this.maxBytes = maxBytes;
     }
 
@@ -74,7 +74,7 @@ public final class LocalArtifactStore implements ArtifactStore {
         UUID id = UUID.randomUUID();
         String key = "%s/%s/%s/%d-%d/%s".formatted(owner.workspaceId(), owner.runId(), owner.stepId(),
                 owner.attempt(), owner.leaseEpoch(), id);
-        Path temporary = incoming.file(id);
+        Path temporary = staging.file(id);
         try {
             DigestInputStream digesting = new DigestInputStream(content, sha256());
             long size = write(digesting, temporary);

@@ -26,7 +26,7 @@ final class LocalDocumentStore implements DocumentStore {
 
     @Override
     public @Nullable Writing open(UUID run) throws IOException {
-        return RunFolder.open(root.resolve("run_" + run));
+        return RunDirectory.open(root.resolve("run_" + run));
     }
 
     @Override

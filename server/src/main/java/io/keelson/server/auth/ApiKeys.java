@@ -2,6 +2,7 @@ package io.keelson.server.auth;
 
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Tenancy;
+import io.keelson.server.workspace.Limits;
 import java.nio.ByteBuffer;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Who holds a key. Only hashes are stored. Answers are remembered for {@link #MEMORY}, so whatever happens to a key, its
  * workspace or its limits is so within 5 seconds on every node, also for a call that waits and asks once a second. That a key was used is noted apart, by
- * {@link KeyUses}.
+ * {@link ApiKeyUsage}.
  */
 public final class ApiKeys {
 
@@ -42,16 +43,16 @@ public final class ApiKeys {
     private record Remembered(Caller caller, long at) {}
 
     private final Database database;
-    private final KeyUses uses;
+    private final ApiKeyUsage uses;
     private final LongSupplier nanoTime;
     private final Map<ByteBuffer, Remembered> memory = new ConcurrentHashMap<>();
     private final Map<ByteBuffer, FutureTask<@Nullable Caller>> asked = new ConcurrentHashMap<>();
 
-    public ApiKeys(Database database, KeyUses uses) {
+    public ApiKeys(Database database, ApiKeyUsage uses) {
         this(database, uses, System::nanoTime);
     }
 
-    ApiKeys(Database database, KeyUses uses, LongSupplier nanoTime) {
+    ApiKeys(Database database, ApiKeyUsage uses, LongSupplier nanoTime) {
         this.database = database;
         this.uses = uses;
         this.nanoTime = nanoTime;
@@ -59,10 +60,10 @@ public final class ApiKeys {
 
     /** The holder of a key; null when it is malformed, unknown, expired or revoked. */
     public @Nullable Caller find(String key) {
-        if (!KeyText.wellFormed(key)) {
+        if (!ApiKeyFormat.wellFormed(key)) {
             return null;
         }
-        ByteBuffer hash = ByteBuffer.wrap(KeyText.hash(key));
+        ByteBuffer hash = ByteBuffer.wrap(ApiKeyFormat.hash(key));
         long now = nanoTime.getAsLong();
         Remembered known = memory.get(hash);
         if (known != null && now - known.at < MEMORY.toNanos()) {
@@ -74,7 +75,7 @@ public final class ApiKeys {
     /** However many wait for the same key's answer, one of them asks: those who follow events ask all at once. */
     private @Nullable Caller ask(ByteBuffer hash, long now) {
         FutureTask<@Nullable Caller> own = new FutureTask<>(() -> {
-            Caller caller = Tenancy.everywhere(() -> read(hash.array()));
+            Caller caller = Tenancy.allWorkspaces(() -> read(hash.array()));
             remember(hash, caller, now);
             return caller;
         });

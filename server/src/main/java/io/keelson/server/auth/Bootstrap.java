@@ -1,5 +1,6 @@
 package io.keelson.server.auth;
 
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import java.sql.PreparedStatement;
 import java.time.Duration;
@@ -33,7 +34,7 @@ public final class Bootstrap {
      *
      * @return the key, and whether it is new and so to be shown to the user once
      */
-    public static LocalKey ensureKey(Database database, ApiKeys keys, DataFiles files) {
+    public static LocalKey ensureKey(Database database, ApiKeys keys, LocalCredentials files) {
         ensureWorkspace(database);
         String kept = files.readKey();
         if (kept != null && keys.find(kept) != null) {
@@ -59,14 +60,14 @@ public final class Bootstrap {
     public static LocalKey ensureGiven(Database database, GivenKey given) {
         ensureWorkspace(database);
         NewKey wanted = new NewKey("bootstrap", "bootstrap", null, Scope.all(true), given.lifetime());
-        var _ = new KeyStore(database).createOnce(DEFAULT_WORKSPACE, wanted, given.text(), Origin.SERVER);
+        var _ = new KeyStore(database).createOnce(DEFAULT_WORKSPACE, wanted, given.text(), AuditOrigin.SERVER);
         return new LocalKey(given.text(), false);
     }
 
     /** @param kind null to take the principal as it is */
     private static String allPowerful(KeyStore store, Principal.@Nullable Kind kind) {
         NewKey wanted = new NewKey("local", "local", kind, Scope.all(true), null);
-        return switch (store.create(DEFAULT_WORKSPACE, wanted, Origin.SERVER)) {
+        return switch (store.create(DEFAULT_WORKSPACE, wanted, AuditOrigin.SERVER)) {
             case KeyResult.Issued(IssuedKey key) -> key.text();
             case KeyResult.OtherKind o -> allPowerful(store, null);
             case KeyResult.NotActive n -> throw new IllegalStateException("nothing was rotated");

@@ -1,5 +1,7 @@
 package io.keelson.server.auth;
 
+import io.keelson.server.audit.AuditOrigin;
+import io.keelson.server.workspace.Limits;
 import java.util.Set;
 import java.util.UUID;
 
@@ -19,7 +21,7 @@ public record Caller(UUID keyId, UUID workspaceId, Principal principal, Set<Scop
     }
 
     /** @param address of the peer */
-    public Origin from(String address) {
-        return new Origin(principal.name(), principal.kind().actor(), keyId, address);
+    public AuditOrigin from(String address) {
+        return new AuditOrigin(principal.name(), principal.kind().actor(), keyId, address);
     }
 }

@@ -1,5 +1,7 @@
 package io.keelson.server.auth;
 
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Rows;
 import java.sql.Connection;
@@ -132,19 +134,19 @@ public final class KeyStore {
     }
 
     /** Issued, OtherKind or NoWorkspace. */
-    public KeyResult create(UUID workspaceId, NewKey wanted, Origin origin) {
-        return database.inTransaction(c -> create(c, workspaceId, wanted, KeyText.generate(), origin));
+    public KeyResult create(UUID workspaceId, NewKey wanted, AuditOrigin origin) {
+        return database.inTransaction(c -> create(c, workspaceId, wanted, ApiKeyFormat.generate(), origin));
     }
 
     /** The same with a text from elsewhere, unless a key of that text was ever made; then empty. */
-    Optional<KeyResult> createOnce(UUID workspaceId, NewKey wanted, String text, Origin origin) {
+    Optional<KeyResult> createOnce(UUID workspaceId, NewKey wanted, String text, AuditOrigin origin) {
         return database.inTransaction(c -> {
             try (PreparedStatement lock = c.prepareStatement(LOCK_TEXT)) {
-                lock.setBytes(1, KeyText.hash(text));
+                lock.setBytes(1, ApiKeyFormat.hash(text));
                 lock.execute();
             }
             try (PreparedStatement select = c.prepareStatement(MADE)) {
-                select.setBytes(1, KeyText.hash(text));
+                select.setBytes(1, ApiKeyFormat.hash(text));
                 try (ResultSet row = select.executeQuery()) {
                     if (row.next()) {
                         return Optional.empty();
@@ -155,7 +157,7 @@ public final class KeyStore {
         });
     }
 
-    private static KeyResult create(Connection c, UUID workspaceId, NewKey wanted, String text, Origin origin)
+    private static KeyResult create(Connection c, UUID workspaceId, NewKey wanted, String text, AuditOrigin origin)
             throws SQLException {
         if (!isOpen(c, workspaceId)) {
             return new KeyResult.NoWorkspace();
@@ -175,7 +177,7 @@ public final class KeyStore {
             }
         }
         IssuedKey key = insert(c, workspaceId, wanted, text, principal, origin);
-        Audit.write(c, origin, "key_created", workspaceId, key.row().id().toString(), detail(key.row()));
+        AuditLog.write(c, origin, "key_created", workspaceId, key.row().id().toString(), detail(key.row()));
         return new KeyResult.Issued(key);
     }
 
@@ -183,7 +185,7 @@ public final class KeyStore {
      * Makes a key like another one, which ends once the overlap is over; one that would have ended sooner still does.
      * Issued, NotActive or NoKey.
      */
-    public KeyResult rotate(UUID workspaceId, UUID keyId, Duration overlap, Origin origin) {
+    public KeyResult rotate(UUID workspaceId, UUID keyId, Duration overlap, AuditOrigin origin) {
         return database.inTransaction(c -> {
             Optional<KeyRow> found = one(c, LOCK, workspaceId, keyId);
             if (found.isEmpty()) {
@@ -195,7 +197,8 @@ public final class KeyStore {
             }
             Duration lifetime = old.expiresAt() == null ? null : Duration.between(old.createdAt(), old.expiresAt());
             IssuedKey key = insert(c, workspaceId,
-                    new NewKey(old.name(), old.principal().name(), null, old.scopes(), lifetime), KeyText.generate(),
+                    new NewKey(old.name(), old.principal().name(), null, old.scopes(), lifetime),
+                    ApiKeyFormat.generate(),
                     principalOf(c, workspaceId, keyId), origin);
             try (PreparedStatement replaced = c.prepareStatement(REPLACED)) {
                 replaced.setObject(1, key.row().id());
@@ -204,14 +207,14 @@ public final class KeyStore {
                 replaced.setObject(4, keyId);
                 replaced.executeUpdate();
             }
-            Audit.write(c, origin, "key_rotated", workspaceId, keyId.toString(), detail(key.row())
+            AuditLog.write(c, origin, "key_rotated", workspaceId, keyId.toString(), detail(key.row())
                     .put("new_key_id", key.row().id().toString()).put("overlap_seconds", overlap.toSeconds()));
             return new KeyResult.Issued(key);
         });
     }
 
     /** Ends a key; empty when the workspace has none of that id. One that had been ended stays as it is. */
-    public Optional<KeyRow> revoke(UUID workspaceId, UUID keyId, Origin origin) {
+    public Optional<KeyRow> revoke(UUID workspaceId, UUID keyId, AuditOrigin origin) {
         return database.inTransaction(c -> {
             Optional<KeyRow> found = one(c, LOCK, workspaceId, keyId);
             if (found.isPresent() && found.get().revokedAt() == null) {
@@ -219,7 +222,7 @@ public final class KeyStore {
                     revoke.setObject(1, keyId);
                     revoke.executeUpdate();
                 }
-                Audit.write(c, origin, "key_revoked", workspaceId, keyId.toString(), detail(found.get()));
+                AuditLog.write(c, origin, "key_revoked", workspaceId, keyId.toString(), detail(found.get()));
                 return one(c, ONE, workspaceId, keyId);
             }
             return found;
@@ -236,15 +239,15 @@ public final class KeyStore {
     }
 
     private static IssuedKey insert(Connection c, UUID workspaceId, NewKey wanted, String text,
-            @Nullable UUID principal, Origin origin) throws SQLException {
+            @Nullable UUID principal, AuditOrigin origin) throws SQLException {
         UUID id = UUID.randomUUID();
         Duration lifetime = wanted.lifetime();
         try (PreparedStatement insert = c.prepareStatement(INSERT)) {
             insert.setObject(1, id);
             insert.setObject(2, workspaceId);
             insert.setString(3, wanted.name());
-            insert.setString(4, KeyText.shown(text));
-            insert.setBytes(5, KeyText.hash(text));
+            insert.setString(4, ApiKeyFormat.shown(text));
+            insert.setBytes(5, ApiKeyFormat.hash(text));
             insert.setObject(6, principal);
             insert.setArray(7, c.createArrayOf("text", wanted.scopes().stream().map(Scope::wire).toArray()));
             insert.setString(8, origin.name());

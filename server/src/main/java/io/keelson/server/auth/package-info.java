@@ -1,4 +1,4 @@
-/** Who may call: API keys, the workspace they belong to, and the files that let programs on this machine find theirs. */
+/** Principals, API keys and scopes, and the files through which programs on one machine find their server. */
 @NullMarked
 package io.keelson.server.auth;
 

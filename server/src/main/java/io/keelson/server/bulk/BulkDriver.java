@@ -3,9 +3,9 @@ package io.keelson.server.bulk;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.db.Database;
-import io.keelson.server.engine.Commands;
+import io.keelson.server.engine.commit.Commands;
 import io.keelson.server.run.KeyUse;
-import io.keelson.server.run.RunSearch;
+import io.keelson.server.run.read.RunSearch;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,14 +41,14 @@ public final class BulkDriver implements AutoCloseable {
     private final Database database;
     private final BulkJobs jobs;
     private final Commands commands;
-    private final BulkDoor door;
+    private final BulkRetryAdmission door;
     private final ScheduledThreadPoolExecutor thread =
             new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("bulk").factory());
 
     /** The next look that is due by a job; touched by the thread alone. */
     private @Nullable ScheduledFuture<?> again;
 
-    public BulkDriver(Database database, BulkJobs jobs, Commands commands, BulkDoor door) {
+    public BulkDriver(Database database, BulkJobs jobs, Commands commands, BulkRetryAdmission door) {
         this.database = database;
         this.jobs = jobs;
         this.commands = commands;
@@ -101,7 +101,7 @@ public final class BulkDriver implements AutoCloseable {
         String obstacle = tell(claimed.job(), runs, tally);
         Duration pause = Duration.ofMillis(1_000L * runs.size() / claimed.job().order().perSecond());
         database.runInTransaction(c -> {
-            boolean forGood = BulkDoor.FOR_GOOD.equals(obstacle);
+            boolean forGood = BulkRetryAdmission.FOR_GOOD.equals(obstacle);
             if (obstacle != null && !forGood) {
                 jobs.postpone(c, claimed, obstacle, A_WHILE);
                 return;

@@ -1,8 +1,8 @@
 package io.keelson.server.bulk;
 
 import io.keelson.core.run.Actor;
-import io.keelson.server.run.RunFilter;
-import io.keelson.server.run.RunSearch;
+import io.keelson.server.run.read.RunFilter;
+import io.keelson.server.run.read.RunSearch;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.UUID;

@@ -1,6 +1,6 @@
 package io.keelson.server.bulk;
 
-import io.keelson.server.run.RunFilter;
+import io.keelson.server.run.read.RunFilter;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;

@@ -129,7 +129,7 @@ public final class Database implements AutoCloseable {
      * Whether connections within a {@link Tenancy} are held by the fence. They are not where our user is above all fences
      * and may not make the role that is not.
      */
-    public boolean fenced() {
+    public boolean rlsEnforced() {
         return Tenancy.within(new UUID(0, 0), () -> withConnection(connection -> {
             try (Statement statement = connection.createStatement();
                     ResultSet row = statement.executeQuery("select row_security_active('orchestration_runs')")) {

@@ -21,7 +21,7 @@ public final class Tenancy {
     }
 
     /** Does work that concerns all workspaces, whomever the thread serves. */
-    public static <T extends @Nullable Object, X extends Throwable> T everywhere(ScopedValue.CallableOp<T, X> work)
+    public static <T extends @Nullable Object, X extends Throwable> T allWorkspaces(ScopedValue.CallableOp<T, X> work)
             throws X {
         return ScopedValue.where(WORKSPACE, Optional.empty()).call(work);
     }

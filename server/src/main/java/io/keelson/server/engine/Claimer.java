@@ -3,9 +3,11 @@ package io.keelson.server.engine;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
+import io.keelson.server.engine.dispatch.Claims;
+import io.keelson.server.engine.dispatch.WorkAvailability;
 import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Search;
-import io.keelson.server.run.Turns;
+import io.keelson.server.run.WorkspaceRoundRobin;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -19,18 +21,19 @@ final class Claimer implements Runnable {
     private static final long PAUSE_MS = 1_000;
 
     private final Claims claims;
-    private final NodeWork node;
-    private final WakeUps wakeUps;
+    private final LocalDispatcher node;
+    private final WorkAvailability available;
     private final Collection<String> tools;
     private final String holder;
     private final Duration lease;
-    private final Turns turns = new Turns();
+    private final WorkspaceRoundRobin workspaceRoundRobin = new WorkspaceRoundRobin();
     private volatile boolean closing;
 
-    Claimer(Claims claims, NodeWork node, WakeUps wakeUps, Collection<String> tools, String holder, Duration lease) {
+    Claimer(Claims claims, LocalDispatcher node, WorkAvailability available, Collection<String> tools, String holder,
+            Duration lease) {
         this.claims = claims;
         this.node = node;
-        this.wakeUps = wakeUps;
+        this.available = available;
         this.tools = tools;
         this.holder = holder;
         this.lease = lease;
@@ -38,16 +41,16 @@ final class Claimer implements Runnable {
 
     void close() {
         closing = true;
-        wakeUps.nudge();
+        available.signal();
     }
 
     @Override
     public void run() {
         while (!closing) {
-            long seen = wakeUps.tick();
+            long seen = available.tick();
             try {
                 if (!claim()) {
-                    wakeUps.await(seen);
+                    available.await(seen);
                 }
             } catch (InterruptedException e) {
                 return;
@@ -64,12 +67,12 @@ final class Claimer implements Runnable {
         if (free == 0) {
             return false;
         }
-        long queued = wakeUps.queuedHere();
-        List<Candidate> found = claims.find(new Search(null, tools, free, turns));
+        long queued = available.queuedHere();
+        List<Candidate> found = claims.find(new Search(null, tools, free, workspaceRoundRobin));
         node.keep(found.size());
         try {
-            wakeUps.looked(queued, found.size() < free);
-            found.forEach(turns::taken);
+            available.looked(queued, found.size() < free);
+            found.forEach(workspaceRoundRobin::taken);
             List<Reply> replies = claims.claim(found, candidate -> new Command.Claim(candidate.runId(),
                     candidate.taskId(), candidate.lane(), holder, lease, Actor.agent(holder)));
             return replies.stream().anyMatch(reply -> reply instanceof Reply.Claimed);
@@ -80,7 +83,7 @@ final class Claimer implements Runnable {
 
     private void pause() {
         try {
-            wakeUps.await(wakeUps.tick(), PAUSE_MS);
+            available.await(available.tick(), PAUSE_MS);
         } catch (InterruptedException e) {
             closing = true;
         }

@@ -7,6 +7,32 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
 import io.keelson.server.artifact.ArtifactStore;
 import io.keelson.server.db.Database;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.commit.Committer;
+import io.keelson.server.engine.commit.Observer;
+import io.keelson.server.engine.commit.PriceList;
+import io.keelson.server.engine.commit.Store;
+import io.keelson.server.engine.dispatch.Claims;
+import io.keelson.server.engine.dispatch.RemoteDispatch;
+import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.dispatch.WorkAvailability;
+import io.keelson.server.engine.execute.ArtifactIntake;
+import io.keelson.server.engine.execute.ChildMissions;
+import io.keelson.server.engine.execute.Evaluator;
+import io.keelson.server.engine.execute.LocalExecutor;
+import io.keelson.server.engine.execute.Replanner;
+import io.keelson.server.engine.execute.Scopes;
+import io.keelson.server.engine.execute.StepLogs;
+import io.keelson.server.engine.execute.Timeouts;
+import io.keelson.server.engine.execute.ToolRunner;
+import io.keelson.server.engine.execute.Tracing;
+import io.keelson.server.engine.upkeep.ArtifactSweeper;
+import io.keelson.server.engine.upkeep.ClusterNotifier;
+import io.keelson.server.engine.upkeep.ConcurrencyKeyScheduler;
+import io.keelson.server.engine.upkeep.DueWorkPoller;
+import io.keelson.server.engine.upkeep.MaintenanceScheduler;
+import io.keelson.server.engine.upkeep.Reconciler;
+import io.keelson.server.engine.upkeep.RunEnds;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.run.KeyUse;
 import io.keelson.server.secret.Secrets;
@@ -47,18 +73,18 @@ public final class Engine implements Commands, AutoCloseable {
     private final String node = NODE + UUID.randomUUID();
     private final Committer committer;
     private final LocalExecutor executor;
-    private final NodeWork work;
+    private final LocalDispatcher work;
     private final Claimer claimer;
     private final Thread claiming;
-    private final Lookout lookout;
-    private final Upkeep upkeep;
+    private final DueWorkPoller dueWorkPoller;
+    private final MaintenanceScheduler maintenance;
     private final Timeouts timeouts = new Timeouts();
     private final RemoteWork remote;
     private final RunEnds ends = new RunEnds();
     private final PriceList prices;
-    private final Admissions admissions;
-    private final WakeUps wakeUps;
-    private final Bell bell;
+    private final ConcurrencyKeyScheduler concurrencyKeyScheduler;
+    private final WorkAvailability available;
+    private final ClusterNotifier notifier;
 
     /** @param replanner makes new plans of what planners answer */
     public Engine(Database database, Store store, ToolCatalog catalog, Expressions expressions, Secrets secrets,
@@ -73,29 +99,31 @@ public final class Engine implements Commands, AutoCloseable {
         StepLogs logs = new StepLogs(database, store.heartbeats());
         ArtifactIntake intake = new ArtifactIntake(database, store.room(), artifacts, options.runArtifactBytes());
         ToolRunner runner = new ToolRunner(catalog, scopes, intake, logs::of, clock, options.tracing());
-        wakeUps = new WakeUps(runner::knows);
-        bell = new Bell(database, node, this::heard);
+        available = new WorkAvailability(runner::knows);
+        notifier = new ClusterNotifier(database, node, this::heard);
         Evaluator evaluator = new Evaluator(database, store.scopes(), scopes, replanner, children, this::own);
-        executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), wakeUps::slotFreed);
-        admissions = new Admissions(database, store.runs(), this::own);
-        work = new NodeWork(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator, timeouts,
-                this::own, wakeUps, ends, store.limits(), admissions, bell);
+        executor = new LocalExecutor(runner, this::own, timeouts, Actor.agent(node), available::slotFreed);
+        concurrencyKeyScheduler = new ConcurrencyKeyScheduler(database, store.runs(), this::own);
+        work = new LocalDispatcher(node, options.maxLanes(), options.lease(), runner::knows, executor, evaluator,
+                timeouts,
+                this::own, available, ends, store.limits(), concurrencyKeyScheduler, notifier);
         prices = new PriceList(store.runs());
         database.runInTransaction(prices::refresh);
         committer = new Committer(database, store.runs(), UuidCreator::getTimeOrderedEpoch, work, COMMIT_LOOPS,
                 prices::inForce, options.observer());
         List<String> tools = catalog.all().stream().filter(tool -> !tool.spec().engineOwned())
                 .map(tool -> tool.spec().name()).toList();
-        Claims claims = new Claims(database, store.runs(), store.limits(), wakeUps, this::own);
-        claimer = new Claimer(claims, work, wakeUps, tools, node, options.lease());
+        Claims claims = new Claims(database, store.runs(), store.limits(), available, this::own);
+        claimer = new Claimer(claims, work, available, tools, node, options.lease());
         Reconciler reconciler = new Reconciler(database, store.runs(), this::own, options.observer());
-        lookout = new Lookout(database, store.runs(), reconciler, wakeUps, admissions);
-        upkeep = new Upkeep(database, store, reconciler, lookout, executor, ends, prices, bell,
+        dueWorkPoller = new DueWorkPoller(database, store.runs(), reconciler, available, concurrencyKeyScheduler);
+        maintenance = new MaintenanceScheduler(database, store, reconciler, dueWorkPoller, executor, ends, prices,
+                notifier,
                 new ArtifactSweeper(database, store.artifacts(), artifacts, options.artifactRetention(), clock),
-                secrets, new Upkeep.Node(node, options.version(), options.lease(), options.observer()));
-        remote = new RemoteDispatch(database, store, scopes, intake, wakeUps, claims, this::own, options.lease(),
+                secrets, new MaintenanceScheduler.Node(node, options.version(), options.lease(), options.observer()));
+        remote = new RemoteDispatch(database, store, scopes, intake, available, claims, this::own, options.lease(),
                 runner::timeout, options.tracing());
-        upkeep.start();
+        maintenance.start();
         claiming = Thread.ofPlatform().name("claimer").start(claimer);
     }
 
@@ -111,42 +139,42 @@ public final class Engine implements Commands, AutoCloseable {
 
     @Override
     public void settingsChanged() {
-        upkeep.readSettings();
-        bell.ring(Bell.Call.SETTINGS);
+        maintenance.readSettings();
+        notifier.ring(ClusterNotifier.Notification.SETTINGS);
     }
 
     private CompletableFuture<Reply> own(Command command) {
         return committer.submitOwn(command);
     }
 
-    private void heard(Set<Bell.Call> calls) {
-        if (calls.contains(Bell.Call.WORK)) {
-            wakeUps.nudge();
+    private void heard(Set<ClusterNotifier.Notification> calls) {
+        if (calls.contains(ClusterNotifier.Notification.WORK)) {
+            available.signal();
         }
-        if (calls.contains(Bell.Call.END)) {
-            upkeep.endsElsewhere();
+        if (calls.contains(ClusterNotifier.Notification.END)) {
+            maintenance.endsElsewhere();
         }
-        if (calls.contains(Bell.Call.STOP)) {
-            upkeep.keepLeases();
+        if (calls.contains(ClusterNotifier.Notification.STOP)) {
+            maintenance.keepLeases();
         }
-        if (calls.contains(Bell.Call.SETTINGS)) {
-            upkeep.readSettings();
+        if (calls.contains(ClusterNotifier.Notification.SETTINGS)) {
+            maintenance.readSettings();
         }
     }
 
     /** Has this called when a schedule is due, from the engine's own look at the database; it returns at once. */
     public void onSchedules(Runnable act) {
-        lookout.onSchedules(act);
+        dueWorkPoller.onSchedules(act);
     }
 
     /** Has this called when deliveries to receivers of events wait, likewise. */
     public void onWebhooks(Runnable act) {
-        lookout.onWebhooks(act);
+        dueWorkPoller.onWebhooks(act);
     }
 
     /** Has this called when a command to the world outside is due; it returns at once. */
     public void onCommands(Runnable act) {
-        lookout.onCommands(act);
+        dueWorkPoller.onCommands(act);
     }
 
     /** The way in for workers in other processes. */
@@ -161,12 +189,12 @@ public final class Engine implements Commands, AutoCloseable {
 
     /** Whether this node has lately committed something: what it takes can be kept. */
     public boolean commits() {
-        return upkeep.commits() && committer.hasRoom();
+        return maintenance.commits() && committer.hasRoom();
     }
 
     /** What it does again and again, whether there is anything to do or not. */
-    Upkeep upkeep() {
-        return upkeep;
+    public MaintenanceScheduler upkeep() {
+        return maintenance;
     }
 
     /** This node's name as leases record it. */
@@ -181,8 +209,8 @@ public final class Engine implements Commands, AutoCloseable {
         claimer.close();
         claiming.join();
         executor.close(STOP_PATIENCE);
-        upkeep.close();
-        admissions.close();
+        maintenance.close();
+        concurrencyKeyScheduler.close();
         committer.close();
         timeouts.close();
     }

@@ -31,7 +31,7 @@ final class Evaluation {
     JsonNode one(String expression) {
         List<String> plain = programs.get(expression).usage().plain();
         if (plain != null) {
-            return counted(PlainPath.read(scope, plain));
+            return counted(SimplePath.read(scope, plain));
         }
         List<JsonNode> values = all(expression);
         if (values.size() > 1) {

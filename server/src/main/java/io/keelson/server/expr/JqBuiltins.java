@@ -47,8 +47,8 @@ final class JqBuiltins {
             }
         });
         ADDED.forEach(JqBuiltins::define);
-        ROOT.addFunction("_match_impl/3", Re2::match);
-        ROOT.addFunction("_sub_impl/3", Re2::sub);
+        ROOT.addFunction("_match_impl/3", JqRegex::match);
+        ROOT.addFunction("_sub_impl/3", JqRegex::sub);
         ROOT.addFunction("secret/1", SecretNames::value);
     }
 

@@ -1,5 +1,6 @@
 package io.keelson.server.http;
 
+import io.keelson.server.http.support.ShutdownSignal;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
@@ -147,10 +148,10 @@ final class Connections implements Connection.Listener {
     }
 
     /** Looks at the connections a few times within their patience, until the server stops. */
-    void watch(Stopping stopping) {
+    void watch(ShutdownSignal shutdown) {
         Thread.ofPlatform().daemon().name("connections").start(() -> {
             try {
-                while (!stopping.await(Duration.ofNanos(patience / LOOKS))) {
+                while (!shutdown.await(Duration.ofNanos(patience / LOOKS))) {
                     look();
                 }
             } catch (InterruptedException e) {

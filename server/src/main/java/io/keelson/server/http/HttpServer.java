@@ -11,7 +11,27 @@ import io.keelson.server.auth.Caller;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.db.Tenancy;
-import io.keelson.server.log.About;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Authenticator;
+import io.keelson.server.http.support.Body;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.ErrorPages;
+import io.keelson.server.http.support.ExceptionMapper;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Idempotency;
+import io.keelson.server.http.support.LongPoll;
+import io.keelson.server.http.support.Observed;
+import io.keelson.server.http.support.RequestBodyBudget;
+import io.keelson.server.http.support.RequestListener;
+import io.keelson.server.http.support.RequestRate;
+import io.keelson.server.http.support.ResponseWriter;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.ShutdownSignal;
+import io.keelson.server.http.support.TimedInputStream;
+import io.keelson.server.http.support.WatchedConnector;
+import io.keelson.server.log.LogContext;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
@@ -45,29 +65,30 @@ public final class HttpServer implements AutoCloseable {
     private static final long IDLE_AT_STOP_MILLIS = 100;
 
     private final HttpOptions options;
-    private final Stopping stopping = new Stopping();
-    private final Door door;
-    private final BodyRoom room;
+    private final ShutdownSignal shutdown = new ShutdownSignal();
+    private final Authenticator authenticator;
+    private final RequestBodyBudget room;
     private final Computation computation;
     private final Idempotency idempotency;
-    private final Exchanges exchanges;
+    private final RequestListener requestListener;
     private final List<Route> routes;
     private final Connections connections;
     private final Javalin javalin;
 
-    public HttpServer(HttpOptions options, Rooms rooms) {
-        this(options, rooms, Observed.NOTHING);
+    public HttpServer(HttpOptions options, ApiServices services) {
+        this(options, services, Observed.NOTHING);
     }
 
-    public HttpServer(HttpOptions options, Rooms rooms, Observed observed) {
-        this.exchanges = observed.exchanges();
+    public HttpServer(HttpOptions options, ApiServices services, Observed observed) {
+        this.requestListener = observed.requestListener();
         this.options = options;
-        this.room = new BodyRoom((long) LARGEST_BODIES * options.maxBodyBytes());
-        this.computation = rooms.computation();
-        this.idempotency = new Idempotency(rooms.database(), rooms.keys());
-        this.door = new Door(rooms.access().holders(), new RequestRate(System::nanoTime));
+        this.room = new RequestBodyBudget((long) LARGEST_BODIES * options.maxBodyBytes());
+        this.computation = services.computation();
+        this.idempotency = new Idempotency(services.database(), services.keys());
+        this.authenticator = new Authenticator(services.authServices().holders(), new RequestRate(System::nanoTime));
         ObjectNode document = OpenApi.document();
-        this.routes = Routes.of(rooms, new LongPoll(options.longestPoll(), stopping, door), door, stopping,
+        this.routes = Routes.of(services, new LongPoll(options.longestPoll(), shutdown, authenticator), authenticator,
+                shutdown,
                 observed, document);
         OpenApi.addScopes(document, routes);
         this.connections = new Connections(options.connections(), options.patience(), System::nanoTime);
@@ -82,7 +103,7 @@ public final class HttpServer implements AutoCloseable {
     public void start() {
         try {
             javalin.start();
-            connections.watch(stopping);
+            connections.watch(shutdown);
         } catch (JavalinException e) {
             throw notStarted(e);
         }
@@ -108,7 +129,7 @@ public final class HttpServer implements AutoCloseable {
     /** Takes no more requests, lets those under way finish, and ends. */
     @Override
     public void close() {
-        stopping.begin();
+        shutdown.begin();
         javalin.stop();
     }
 
@@ -168,8 +189,9 @@ public final class HttpServer implements AutoCloseable {
         try {
             serve(context, route);
         } finally {
-            exchanges.answered(route.method().name(), route.path(), context.statusCode(), System.nanoTime() - begun,
-                    Call.traceparent(context));
+            requestListener.answered(route.method().name(), route.path(), context.statusCode(),
+                    System.nanoTime() - begun,
+                    ApiRequest.traceparent(context));
         }
     }
 
@@ -181,7 +203,7 @@ public final class HttpServer implements AutoCloseable {
             if (route.open()) {
                 serve(context, route, (Caller) null);
             } else if (connections.isLate(connection)) {
-                refuse(context, route, Refusal.of(ErrorCode.OVERLOADED,
+                refuse(context, route, ApiProblem.of(ErrorCode.OVERLOADED,
                         "the server has too many connections; nothing was changed").header("Retry-After", "1")
                         .header("Connection", "close"));
             } else {
@@ -196,7 +218,7 @@ public final class HttpServer implements AutoCloseable {
     private void serve(Context context, Route route, Connection connection) throws IOException {
         Caller caller;
         try {
-            caller = door.enter(context, route.scope());
+            caller = authenticator.enter(context, route.scope());
         } catch (RuntimeException failure) {
             refuse(context, route, failure);
             return;
@@ -213,26 +235,26 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private void refuse(Context context, Route route, RuntimeException failure) throws IOException {
-        Sender.send(context, refused(failure, route, context, null), arriving(context));
+        ResponseWriter.send(context, refused(failure, route, context, null), arriving(context));
     }
 
     /** Answers; what streams reads on while it is sent. */
     private void serve(Context context, Route route, @Nullable Caller caller) throws IOException {
-        Answer answer;
-        Arriving arriving = arriving(context);
+        ApiResponse response;
+        TimedInputStream timedInputStream = arriving(context);
         UUID workspace = caller == null ? null : caller.workspaceId();
-        try (Body body = new Body(context.req(), arriving, options.maxBodyBytes(), room, workspace,
+        try (Body body = new Body(context.req(), timedInputStream, options.maxBodyBytes(), room, workspace,
                 computation)) {
-            answer = answer(route, new Call(context, caller, body));
+            response = answer(route, new ApiRequest(context, caller, body));
         } catch (Throwable failure) {
-            answer = refused(failure, route, context, caller);
+            response = refused(failure, route, context, caller);
         }
-        Sender.send(context, answer, arriving);
+        ResponseWriter.send(context, response, timedInputStream);
     }
 
-    private Arriving arriving(Context context) throws IOException {
+    private TimedInputStream arriving(Context context) throws IOException {
         EndPoint endPoint = connection(context).getEndPoint();
-        return new Arriving(context.req().getInputStream(), options.patience(),
+        return new TimedInputStream(context.req().getInputStream(), options.patience(),
                 silence -> endPoint.setIdleTimeout(Math.max(1, silence.toMillis())), System::nanoTime);
     }
 
@@ -242,39 +264,40 @@ public final class HttpServer implements AutoCloseable {
 
     /** For how long a connection between two requests may be silent. */
     private long idleMillis() {
-        return stopping.hasBegun() ? IDLE_AT_STOP_MILLIS : options.longestPoll().toMillis() + IDLE_MARGIN_MILLIS;
+        return shutdown.hasBegun() ? IDLE_AT_STOP_MILLIS : options.longestPoll().toMillis() + IDLE_MARGIN_MILLIS;
     }
 
-    private Answer refused(Throwable failure, Route route, Context context, @Nullable Caller caller) {
-        Refusal refusal;
-        try (About _ = about(route, context, caller)) {
-            refusal = Failures.refusal(failure, route.method() + " " + route.path());
+    private ApiResponse refused(Throwable failure, Route route, Context context, @Nullable Caller caller) {
+        ApiProblem problem;
+        try (LogContext _ = about(route, context, caller)) {
+            problem = ExceptionMapper.refusal(failure, route.method() + " " + route.path());
         }
-        exchanges.refused(refusal.code());
-        return refusal.answer();
+        requestListener.refused(problem.code());
+        return problem.answer();
     }
 
-    private static About about(Route route, Context context, @Nullable Caller caller) {
-        About about = About.workspace(caller == null ? null : caller.workspaceId());
-        return route.path().contains("/runs/{id}") ? about.and(About.RUN, IdKind.RUN.parse(context.pathParam("id")))
-                : about;
+    private static LogContext about(Route route, Context context, @Nullable Caller caller) {
+        LogContext logContext = LogContext.workspace(caller == null ? null : caller.workspaceId());
+        return route.path().contains("/runs/{id}")
+                ? logContext.and(LogContext.RUN, IdKind.RUN.parse(context.pathParam("id")))
+                : logContext;
     }
 
-    private Answer answer(Route route, Call call) throws IOException, InterruptedException {
-        return route.keyed() ? idempotency.answer(call, route.action()) : route.action().answer(call);
+    private ApiResponse answer(Route route, ApiRequest request) throws IOException, InterruptedException {
+        return route.keyed() ? idempotency.answer(request, route.action()) : route.action().answer(request);
     }
 
     /** What the router refuses: an unknown path, or a method that the path does not know. */
     private void refuse(HttpResponseException refused, Context context) {
-        Refusal refusal = Failures.ofStatus(refused.getStatus());
+        ApiProblem problem = ExceptionMapper.ofStatus(refused.getStatus());
         if (refused.getStatus() == ErrorCode.METHOD_NOT_ALLOWED.status()) {
-            refusal.header("Allow", String.join(", ", methodsOf(context.path())));
+            problem.header("Allow", String.join(", ", methodsOf(context.path())));
         }
-        exchanges.refused(refusal.code());
-        exchanges.answered(context.method().name(), "unmatched", refused.getStatus(), 0,
-                Call.traceparent(context));
+        requestListener.refused(problem.code());
+        requestListener.answered(context.method().name(), "unmatched", refused.getStatus(), 0,
+                ApiRequest.traceparent(context));
         try {
-            Sender.send(context, refusal.answer(), arriving(context));
+            ResponseWriter.send(context, problem.answer(), arriving(context));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,6 +1,7 @@
 package io.keelson.server.http;
 
 import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.Route;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

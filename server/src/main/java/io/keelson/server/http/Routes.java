@@ -2,7 +2,61 @@ package io.keelson.server.http;
 
 import io.keelson.server.board.Board;
 import io.keelson.server.board.Reports;
+import io.keelson.server.http.admin.AuditActions;
+import io.keelson.server.http.admin.EngineActions;
+import io.keelson.server.http.admin.KeyActions;
+import io.keelson.server.http.admin.MetricsActions;
+import io.keelson.server.http.admin.WorkspaceActions;
+import io.keelson.server.http.billing.CreditActions;
+import io.keelson.server.http.billing.LedgerActions;
+import io.keelson.server.http.billing.PriceActions;
+import io.keelson.server.http.commands.CommandActions;
+import io.keelson.server.http.commands.CommandAnswers;
+import io.keelson.server.http.commands.DeploymentOrderActions;
+import io.keelson.server.http.commands.WebhookActions;
+import io.keelson.server.http.definitions.RecipeActions;
+import io.keelson.server.http.definitions.RosterActions;
+import io.keelson.server.http.definitions.ScheduleActions;
+import io.keelson.server.http.definitions.SecretActions;
+import io.keelson.server.http.inbox.BoardActions;
+import io.keelson.server.http.inbox.InboxActions;
+import io.keelson.server.http.inbox.InboxDecisions;
+import io.keelson.server.http.inbox.InboxItems;
+import io.keelson.server.http.inbox.ReportActions;
+import io.keelson.server.http.runs.AgentActions;
+import io.keelson.server.http.runs.ArtifactActions;
+import io.keelson.server.http.runs.BulkActions;
+import io.keelson.server.http.runs.EscalationActions;
+import io.keelson.server.http.runs.ExplainActions;
+import io.keelson.server.http.runs.ExportedEvents;
+import io.keelson.server.http.runs.ProposalActions;
+import io.keelson.server.http.runs.RunActions;
+import io.keelson.server.http.runs.RunCreation;
+import io.keelson.server.http.runs.RunFork;
+import io.keelson.server.http.runs.RunViews;
+import io.keelson.server.http.runs.SignalActions;
+import io.keelson.server.http.runs.StepActions;
+import io.keelson.server.http.runs.TaskActions;
+import io.keelson.server.http.streams.EventStreams;
+import io.keelson.server.http.streams.FeedStreams;
+import io.keelson.server.http.streams.StreamLimiter;
+import io.keelson.server.http.streams.StreamReads;
+import io.keelson.server.http.support.Authenticator;
+import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.LongPoll;
+import io.keelson.server.http.support.Observed;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.ShutdownSignal;
+import io.keelson.server.http.support.Submission;
+import io.keelson.server.http.workers.DispatchActions;
+import io.keelson.server.http.workers.UploadActions;
+import io.keelson.server.http.workers.WorkerActions;
 import io.keelson.server.run.ReportTexts;
+import io.keelson.server.submission.AdmissionControl;
+import io.keelson.server.submission.CreditPrecheck;
+import io.keelson.server.submission.FairSubmissionLimiter;
+import io.keelson.server.submission.RecipeMissions;
 import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -15,64 +69,68 @@ final class Routes {
     private Routes() {}
 
     /** @param openApi the document about them, which is served as it is when it is asked for */
-    static List<Route> of(Rooms rooms, LongPoll poll, Door door, Stopping stopping, Observed observed,
+    static List<Route> of(ApiServices services, LongPoll poll, Authenticator authenticator, ShutdownSignal shutdown,
+            Observed observed,
             ObjectNode openApi) {
-        Reads reads = new Reads(rooms.database(), rooms.runs());
-        KeyedTransaction keyed = new KeyedTransaction(rooms.database(), rooms.keys());
-        Submission submission = new Submission(rooms.commands());
+        Reads reads = new Reads(services.database(), services.runs());
+        KeyedTransaction keyed = new KeyedTransaction(services.database(), services.keys());
+        Submission submission = new Submission(services.commands());
         Route.Table table = new Route.Table();
-        Admission admission = new Admission(reads);
-        CreditDoor credits = new CreditDoor(rooms.money(), reads);
-        RecipeMissions missions = new RecipeMissions(rooms.database(), rooms.recipes(), rooms.missions());
-        Turnstile turnstile = new Turnstile(AT_ONCE_OF_ONE_WORKSPACE, System::nanoTime);
-        RunCreation creation = new RunCreation(missions, rooms.ids(), reads, admission, credits, submission, turnstile);
+        AdmissionControl admission = new AdmissionControl(reads);
+        CreditPrecheck credits = new CreditPrecheck(services.money(), reads);
+        RecipeMissions missions = new RecipeMissions(services.database(), services.recipes(), services.missions());
+        FairSubmissionLimiter limiter = new FairSubmissionLimiter(AT_ONCE_OF_ONE_WORKSPACE, System::nanoTime);
+        RunCreation creation =
+                new RunCreation(missions, services.ids(), reads, admission, credits, submission, limiter);
         creation.addTo(table);
-        new RecipeActions(rooms.recipes(), rooms.database(), rooms.missions(), missions, creation, reads, rooms.ids(),
-                new KeyedTransaction(rooms.database(), rooms.keys())).addTo(table);
-        new ScheduleActions(rooms.schedules(), rooms.database(), missions, rooms.ids(),
-                new KeyedTransaction(rooms.database(), rooms.keys())).addTo(table);
-        CommandAnswers commands = new CommandAnswers(rooms.outside());
-        new DeploymentOrderActions(rooms.outside(), commands).addTo(table);
-        new CommandActions(rooms.outside(), commands).addTo(table);
-        new RunViews(reads, poll, rooms.commands()).addTo(table);
-        StreamPlaces places = new StreamPlaces();
-        StreamReads patient = new StreamReads(stopping);
-        new EventStreams(reads, door, stopping, places, patient).addTo(table);
-        new FeedStreams(reads, door, stopping, places, patient).addTo(table);
-        new RunActions(reads, admission, credits, submission, rooms.database()).addTo(table);
-        new BulkActions(rooms.bulk(), rooms.database(), rooms.ids(), keyed).addTo(table);
-        new ExportedEvents(reads, rooms.artifacts()).addTo(table);
-        new SignalActions(reads, rooms.ids(), rooms.secrets(), submission).addTo(table);
-        new ArtifactActions(reads, rooms.artifacts(), rooms.database(), rooms.artifactLife()).addTo(table);
-        new ExplainActions(reads, rooms.database(), rooms.explainer()).addTo(table);
-        new RunFork(rooms.missions(), rooms.ids(), reads, admission, credits, submission).addTo(table);
+        new RecipeActions(services.recipes(), services.database(), services.missions(), missions, creation, reads,
+                services.ids(),
+                new KeyedTransaction(services.database(), services.keys())).addTo(table);
+        new ScheduleActions(services.schedules(), services.database(), missions, services.ids(),
+                new KeyedTransaction(services.database(), services.keys())).addTo(table);
+        CommandAnswers commands = new CommandAnswers(services.outside());
+        new DeploymentOrderActions(services.outside(), commands).addTo(table);
+        new CommandActions(services.outside(), commands).addTo(table);
+        new RunViews(reads, poll, services.commands()).addTo(table);
+        StreamLimiter places = new StreamLimiter();
+        StreamReads patient = new StreamReads(shutdown);
+        new EventStreams(reads, authenticator, shutdown, places, patient).addTo(table);
+        new FeedStreams(reads, authenticator, shutdown, places, patient).addTo(table);
+        new RunActions(reads, admission, credits, submission, services.database()).addTo(table);
+        new BulkActions(services.bulk(), services.database(), services.ids(), keyed).addTo(table);
+        new ExportedEvents(reads, services.artifacts()).addTo(table);
+        new SignalActions(reads, services.ids(), services.secrets(), submission).addTo(table);
+        new ArtifactActions(reads, services.artifacts(), services.database(), services.artifactRetention())
+                .addTo(table);
+        new ExplainActions(reads, services.database(), services.explainer()).addTo(table);
+        new RunFork(services.missions(), services.ids(), reads, admission, credits, submission).addTo(table);
         new TaskActions(reads, submission).addTo(table);
         new AgentActions(reads, submission).addTo(table);
-        new RosterActions(rooms.roster(), keyed).addTo(table);
+        new RosterActions(services.roster(), keyed).addTo(table);
         EscalationActions escalations = new EscalationActions(reads, submission);
         escalations.addTo(table);
-        InboxItems items = new InboxItems(reads, rooms.database(), rooms.inbox());
-        new InboxActions(items, rooms.access().keys(), keyed).addTo(table);
+        InboxItems items = new InboxItems(reads, services.database(), services.inbox());
+        new InboxActions(items, services.authServices().keys(), keyed).addTo(table);
         ProposalActions proposals = new ProposalActions(reads, submission);
         proposals.addTo(table);
         new InboxDecisions(reads, submission, escalations, proposals).addTo(table);
         new StepActions(reads, submission).addTo(table);
-        new DispatchActions(rooms.remoteWork(), poll).addTo(table);
-        new UploadActions(rooms.remoteWork(), rooms.artifacts()).addTo(table);
-        new WorkerActions(reads, rooms.remoteWork(), rooms.tools()).addTo(table);
-        new CreditActions(rooms.money(), rooms.access().workspaces()).addTo(table);
-        new LedgerActions(reads, rooms.money()).addTo(table);
-        new PriceActions(rooms.money().prices(), rooms.commands()::settingsChanged).addTo(table);
-        new SecretActions(rooms.secrets()).addTo(table);
-        new BoardActions(new Board(rooms.database()), keyed).addTo(table);
-        new ReportActions(new Reports(rooms.database()), new ReportTexts(rooms.database())).addTo(table);
-        new KeyActions(rooms.access().keys(), rooms.access().workspaces()).addTo(table);
-        new WebhookActions(rooms.webhooks(), rooms.ids()).addTo(table);
-        new WorkspaceActions(rooms.access().workspaces(), reads, rooms.purger(), rooms.ids(), keyed,
-                rooms.commands()::settingsChanged).addTo(table);
-        new AuditActions(rooms.access().audit()).addTo(table);
-        new MetricsActions(observed, door).addTo(table);
-        new EngineActions(rooms.ready(), reads, openApi).addTo(table);
+        new DispatchActions(services.remoteWork(), poll).addTo(table);
+        new UploadActions(services.remoteWork(), services.artifacts()).addTo(table);
+        new WorkerActions(reads, services.remoteWork(), services.tools()).addTo(table);
+        new CreditActions(services.money(), services.authServices().workspaces()).addTo(table);
+        new LedgerActions(reads, services.money()).addTo(table);
+        new PriceActions(services.money().prices(), services.commands()::settingsChanged).addTo(table);
+        new SecretActions(services.secrets()).addTo(table);
+        new BoardActions(new Board(services.database()), keyed).addTo(table);
+        new ReportActions(new Reports(services.database()), new ReportTexts(services.database())).addTo(table);
+        new KeyActions(services.authServices().keys(), services.authServices().workspaces()).addTo(table);
+        new WebhookActions(services.webhooks(), services.ids()).addTo(table);
+        new WorkspaceActions(services.authServices().workspaces(), reads, services.purger(), services.ids(), keyed,
+                services.commands()::settingsChanged).addTo(table);
+        new AuditActions(services.authServices().auditLog()).addTo(table);
+        new MetricsActions(observed, authenticator).addTo(table);
+        new EngineActions(services.ready(), reads, openApi).addTo(table);
         return table.routes();
     }
 }

@@ -1,4 +1,4 @@
-/** The HTTP API: routes, authentication at the door, JSON to domain and back. No SQL and no rules live here. */
+/** The HTTP server: wiring of routes, connections, published OpenAPI. No SQL and no rules. */
 @NullMarked
 package io.keelson.server.http;
 

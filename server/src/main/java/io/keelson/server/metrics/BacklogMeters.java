@@ -1,7 +1,7 @@
 package io.keelson.server.metrics;
 
 import io.keelson.core.lifecycle.RunState;
-import io.keelson.server.run.Backlog;
+import io.keelson.server.run.queue.Backlog;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -16,10 +16,10 @@ final class BacklogMeters {
     private static final Logger LOG = LoggerFactory.getLogger(BacklogMeters.class);
     private static final long KEPT_NANOS = Duration.ofSeconds(5).toNanos();
 
-    private final Supplier<Figures> database;
+    private final Supplier<DatabaseGauges> database;
     private final LongSupplier nanos;
     private final Duration patience;
-    private volatile @Nullable Figures last;
+    private volatile @Nullable DatabaseGauges last;
     private long askedAt;
     private boolean asked;
     private @Nullable Thread reading;
@@ -28,7 +28,7 @@ final class BacklogMeters {
      * @param nanos a clock that only goes forward
      * @param patience how long a page waits for the database
      */
-    BacklogMeters(Meters meters, Supplier<Figures> database, LongSupplier nanos, Duration patience) {
+    BacklogMeters(Meters meters, Supplier<DatabaseGauges> database, LongSupplier nanos, Duration patience) {
         this.database = database;
         this.nanos = nanos;
         this.patience = patience;
@@ -52,7 +52,8 @@ final class BacklogMeters {
         gauge(meters, Metric.OUTAGES, figures -> figures.open().outages());
         for (String kind : Backlog.INBOX_KINDS) {
             gauge(meters, Metric.INBOX, figures -> figures.open().inbox().getOrDefault(kind, 0L), kind);
-            gauge(meters, Metric.INBOX_AGE, figures -> figures.open().oldestInbox().getOrDefault(kind, 0.0), kind);
+            gauge(meters, Metric.INBOX_AGE,
+                    databaseGauges -> databaseGauges.open().oldestInbox().getOrDefault(kind, 0.0), kind);
         }
         gauge(meters, Metric.WEBHOOK_PENDING, figures -> figures.deliveries().pending());
         gauge(meters, Metric.WEBHOOK_AGE, figures -> figures.deliveries().oldestSeconds());
@@ -61,9 +62,9 @@ final class BacklogMeters {
     }
 
     /** Without an answer there is no figure: an old one would look like news. */
-    private void gauge(Meters meters, Metric metric, ToDoubleFunction<Figures> value, String... labels) {
+    private void gauge(Meters meters, Metric metric, ToDoubleFunction<DatabaseGauges> value, String... labels) {
         meters.gauge(metric, () -> {
-            Figures known = last;
+            DatabaseGauges known = last;
             return known == null ? Double.NaN : value.applyAsDouble(known);
         }, labels);
     }

@@ -1,5 +1,6 @@
 package io.keelson.server.metrics;
 
+import io.keelson.core.decide.ChangeSet;
 import io.keelson.core.lifecycle.AgentState;
 import io.keelson.core.lifecycle.EventType;
 import io.keelson.core.lifecycle.RunState;
@@ -8,11 +9,10 @@ import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Transfer;
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.core.run.Changes;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.RunPayload;
 import io.keelson.core.run.StepPayload;
-import io.keelson.server.engine.Observer;
+import io.keelson.server.engine.commit.Observer;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Timer;
@@ -110,7 +110,7 @@ final class EngineMeters implements Observer {
     }
 
     @Override
-    public void committed(Changes changes, Instant now) {
+    public void committed(ChangeSet changes, Instant now) {
         changes.events().forEach(event -> count(changes, event));
         for (Transfer transfer : changes.transfers()) {
             add(entries.get(transfer.kind()), 1);
@@ -119,12 +119,12 @@ final class EngineMeters implements Observer {
     }
 
     /** A plan without a gate is ready and approved in one commit. */
-    private static boolean approvedAtOnce(Changes changes, Event event) {
+    private static boolean approvedAtOnce(ChangeSet changes, Event event) {
         return event.type() == EventType.RUN_PLAN_READY && changes.runs().stream()
                 .noneMatch(run -> run.id().equals(event.runId()) && run.state() == RunState.AWAITING_APPROVAL);
     }
 
-    private void count(Changes changes, Event event) {
+    private void count(ChangeSet changes, Event event) {
         if (event.to() != null) {
             add(states(event).get(event.to()), 1);
         }

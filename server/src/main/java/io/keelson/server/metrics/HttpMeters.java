@@ -1,7 +1,7 @@
 package io.keelson.server.metrics;
 
 import io.keelson.core.run.TraceParent;
-import io.keelson.server.http.Exchanges;
+import io.keelson.server.http.support.RequestListener;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Timer;
 import java.util.Map;
@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Counts requests by route, never by path. */
-final class HttpMeters implements Exchanges {
+final class HttpMeters implements RequestListener {
 
     private record Operation(String method, String route) {}
 

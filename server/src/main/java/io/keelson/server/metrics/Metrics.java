@@ -2,9 +2,9 @@ package io.keelson.server.metrics;
 
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Database.PoolUse;
-import io.keelson.server.engine.Observer;
-import io.keelson.server.http.Exchanges;
-import io.keelson.server.http.Observed;
+import io.keelson.server.engine.commit.Observer;
+import io.keelson.server.http.support.Observed;
+import io.keelson.server.http.support.RequestListener;
 import io.keelson.server.webhook.DeliveryObserver;
 import java.time.Duration;
 import java.util.function.IntSupplier;
@@ -30,7 +30,7 @@ public final class Metrics {
      * @param backlog asks the database
      * @param nanos a clock that only goes forward
      */
-    public Metrics(Supplier<Figures> backlog, LongSupplier nanos, String version) {
+    public Metrics(Supplier<DatabaseGauges> backlog, LongSupplier nanos, String version) {
         this.backlog = new BacklogMeters(meters, backlog, nanos, BACKLOG_PATIENCE);
         JvmMeters.register(meters);
         meters.gauge(Metric.BUILD, () -> 1, version);
@@ -42,7 +42,7 @@ public final class Metrics {
     }
 
     /** Who counts requests. */
-    public Exchanges http() {
+    public RequestListener http() {
         return http;
     }
 

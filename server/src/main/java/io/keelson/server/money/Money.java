@@ -12,7 +12,7 @@ public final class Money {
     private final LedgerReader entries;
     private final PriceTable prices;
     private final Usage usage;
-    private final Audit audit;
+    private final LedgerVerification ledgerVerification;
 
     public Money(Database database, DbClock clock) {
         this.database = database;
@@ -20,7 +20,7 @@ public final class Money {
         this.entries = new LedgerReader(database);
         this.prices = new PriceTable(database, clock);
         this.usage = new Usage(database, clock);
-        this.audit = new Audit(database);
+        this.ledgerVerification = new LedgerVerification(database);
     }
 
     /** What the workspace has. */
@@ -48,7 +48,7 @@ public final class Money {
     }
 
     /** Whether the books are right. */
-    public Audit audit() {
-        return audit;
+    public LedgerVerification audit() {
+        return ledgerVerification;
     }
 }

@@ -50,7 +50,7 @@ public final class CatalogToolKnowledge implements ToolKnowledge {
 
     @Override
     public String hint(String tool) {
-        return Nearest.hint(tool, Stream.concat(catalog.all().stream().map(each -> each.spec().name()),
+        return NameSuggestion.hint(tool, Stream.concat(catalog.all().stream().map(each -> each.spec().name()),
                 servedByWorkers.get().stream()).toList());
     }
 

@@ -55,9 +55,9 @@ public final class Documents {
     }
 
     /** Codes: {@code TOO_LARGE}, {@code MALFORMED_JSON}, {@code MALFORMED_YAML} and those of single places. */
-    public static Reading<JsonNode> read(byte[] bytes, Format format) {
+    public static ReadResult<JsonNode> read(byte[] bytes, Format format) {
         if (bytes.length > MAX_BYTES) {
-            return new Reading.Refused<>(List.of(tooLarge()));
+            return new ReadResult.Invalid<>(List.of(tooLarge()));
         }
         ByteBuffer unread = ByteBuffer.wrap(bytes);
         String text;
@@ -89,14 +89,14 @@ public final class Documents {
         return 0;
     }
 
-    private static Reading<JsonNode> read(String text, Format format) {
+    private static ReadResult<JsonNode> read(String text, Format format) {
         TokenStreamFactory factory = format == Format.JSON ? JSON : YAML;
         try (JsonParser parser = factory.createParser(ObjectReadContext.empty(), new WholeCharacters(text))) {
             TreeBuilder builder = new TreeBuilder(parser);
             JsonNode tree = builder.document();
             return builder.problems().isEmpty()
-                    ? new Reading.Done<>(tree)
-                    : new Reading.Refused<>(builder.problems().all());
+                    ? new ReadResult.Ok<>(tree)
+                    : new ReadResult.Invalid<>(builder.problems().all());
         } catch (TreeBuilder.TooDeep e) {
             return refused("TOO_DEEP", "at most " + MAX_DEPTH + " objects and arrays may stand within each other");
         } catch (JacksonException e) {
@@ -125,7 +125,7 @@ public final class Documents {
                 .map(mark -> " (line " + (mark.getLine() + 1) + ", column " + (mark.getColumn() + 1) + ")").orElse("");
     }
 
-    private static <T> Reading<T> refused(String code, String message) {
-        return new Reading.Refused<>(List.of(new Problem(code, "", message)));
+    private static <T> ReadResult<T> refused(String code, String message) {
+        return new ReadResult.Invalid<>(List.of(new Problem(code, "", message)));
     }
 }

@@ -28,9 +28,9 @@ final class FailureConfig {
         return new FailureRules(mode(config, "failure_mode"),
                 config.has("agent_failure_mode") ? mode(config, "agent_failure_mode") : null, task,
                 level, runTries(config, level), escalation(config),
-                planner(config, steps), Nodes.integer(replan, "max", DEFAULT.maxReplans()),
+                planner(config, steps), JsonFields.integer(replan, "max", DEFAULT.maxReplans()),
                 replan.path("approve").asBoolean(DEFAULT.approveReplans()),
-                "fail".equals(Nodes.text(config.path("heartbeat"), "on_loss")),
+                "fail".equals(JsonFields.text(config.path("heartbeat"), "on_loss")),
                 models(config));
     }
 
@@ -38,28 +38,29 @@ final class FailureConfig {
     private static int runTries(JsonNode config, RetryPolicy level) {
         JsonNode raw = config.path("level_retry");
         return Stream.of("max_attempts", "max_failures", "preset").anyMatch(raw::has) ? FailureRules.tries(level)
-                : Nodes.integer(config, "max_attempts", RunPolicy.DEFAULT.maxAttempts());
+                : JsonFields.integer(config, "max_attempts", RunPolicy.DEFAULT.maxAttempts());
     }
 
     private static Models models(JsonNode config) {
         JsonNode preferences = config.path("model_preferences");
-        String own = Nodes.text(config.at(plannerAt(config).substring("/config".length())).path("input"), "model");
-        return new Models(own == null ? Nodes.text(preferences, "planner") : own,
-                Nodes.text(preferences, "verifier"));
+        String own = JsonFields.text(config.at(plannerAt(config).substring("/config".length())).path("input"), "model");
+        return new Models(own == null ? JsonFields.text(preferences, "planner") : own,
+                JsonFields.text(preferences, "verifier"));
     }
 
     static FailureMode mode(JsonNode raw, String key) {
-        return Nodes.word(raw, key, FailureMode.values(), FailureMode.FAIL_FAST);
+        return JsonFields.word(raw, key, FailureMode.values(), FailureMode.FAIL_FAST);
     }
 
     private static Escalation escalation(JsonNode config) {
         JsonNode raw = config.path("escalation");
-        Escalation otherwise = Configs.autonomy(config) == Autonomy.FULL_AUTO ? Escalation.OFF : Escalation.DEFAULT;
+        Escalation otherwise =
+                RunConfigReader.autonomy(config) == Autonomy.FULL_AUTO ? Escalation.OFF : Escalation.DEFAULT;
         return new Escalation(raw.path("enabled").asBoolean(otherwise.enabled()),
                 raw.path("on_exhausted").asBoolean(otherwise.onExhausted()),
-                Nodes.seconds(raw, "window_s", otherwise.window()),
-                Nodes.integer(raw, "error_threshold", otherwise.errorThreshold()),
-                Nodes.number(raw, "error_rate", otherwise.errorRate()));
+                JsonFields.seconds(raw, "window_s", otherwise.window()),
+                JsonFields.integer(raw, "error_threshold", otherwise.errorThreshold()),
+                JsonFields.number(raw, "error_rate", otherwise.errorRate()));
     }
 
     /** Where the planner stands: one for first plans also plans again, and one for that alone has a place of its own. */
@@ -79,7 +80,7 @@ final class FailureConfig {
         if (!raw.isObject()) {
             return null;
         }
-        ObjectNode input = Nodes.object(raw, "input").deepCopy();
+        ObjectNode input = JsonFields.object(raw, "input").deepCopy();
         if (at.equals(PLANNER) && !raw.has("input")) {
             input.put("goal", "${ .run.goal }").put("inputs", "${ .inputs }").put("plan", "${ .run.plan }")
                     .put("failure", "${ .failure }");

@@ -31,7 +31,7 @@ final class InputValues {
             if (!declarations.has(name)) {
                 List<String> known = List.copyOf(declarations.propertyNames());
                 problems.add("INPUT_UNKNOWN", Pointers.of("/input", name), "no input '" + Pointers.shown(name)
-                        + "' is declared" + Nearest.hint(name, known)
+                        + "' is declared" + NameSuggestion.hint(name, known)
                         + (known.isEmpty() ? "" : "; declared: " + String.join(", ", known)));
             }
         }
@@ -70,7 +70,7 @@ final class InputValues {
         }
         DeclaredSchema schema = new DeclaredSchema(declaration);
         schema.flaws().forEach(flaw -> problems.add("INVALID_SCHEMA", at + flaw.pointer(), flaw.message()
-                + Nearest.hint(declaration.at(flaw.pointer()).asString(""), flaw.allowed())));
+                + NameSuggestion.hint(declaration.at(flaw.pointer()).asString(""), flaw.allowed())));
         return schema;
     }
 }

@@ -47,7 +47,7 @@ public final class MissionReader {
     public interface Turn {
 
         /** Does the work and returns its result. */
-        Reading<Mission> read(Supplier<Reading<Mission>> work);
+        ReadResult<Mission> read(Supplier<ReadResult<Mission>> work);
     }
 
     /** @param toolTimeout how long a call of a tool may take when its step says nothing; asked for unknown tools too */
@@ -90,15 +90,15 @@ public final class MissionReader {
     }
 
     /** A mission file or a request's body. */
-    public Reading<Mission> read(byte[] bytes, Format format) {
+    public ReadResult<Mission> read(byte[] bytes, Format format) {
         return switch (Documents.read(bytes, format)) {
-            case Reading.Done<JsonNode>(JsonNode document) -> read(document);
-            case Reading.Refused<JsonNode>(List<Problem> problems) -> new Reading.Refused<>(problems);
+            case ReadResult.Ok<JsonNode>(JsonNode document) -> read(document);
+            case ReadResult.Invalid<JsonNode>(List<Problem> problems) -> new ReadResult.Invalid<>(problems);
         };
     }
 
     /** @param document as {@link Documents} gives it; not changed */
-    public Reading<Mission> read(JsonNode document) {
+    public ReadResult<Mission> read(JsonNode document) {
         return turn.read(() -> read(document, true));
     }
 
@@ -108,25 +108,25 @@ public final class MissionReader {
      *
      * @param document as {@link Documents} gives it; not changed
      */
-    public Reading<Mission> readRecipe(JsonNode document) {
+    public ReadResult<Mission> readRecipe(JsonNode document) {
         return turn.read(() -> read(document, false));
     }
 
-    private Reading<Mission> read(JsonNode written, boolean run) {
+    private ReadResult<Mission> read(JsonNode written, boolean run) {
         if (JsonSize.chars(written, Documents.MAX_BYTES) > Documents.MAX_BYTES) {
-            return new Reading.Refused<>(List.of(Documents.tooLarge()));
+            return new ReadResult.Invalid<>(List.of(Documents.tooLarge()));
         }
         Problems problems = new Problems();
         problems.addAll(shape.check(written));
         JsonNode document = run && GoalMissions.is(written) ? GoalMissions.planned(written) : written;
         if (!document.isObject()) {
-            return new Reading.Refused<>(problems.all());
+            return new ReadResult.Invalid<>(problems.all());
         }
-        String agent = Nodes.text(document, "agent_slug");
+        String agent = JsonFields.text(document, "agent_slug");
         boolean alone = agent != null && !document.has("plan") && !document.has("recipe");
         if (alone && agent != null) {
             return hires(agent) ? read(AgentMissions.planned(document, agent), run)
-                    : new Reading.Refused<>(List.of(new Problem("UNKNOWN_REFERENCE", "/agent_slug",
+                    : new ReadResult.Invalid<>(List.of(new Problem("UNKNOWN_REFERENCE", "/agent_slug",
                             "the roster has no agent '" + Pointers.shown(agent) + "'")));
         }
         if (!run) {
@@ -139,30 +139,30 @@ public final class MissionReader {
             problems.add("PLAN_REQUIRED", "/plan", GoalMissions.refusal(run));
         }
         Instant startAt = StartTime.read(document, problems);
-        ObjectNode config = Nodes.object(document, "config");
+        ObjectNode config = JsonFields.object(document, "config");
         FailureConfig.checkPlanners(config, problems);
-        Configs.checkAmounts(config.path("budget"), problems);
-        Configs.checkEstimates(document.path("plan"), problems);
+        RunConfigReader.checkAmounts(config.path("budget"), problems);
+        RunConfigReader.checkEstimates(document.path("plan"), problems);
         StepReader steps = new StepReader(toolTimeout, problems);
-        TaskReader taskReader = new TaskReader(steps, Configs.taskRetry(config),
-                Staff.choosing(roster, agent), problems);
+        TaskReader taskReader = new TaskReader(steps, RunConfigReader.taskRetry(config),
+                AgentAssignment.choosing(roster, agent), problems);
         Plan plan = plan(document.path("plan"), taskReader);
-        RunPolicy policy = Configs.policy(config, document.path("plan"), steps);
+        RunPolicy policy = RunConfigReader.policy(config, document.path("plan"), steps);
         String name = name(document, problems);
-        ObjectNode declarations = Nodes.object(document, "inputs");
-        ObjectNode input = new InputValues(declarations, run, problems).resolve(Nodes.object(document, "input"));
+        ObjectNode declarations = JsonFields.object(document, "inputs");
+        ObjectNode input = new InputValues(declarations, run, problems).resolve(JsonFields.object(document, "input"));
         Set<String> inputs = Set.copyOf(declarations.propertyNames());
         List<Problem> followUps = new ArrayList<>();
         PlanCheck.check(plan, tools, inputs).forEach(problem -> followUps.add(asWritten(document, problem)));
-        followUps.addAll(new RunChecks(tools, plan, inputs).check(Nodes.json(document, "output"), policy,
+        followUps.addAll(new RunChecks(tools, plan, inputs).check(JsonFields.json(document, "output"), policy,
                 FailureConfig.plannerAt(config)));
         followUps.addAll(TimeCheck.check(plan, policy.timeouts()));
         followUps.addAll(prices.check(document.path("plan"), plan));
         followUps.removeIf(problem -> follows(problem, problems));
         problems.addAll(followUps);
         return problems.isEmpty()
-                ? new Reading.Done<>(mission(document, name, plan, policy, taskReader, declarations, input, startAt))
-                : new Reading.Refused<>(problems.all());
+                ? new ReadResult.Ok<>(mission(document, name, plan, policy, taskReader, declarations, input, startAt))
+                : new ReadResult.Invalid<>(problems.all());
     }
 
     /** True also where nobody knows the roster. */
@@ -178,16 +178,16 @@ public final class MissionReader {
 
     private static Mission mission(JsonNode document, String name, Plan plan, RunPolicy policy, TaskReader tasks,
             ObjectNode declarations, ObjectNode input, @Nullable Instant startAt) {
-        return new Mission(name, Nodes.text(document, "goal", Nodes.text(document, "task", name)),
-                Nodes.text(document, "description"), plan, normal(document.path("plan"), plan, tasks),
-                Nodes.object(document, "config"), policy, declarations, input,
-                Nodes.integer(document, "priority", PRIORITY), Nodes.text(document, "agent_slug"),
-                Nodes.text(document, "trigger"),
+        return new Mission(name, JsonFields.text(document, "goal", JsonFields.text(document, "task", name)),
+                JsonFields.text(document, "description"), plan, normal(document.path("plan"), plan, tasks),
+                JsonFields.object(document, "config"), policy, declarations, input,
+                JsonFields.integer(document, "priority", PRIORITY), JsonFields.text(document, "agent_slug"),
+                JsonFields.text(document, "trigger"),
                 document.path("tags").values().stream().map(JsonNode::asString).toList(),
-                Nodes.text(document, "external_id"),
-                ExternalIdPolicy.of(Nodes.text(document, "external_id_policy", "reject")),
+                JsonFields.text(document, "external_id"),
+                ExternalIdPolicy.of(JsonFields.text(document, "external_id_policy", "reject")),
                 document.path("start").asBoolean(false), startAt,
-                Nodes.json(document, "output"));
+                JsonFields.json(document, "output"));
     }
 
     static Plan plan(JsonNode raw, TaskReader reader) {
@@ -195,7 +195,7 @@ public final class MissionReader {
         for (int i = 0; i < raw.path("tasks").size() && raw.path("tasks").isArray(); i++) {
             tasks.add(reader.read(raw.path("tasks").path(i), i, "/plan/tasks/" + i));
         }
-        return new Plan(Nodes.integer(raw, "version", 1), tasks, Nodes.text(raw, "strategy", Plan.MIXED));
+        return new Plan(JsonFields.integer(raw, "version", 1), tasks, JsonFields.text(raw, "strategy", Plan.MIXED));
     }
 
     static ObjectNode normal(JsonNode raw, Plan plan, TaskReader reader) {
@@ -210,8 +210,8 @@ public final class MissionReader {
     }
 
     private static String name(JsonNode document, Problems problems) {
-        String goal = Nodes.text(document, "goal", Nodes.text(document, "task", ""));
-        if (!goal.equals(Nodes.text(document, "task", goal))) {
+        String goal = JsonFields.text(document, "goal", JsonFields.text(document, "task", ""));
+        if (!goal.equals(JsonFields.text(document, "task", goal))) {
             problems.add("INVALID_VALUE", "/task", "goal and task are the same thing: leave one out");
         }
         if (!document.has("name") && !document.has("goal") && !document.has("task")) {
@@ -220,7 +220,7 @@ public final class MissionReader {
         String line = goal.lines().filter(each -> !each.isBlank()).findFirst().orElse("").strip();
         String start = line.codePoints().limit(NAME_LENGTH)
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
-        return Nodes.text(document, "name", start.isEmpty() ? "run" : start);
+        return JsonFields.text(document, "name", start.isEmpty() ? "run" : start);
     }
 
     /** The plan check speaks of a task's {@code id} and of verifiers' inputs; a document may have written it otherwise. */

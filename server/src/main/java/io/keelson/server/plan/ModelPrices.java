@@ -28,13 +28,13 @@ public interface ModelPrices {
     default List<Problem> check(JsonNode plan, Plan read) {
         JsonNode tasks = plan.path("tasks");
         Set<String> named = new TreeSet<>();
-        tasks.forEach(task -> named.add(Nodes.text(task, "suggested_model", "")));
+        tasks.forEach(task -> named.add(JsonFields.text(task, "suggested_model", "")));
         read.tasks().forEach(task -> named.add(ofAgent(task)));
         named.remove("");
         Set<String> missing = named.isEmpty() ? named : missing(named);
         List<Problem> problems = new ArrayList<>();
         for (int i = 0; i < tasks.size() && !missing.isEmpty(); i++) {
-            String model = Nodes.text(tasks.path(i), "suggested_model", "");
+            String model = JsonFields.text(tasks.path(i), "suggested_model", "");
             if (missing.contains(model)) {
                 problems.add(new Problem("NO_PRICE", Pointers.of(Pointers.of("/plan/tasks", i), "suggested_model"),
                         "the model '" + Pointers.shown(model)
@@ -45,7 +45,7 @@ public interface ModelPrices {
         for (int i = 0; i < read.tasks().size() && !missing.isEmpty(); i++) {
             TaskSpec task = read.tasks().get(i);
             String model = ofAgent(task);
-            if (missing.contains(model) && !Nodes.text(tasks.path(i), "suggested_model", "").equals(model)) {
+            if (missing.contains(model) && !JsonFields.text(tasks.path(i), "suggested_model", "").equals(model)) {
                 problems.add(new Problem("NO_PRICE", Pointers.of("/plan/tasks", i), "the agent '"
                         + Pointers.shown(String.valueOf(task.agent())) + "' works with the model '"
                         + Pointers.shown(model) + "', which has no price: set one with `keelson prices set model "

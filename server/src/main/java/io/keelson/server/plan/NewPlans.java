@@ -65,33 +65,33 @@ public final class NewPlans {
      * @param completed ids of its tasks that have completed
      * @param inputs names of the run's inputs
      */
-    public Reading<Checked> read(UUID workspace, JsonNode answer, JsonNode old, Set<String> completed,
+    public ReadResult<Checked> read(UUID workspace, JsonNode answer, JsonNode old, Set<String> completed,
             Set<String> inputs) {
         Problems problems = new Problems();
         problems.addAll(shape.check(document(answer)));
-        Configs.checkEstimates(answer, problems);
+        RunConfigReader.checkEstimates(answer, problems);
         if (!answer.path("tasks").isArray()) {
-            return new Reading.Refused<>(problems.all());
+            return new ReadResult.Invalid<>(problems.all());
         }
         Plan left = MissionReader.plan(answer,
-                reader(Staff.choosing(() -> roster.apply(workspace), null), problems));
+                reader(AgentAssignment.choosing(() -> roster.apply(workspace), null), problems));
         size(left, completed, problems);
         List<Problem> followUps = new ArrayList<>(names(left, completed));
-        followUps.addAll(PlanCheck.check(beside(left, completed), new KnownTasks(tools, completed), inputs));
+        followUps.addAll(PlanCheck.check(beside(left, completed), new CompletedTaskNames(tools, completed), inputs));
         followUps.addAll(prices.check(answer, left));
         followUps.stream().filter(problem -> !MissionReader.follows(problem, problems)).toList()
                 .forEach(problems::add);
-        return problems.isEmpty() ? new Reading.Done<>(joined(workspace, answer, old, completed))
-                : new Reading.Refused<>(problems.all());
+        return problems.isEmpty() ? new ReadResult.Ok<>(joined(workspace, answer, old, completed))
+                : new ReadResult.Invalid<>(problems.all());
     }
 
     /** What a run's config says of who approves a first plan, and what that plan is thought to cost. */
     public static Planned.Terms terms(JsonNode config, Checked made) {
-        return Configs.terms(config, ExactJson.read(made.json()));
+        return RunConfigReader.terms(config, ExactJson.read(made.json()));
     }
 
-    private TaskReader reader(Staff staff, Problems problems) {
-        return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, staff, problems);
+    private TaskReader reader(AgentAssignment agentAssignment, Problems problems) {
+        return new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, agentAssignment, problems);
     }
 
     /** A mission with this plan, for the published schema to judge. */
@@ -134,12 +134,12 @@ public final class NewPlans {
 
     private Checked joined(UUID workspace, JsonNode answer, JsonNode old, Set<String> completed) {
         ObjectNode merged = ((ObjectNode) answer).deepCopy();
-        merged.put("version", Nodes.integer(old, "version", 1) + 1);
+        merged.put("version", JsonFields.integer(old, "version", 1) + 1);
         ArrayNode tasks = merged.putArray("tasks");
-        old.path("tasks").valueStream().filter(task -> completed.contains(Nodes.text(task, "temp_id", "")))
+        old.path("tasks").valueStream().filter(task -> completed.contains(JsonFields.text(task, "temp_id", "")))
                 .forEach(task -> tasks.add(independent(task, completed)));
-        answer.path("tasks").forEach(task -> tasks.add(((ObjectNode) task.deepCopy()).without(Staff.key())));
-        TaskReader reader = reader(Staff.keeping(() -> roster.apply(workspace)), new Problems());
+        answer.path("tasks").forEach(task -> tasks.add(((ObjectNode) task.deepCopy()).without(AgentAssignment.key())));
+        TaskReader reader = reader(AgentAssignment.keeping(() -> roster.apply(workspace)), new Problems());
         Plan plan = MissionReader.plan(merged, reader);
         return new Checked(plan, MissionReader.normal(merged, plan, reader).toString());
     }
@@ -149,7 +149,7 @@ public final class NewPlans {
         ObjectNode copy = ((ObjectNode) task).deepCopy();
         List<JsonNode> upstreams = new ArrayList<>();
         copy.path("depends_on").valueStream()
-                .filter(each -> stay.contains(each.isString() ? each.stringValue() : Nodes.text(each, "task", "")))
+                .filter(each -> stay.contains(each.isString() ? each.stringValue() : JsonFields.text(each, "task", "")))
                 .forEach(upstreams::add);
         copy.putArray("depends_on").addAll(upstreams);
         return copy;

@@ -14,14 +14,15 @@ final class Retries {
 
     /** @param otherwise where what is left out comes from when no preset is named */
     static RetryPolicy read(JsonNode raw, RetryPolicy otherwise) {
-        String preset = Nodes.text(raw, "preset");
+        String preset = JsonFields.text(raw, "preset");
         RetryPolicy base = preset == null ? otherwise : RetryPolicy.preset(preset).orElse(otherwise);
-        int attempts = Nodes.integer(raw, "max_attempts", base.maxAttempts());
+        int attempts = JsonFields.integer(raw, "max_attempts", base.maxAttempts());
         int failures = raw.has("max_attempts") ? attempts : base.maxFailures();
-        return new RetryPolicy(attempts, Nodes.integer(raw, "max_failures", failures),
-                Nodes.delay(raw, "base_delay_seconds", base.base()), Nodes.delay(raw, "max_delay_seconds", base.max()),
-                Nodes.number(raw, "factor", base.factor()), Nodes.number(raw, "jitter", base.jitter()),
-                raw.has("max_elapsed_seconds") ? Nodes.seconds(raw, "max_elapsed_seconds", Duration.ZERO)
+        return new RetryPolicy(attempts, JsonFields.integer(raw, "max_failures", failures),
+                JsonFields.delay(raw, "base_delay_seconds", base.base()),
+                JsonFields.delay(raw, "max_delay_seconds", base.max()),
+                JsonFields.number(raw, "factor", base.factor()), JsonFields.number(raw, "jitter", base.jitter()),
+                raw.has("max_elapsed_seconds") ? JsonFields.seconds(raw, "max_elapsed_seconds", Duration.ZERO)
                         : base.maxElapsed());
     }
 

@@ -38,7 +38,8 @@ final class SchemaCheck {
             case "type" -> new Problem("WRONG_TYPE", at, "expected " + types(rule) + ", found " + type(found)
                     + (found.isNull() ? ": leave the key out instead" : ""));
             case "enum", "const" -> new Problem("INVALID_VALUE", at, shown(found) + " is not allowed here"
-                    + Nearest.hint(found.asString(""), names(rule)) + "; allowed: " + String.join(", ", names(rule)));
+                    + NameSuggestion.hint(found.asString(""), names(rule)) + "; allowed: "
+                    + String.join(", ", names(rule)));
             case "not" -> new Problem("NOT_SUPPORTED_YET", at, "not in this release: " + name(at) + " "
                     + shown(found));
             case "maxLength" -> new Problem("TOO_LONG", at, "at most " + rule + " characters are allowed, these are "
@@ -59,7 +60,7 @@ final class SchemaCheck {
         String key = error.getProperty();
         List<String> known = List.copyOf(beside(error).path("properties").propertyNames());
         return new Problem("UNKNOWN_KEY", Pointers.of(at, key), "unknown key '" + Pointers.shown(key) + "'"
-                + Nearest.hint(key, known) + "; known: " + String.join(", ", known));
+                + NameSuggestion.hint(key, known) + "; known: " + String.join(", ", known));
     }
 
     /** The part of the schema in which the keyword stands that speaks. */

@@ -32,9 +32,9 @@ final class StepReader {
 
     StepSpec read(JsonNode raw, int index, String at) {
         StepKind kind = kind(raw);
-        return new StepSpec(Nodes.text(raw, "name", "step-" + (index + 1)), kind, tool(raw, kind, at),
-                Nodes.object(raw, "input").toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
-                Nodes.seconds(raw, "timeout_seconds", timeout(raw, kind)));
+        return new StepSpec(JsonFields.text(raw, "name", "step-" + (index + 1)), kind, tool(raw, kind, at),
+                JsonFields.object(raw, "input").toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
+                JsonFields.seconds(raw, "timeout_seconds", timeout(raw, kind)));
     }
 
     /** A call outside of a task's steps: of a hook or the planner. */
@@ -45,12 +45,13 @@ final class StepReader {
 
     /** @param input instead of the one that the call says, which may be more than that */
     StepSpec call(JsonNode raw, ObjectNode input, String name, StepKind kind, String at) {
-        String tool = Nodes.text(raw, "tool", "");
+        String tool = JsonFields.text(raw, "tool", "");
         if (Set.of(WAIT_TOOL, SIGNAL_TOOL, RUN_TOOL, APPROVAL_TOOL).contains(tool)) {
             problems.add("INVALID_VALUE", at + "/tool", "'" + tool + "' cannot stand here: nobody is called by it");
         }
         return new StepSpec(name, kind, tool, input.toString(), Retries.read(raw.path("retry"), RetryPolicy.STEP),
-                Nodes.seconds(raw, "timeout_seconds", tool.equals(TURN_TOOL) ? TURN_TIMEOUT : toolTimeout.apply(tool)));
+                JsonFields.seconds(raw, "timeout_seconds",
+                        tool.equals(TURN_TOOL) ? TURN_TIMEOUT : toolTimeout.apply(tool)));
     }
 
     /** The only step of a task without steps: its agent's turn. */
@@ -64,7 +65,7 @@ final class StepReader {
         normal.put("name", step.name());
         normal.put("kind", said(step.kind()).wire());
         normal.put("tool", step.tool());
-        normal.set("input", Nodes.object(raw, "input"));
+        normal.set("input", JsonFields.object(raw, "input"));
         raw.properties().forEach(member -> normal.putIfAbsent(member.getKey(), member.getValue()));
         return normal;
     }
@@ -78,8 +79,8 @@ final class StepReader {
     }
 
     private static StepKind kind(JsonNode raw) {
-        String tool = Nodes.text(raw, "tool", "");
-        return switch (Nodes.text(raw, "kind", "tool")) {
+        String tool = JsonFields.text(raw, "tool", "");
+        return switch (JsonFields.text(raw, "kind", "tool")) {
             case "approval" -> StepKind.APPROVAL;
             case "turn" -> StepKind.TURN;
             default -> switch (tool) {
@@ -93,7 +94,7 @@ final class StepReader {
     }
 
     private String tool(JsonNode raw, StepKind kind, String at) {
-        String tool = Nodes.text(raw, "tool");
+        String tool = JsonFields.text(raw, "tool");
         String own = switch (kind) {
             case APPROVAL -> APPROVAL_TOOL;
             case TURN -> TURN_TOOL;
@@ -119,7 +120,7 @@ final class StepReader {
         return switch (kind) {
             case APPROVAL -> PATIENCE;
             case TURN -> TURN_TIMEOUT;
-            case TOOL, WAIT, SIGNAL, RUN, VERIFY, CALL -> toolTimeout.apply(Nodes.text(raw, "tool", ""));
+            case TOOL, WAIT, SIGNAL, RUN, VERIFY, CALL -> toolTimeout.apply(JsonFields.text(raw, "tool", ""));
         };
     }
 }

@@ -22,7 +22,7 @@ public final class StoredPlans {
     public Plan read(String json) {
         Problems problems = new Problems();
         Plan plan = MissionReader.plan(ExactJson.read(json),
-                new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, Staff.stored(),
+                new TaskReader(new StepReader(toolTimeout, problems), RetryPolicy.TASK, AgentAssignment.stored(),
                         problems));
         if (!problems.isEmpty()) {
             throw new IllegalStateException("a stored plan cannot be read: " + problems.all());

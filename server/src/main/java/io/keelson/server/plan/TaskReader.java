@@ -7,7 +7,7 @@ import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
 import io.keelson.core.policy.RetryPolicy;
-import io.keelson.server.plan.Staff.Hired;
+import io.keelson.server.plan.AgentAssignment.Hired;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -24,22 +24,22 @@ import tools.jackson.databind.node.ObjectNode;
 /** Tasks of a plan: the core's form, and the form in which they are stored (PRD-101 §4.3 and data-model). */
 final class TaskReader {
     /** Written otherwise, or not for a plan's author to say. */
-    private static final Set<String> NOT_STORED = Set.of("id", "dependency_type", Staff.key());
+    private static final Set<String> NOT_STORED = Set.of("id", "dependency_type", AgentAssignment.key());
     private static final String ORDERING = "ordering";
 
     private final StepReader steps;
     private final VerifyReader verifiers;
     private final RetryPolicy retry;
-    private final Staff staff;
+    private final AgentAssignment agentAssignment;
     private final Problems problems;
     private final Map<JsonNode, Hired> hired = new IdentityHashMap<>();
 
     /**
      * @param retry where what a task's own policy leaves out comes from
-     * @param staff who does the tasks that have no steps
+     * @param agentAssignment who does the tasks that have no steps
      */
-    TaskReader(StepReader steps, RetryPolicy retry, Staff staff, Problems problems) {
-        this.staff = staff;
+    TaskReader(StepReader steps, RetryPolicy retry, AgentAssignment agentAssignment, Problems problems) {
+        this.agentAssignment = agentAssignment;
         this.steps = steps;
         this.verifiers = new VerifyReader(steps, problems);
         this.retry = retry;
@@ -48,29 +48,31 @@ final class TaskReader {
 
     TaskSpec read(JsonNode raw, int index, String at) {
         String id = id(raw, index, at);
-        String title = Nodes.text(raw, "title", id);
+        String title = JsonFields.text(raw, "title", id);
         List<Dependency> upstreams = upstreams(raw);
-        TaskType type = TaskType.of(Nodes.text(raw, "task_type", TaskType.OTHER.wire()));
-        Hired agent = raw.path("steps").isEmpty() ? staff.hire(raw, type) : staff.ofSteps(raw);
+        TaskType type = TaskType.of(JsonFields.text(raw, "task_type", TaskType.OTHER.wire()));
+        Hired agent = raw.path("steps").isEmpty() ? agentAssignment.hire(raw, type) : agentAssignment.ofSteps(raw);
         if (agent != null) {
             hired.put(raw, agent);
         }
         TaskPolicy policy = policy(raw, at);
-        return new TaskSpec(id, title, Nodes.text(raw, "description"), type,
-                agent == null || agent.terms().slug() == null ? Nodes.text(raw.path("suggested_agent"), "agent_name")
+        return new TaskSpec(id, title, JsonFields.text(raw, "description"), type,
+                agent == null || agent.terms().slug() == null
+                        ? JsonFields.text(raw.path("suggested_agent"), "agent_name")
                         : agent.terms().slug(),
                 upstreams, triggerRule(raw),
-                Nodes.text(raw, "when"), Nodes.text(raw, "for_each"), Nodes.json(raw, "output"),
-                "parallel".equals(Nodes.text(raw, "parallelism")), steps(raw, at, title, upstreams, agent),
-                Nodes.text(raw, "success_criteria"), agent == null ? policy : policy.with(agent.terms()));
+                JsonFields.text(raw, "when"), JsonFields.text(raw, "for_each"), JsonFields.json(raw, "output"),
+                "parallel".equals(JsonFields.text(raw, "parallelism")), steps(raw, at, title, upstreams, agent),
+                JsonFields.text(raw, "success_criteria"), agent == null ? policy : policy.with(agent.terms()));
     }
 
     private TaskPolicy policy(JsonNode raw, String at) {
         TaskPolicy policy = new TaskPolicy(FailureConfig.mode(raw, "failure_mode"),
                 raw.path("retry").isObject() ? Retries.read(raw.path("retry"), retry) : null,
                 verifiers.read(raw.path("verify"), at + "/verify"), VerifyReader.review(raw.path("verify")),
-                raw.path("timeout_seconds").isNumber() ? Nodes.seconds(raw, "timeout_seconds", Duration.ZERO) : null);
-        return policy.labelled(Nodes.json(raw, "label")).judged(VerifyReader.thresholds(raw.path("verify")));
+                raw.path("timeout_seconds").isNumber() ? JsonFields.seconds(raw, "timeout_seconds", Duration.ZERO)
+                        : null);
+        return policy.labelled(JsonFields.json(raw, "label")).judged(VerifyReader.thresholds(raw.path("verify")));
     }
 
     /** As stored: {@code temp_id} first, defaults written out, keys of no meaning to us now kept. */
@@ -94,9 +96,9 @@ final class TaskReader {
         if (own != null) {
             normal.set("retry", Retries.write(own));
         }
-        ObjectNode assigned = Staff.write(hired.get(raw));
+        ObjectNode assigned = AgentAssignment.write(hired.get(raw));
         if (assigned != null) {
-            normal.set(Staff.key(), assigned);
+            normal.set(AgentAssignment.key(), assigned);
         }
         raw.properties().stream().filter(m -> !NOT_STORED.contains(m.getKey()))
                 .forEach(m -> normal.putIfAbsent(m.getKey(), m.getValue()));
@@ -105,8 +107,8 @@ final class TaskReader {
 
     /** A task without a usable id gets one that no other can have, so that the rest of the plan can be judged. */
     private String id(JsonNode raw, int index, String at) {
-        String id = Nodes.text(raw, "id");
-        String tempId = Nodes.text(raw, "temp_id");
+        String id = JsonFields.text(raw, "id");
+        String tempId = JsonFields.text(raw, "temp_id");
         if (id != null && tempId != null && !id.equals(tempId)) {
             problems.add("INVALID_VALUE", at + "/temp_id", "id and temp_id are the same thing: leave one out");
         }
@@ -117,17 +119,17 @@ final class TaskReader {
     }
 
     private static List<Dependency> upstreams(JsonNode raw) {
-        String type = Nodes.text(raw, "dependency_type", "data");
+        String type = JsonFields.text(raw, "dependency_type", "data");
         List<Dependency> upstreams = new ArrayList<>();
         for (JsonNode each : raw.path("depends_on")) {
-            String task = each.isString() ? each.stringValue() : Nodes.text(each, "task", "");
-            upstreams.add(new Dependency(task, !ORDERING.equals(Nodes.text(each, "type", type))));
+            String task = each.isString() ? each.stringValue() : JsonFields.text(each, "task", "");
+            upstreams.add(new Dependency(task, !ORDERING.equals(JsonFields.text(each, "type", type))));
         }
         return upstreams;
     }
 
     private static TriggerRule triggerRule(JsonNode raw) {
-        String name = Nodes.text(raw, "trigger_rule", "");
+        String name = JsonFields.text(raw, "trigger_rule", "");
         for (TriggerRule rule : TriggerRule.values()) {
             if (rule.wire().equals(name.toLowerCase(Locale.ROOT))) {
                 return rule;

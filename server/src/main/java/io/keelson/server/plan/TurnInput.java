@@ -1,7 +1,7 @@
 package io.keelson.server.plan;
 
 import io.keelson.core.plan.Dependency;
-import io.keelson.server.plan.Staff.Hired;
+import io.keelson.server.plan.AgentAssignment.Hired;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;

@@ -79,23 +79,23 @@ final class VerifyReader {
 
     /** What the plan check says of a verifier's input, at the place where the mission says it. */
     static String asWritten(JsonNode raw, String rest) {
-        boolean abridged = KINDS.containsKey(Nodes.text(raw, "kind", ""));
+        boolean abridged = KINDS.containsKey(JsonFields.text(raw, "kind", ""));
         return abridged || rest.equals("/input/output") ? rest.replaceFirst("^/input", "") : rest;
     }
 
     private static boolean human(JsonNode raw) {
-        return "human".equals(Nodes.text(raw, "kind"));
+        return "human".equals(JsonFields.text(raw, "kind"));
     }
 
     private StepSpec step(JsonNode raw, String name, String at) {
-        String named = Nodes.text(raw, "kind", "");
+        String named = JsonFields.text(raw, "kind", "");
         Kind kind = KINDS.get(named);
         if (kind == null) {
             if (named.equals("tool")) {
                 members(raw, with(COMMON, Set.of("tool", "input", "threshold")), at);
                 required(raw, "tool", at);
             }
-            ObjectNode input = Nodes.object(raw, "input").deepCopy();
+            ObjectNode input = JsonFields.object(raw, "input").deepCopy();
             return steps.call(raw, judging(raw, input), name, StepKind.VERIFY, at);
         }
         members(raw, with(with(COMMON, Set.of(kind.needed)), kind.optional), at);
@@ -141,7 +141,7 @@ final class VerifyReader {
     private void members(JsonNode raw, Set<String> allowed, String at) {
         raw.propertyNames().stream().filter(key -> !allowed.contains(key) && known(key))
                 .forEach(key -> problems.add("INVALID_VALUE", Pointers.of(at, key), "'" + key + "' is not for kind "
-                        + Pointers.shown(Nodes.text(raw, "kind", "")) + ", which has "
+                        + Pointers.shown(JsonFields.text(raw, "kind", "")) + ", which has "
                         + String.join(", ", new TreeSet<>(allowed))));
     }
 

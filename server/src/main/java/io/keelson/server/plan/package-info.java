@@ -1,6 +1,12 @@
 /**
- * Missions: what a client or a file asks for, read into a plan that the core can judge and run. Nothing here touches
- * the store; what is wrong is said all at once, as problems with pointers.
+ * Missions in YAML or JSON, read into a plan. All problems are reported at once, with JSON pointers. No access to the
+ * store.
+ *
+ * <p>Easy to get wrong:
+ * <ul>
+ * <li>The roster is read once, when a plan is read ({@code AgentAssignment}). The choice is in the stored plan, in
+ * the task's policy and in the input of its turns; decisions read no roster.
+ * </ul>
  */
 @NullMarked
 package io.keelson.server.plan;

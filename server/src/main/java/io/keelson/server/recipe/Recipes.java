@@ -97,8 +97,8 @@ public final class Recipes {
             s.setObject(2, recipe.workspaceId());
             s.setString(3, recipe.name());
             s.setString(4, recipe.description());
-            s.setString(5, Flattened.config(recipe.mission(), recipe.lineage()).toString());
-            s.setString(6, Flattened.steps(recipe.mission()).toString());
+            s.setString(5, LegacyRecipeView.config(recipe.mission(), recipe.lineage()).toString());
+            s.setString(6, LegacyRecipeView.steps(recipe.mission()).toString());
             s.setString(7, from == null ? null : from.toString());
             s.setString(8, from == null ? null : from.toString());
             s.setString(9, definition.toString());
@@ -118,8 +118,8 @@ public final class Recipes {
         try (PreparedStatement s = c.prepareStatement(REPLACE)) {
             s.setString(1, recipe.name());
             s.setString(2, recipe.description());
-            s.setString(3, Flattened.steps(recipe.mission()).toString());
-            s.setString(4, Flattened.config(recipe.mission(), null).toString());
+            s.setString(3, LegacyRecipeView.steps(recipe.mission()).toString());
+            s.setString(4, LegacyRecipeView.config(recipe.mission(), null).toString());
             s.setString(5, recipe.mission().toString());
             s.setString(6, recipe.createdBy());
             s.setObject(7, recipe.workspaceId());

@@ -1,7 +1,7 @@
 package io.keelson.server.roster;
 
-import io.keelson.server.auth.Audit;
-import io.keelson.server.auth.Origin;
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -110,7 +110,7 @@ public final class Roster {
 
     /** Empty when the workspace has an agent with that slug. */
     public Optional<Agent> create(Connection c, UUID workspace, String slug, Agent.Profile profile, String createdBy,
-            Origin origin) throws SQLException {
+            AuditOrigin origin) throws SQLException {
         try (PreparedStatement insert = c.prepareStatement(INSERT)) {
             insert.setObject(1, workspace);
             insert.setString(2, slug);
@@ -118,14 +118,14 @@ public final class Roster {
             insert.setString(10, createdBy);
             Optional<Agent> made = one(insert);
             if (made.isPresent()) {
-                Audit.write(c, origin, "agent_created", workspace, slug, told(profile));
+                AuditLog.write(c, origin, "agent_created", workspace, slug, told(profile));
             }
             return made;
         }
     }
 
     /** Empty when there is no such agent. */
-    public Optional<Agent> update(UUID workspace, String name, Agent.Profile profile, Origin origin) {
+    public Optional<Agent> update(UUID workspace, String name, Agent.Profile profile, AuditOrigin origin) {
         return database.inTransaction(c -> {
             Optional<Agent> before = find(c, workspace, name);
             if (before.isEmpty()) {
@@ -137,7 +137,7 @@ public final class Roster {
                 update.setInt(9, before.get().id());
                 Optional<Agent> after = one(update);
                 if (after.isPresent()) {
-                    Audit.write(c, origin, "agent_updated", workspace, after.get().slug(), told(profile));
+                    AuditLog.write(c, origin, "agent_updated", workspace, after.get().slug(), told(profile));
                 }
                 return after;
             }
@@ -145,7 +145,7 @@ public final class Roster {
     }
 
     /** What it was given it keeps, on the terms of that time. False when there is no such agent. */
-    public boolean delete(UUID workspace, String name, Origin origin) {
+    public boolean delete(UUID workspace, String name, AuditOrigin origin) {
         return database.inTransaction(c -> {
             Optional<Agent> found = find(c, workspace, name);
             if (found.isEmpty()) {
@@ -156,7 +156,7 @@ public final class Roster {
                 delete.setInt(2, found.get().id());
                 delete.executeQuery().close();
             }
-            Audit.write(c, origin, "agent_deleted", workspace, found.get().slug(),
+            AuditLog.write(c, origin, "agent_deleted", workspace, found.get().slug(),
                     JsonNodeFactory.instance.objectNode());
             return true;
         });

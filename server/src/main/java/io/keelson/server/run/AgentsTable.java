@@ -1,16 +1,19 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.flag;
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.flag;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
+import io.keelson.core.decide.AgentRow;
+import io.keelson.core.decide.ChangeSet.Owner;
 import io.keelson.core.lifecycle.AgentState;
-import io.keelson.core.run.AgentRow;
-import io.keelson.core.run.Changes.Owner;
 import io.keelson.server.db.Rows;
+import io.keelson.server.run.sql.Column;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -27,7 +30,7 @@ final class AgentsTable {
             flag("failing", AgentRow::failing), flag("passed_over", AgentRow::passedOver),
             time("next_run_at", AgentRow::nextRunAt), time("begun_at", AgentRow::begunAt));
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_agent_new", """
+    static final RowSetStatement<New> INSERT = new RowSetStatement<>("keelson_agent_new", """
             insert into run_agents (id, run_id, workspace_id, attempt, number, name, state, state_type, started_at,
                 completed_at, attempt_number, failing, passed_over, next_run_at, begun_at, created_at)
             select id, run_id, workspace_id, attempt, number, name, state, state_type, started_at, completed_at,
@@ -40,7 +43,7 @@ final class AgentsTable {
             time("started_at", n -> n.row.startedAt()), time("completed_at", n -> n.row.completedAt())),
             KEPT.stream().map(column -> column.of(New::row)).toList()));
 
-    static final SetStatement<AgentRow> UPDATE = SetStatement.ofEach("keelson_agent_change", "id", """
+    static final RowSetStatement<AgentRow> UPDATE = RowSetStatement.ofEach("keelson_agent_change", "id", """
             merge into run_agents a using {rows} on a.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, started_at = u.started_at, completed_at = u.completed_at,
@@ -60,16 +63,16 @@ final class AgentsTable {
 
     private AgentsTable() {}
 
-    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
-        Loading.each(c, LOAD, runIds, row -> {
-            AgentRow agent = new AgentRow(Loading.uuid(row, "id"), row.getInt("number"), row.getString("name"))
+    static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
+        ViewLoader.each(c, LOAD, runIds, row -> {
+            AgentRow agent = new AgentRow(ViewLoader.uuid(row, "id"), row.getInt("number"), row.getString("name"))
                     .restore(AgentState.of(row.getString("state")), Rows.optionalTime(row, "started_at"),
                             Rows.optionalTime(row, "completed_at"))
                     .restorePolicy(row.getInt("attempt_number"), row.getBoolean("failing"),
                             row.getBoolean("passed_over"), Rows.optionalTime(row, "next_run_at"),
                             Rows.optionalTime(row, "begun_at"));
-            loading.agents.put(agent.id(), agent);
-            loading.view(row).add(agent);
+            loader.agents.put(agent.id(), agent);
+            loader.view(row).add(agent);
         });
     }
 }

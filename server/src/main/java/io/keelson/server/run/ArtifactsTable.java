@@ -1,13 +1,15 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.bigint;
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.sql.Column.bigint;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
 
-import io.keelson.core.run.Changes.Artifact;
-import io.keelson.core.run.RunRow;
+import io.keelson.core.decide.ChangeSet.Artifact;
+import io.keelson.core.decide.RunRow;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -16,7 +18,7 @@ import java.util.UUID;
 
 /** {@code artifacts}: what is known of files whose bytes the artifact store keeps. */
 final class ArtifactsTable {
-    static final SetStatement<Artifact> INSERT = new SetStatement<>("keelson_artifact_new", """
+    static final RowSetStatement<Artifact> INSERT = new RowSetStatement<>("keelson_artifact_new", """
             insert into artifacts (id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256,
                 storage_key, retention_seconds, created_at)
             select id, run_id, workspace_id, attempt, step_id, name, content_type, size_bytes, sha256, storage_key,
@@ -33,7 +35,7 @@ final class ArtifactsTable {
     record Ended(RunRow run, Duration retention) {}
 
     /** In the transaction that ends the run. */
-    static final SetStatement<Ended> END = new SetStatement<>("keelson_artifact_end", """
+    static final RowSetStatement<Ended> END = new RowSetStatement<>("keelson_artifact_end", """
             update artifacts a
                set expires_at = u.ended_at + coalesce(a.retention_seconds, u.retention_seconds) * interval '1 second'
               from {rows}
@@ -49,8 +51,8 @@ final class ArtifactsTable {
 
     private ArtifactsTable() {}
 
-    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
-        Loading.each(c, LOAD, runIds,
-                row -> loading.view(row).addArtifact(row.getString("name"), Loading.uuid(row, "step_id")));
+    static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
+        ViewLoader.each(c, LOAD, runIds,
+                row -> loader.view(row).addArtifact(row.getString("name"), ViewLoader.uuid(row, "step_id")));
     }
 }

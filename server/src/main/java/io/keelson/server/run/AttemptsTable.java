@@ -1,17 +1,18 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.money;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.money;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
-import io.keelson.core.run.Changes.Attempt;
+import io.keelson.core.decide.ChangeSet.Attempt;
+import io.keelson.server.run.sql.RowSetStatement;
 
 /** {@code run_attempts}. */
 final class AttemptsTable {
-    static final SetStatement<Attempt> UPSERT = new SetStatement<>("keelson_attempt", """
+    static final RowSetStatement<Attempt> UPSERT = new RowSetStatement<>("keelson_attempt", """
             insert into run_attempts as a (run_id, attempt_number, state, started_at, completed_at, error_code,
                 error_message, credits_reserved, credits_charged, credits_refunded, uncollected, settled_at,
                 failures)

@@ -1,10 +1,12 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.money;
-import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.sql.Column.money;
+import static io.keelson.server.run.sql.Column.uuid;
 
-import io.keelson.core.money.KnownPurse;
-import io.keelson.core.run.Changes.Balance;
+import io.keelson.core.decide.ChangeSet.Balance;
+import io.keelson.core.money.LockedBalances;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.ViewLoader;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -18,7 +20,7 @@ final class BalancesTable {
     /** The SQLSTATE of a commit that would take more out of a balance than is in it. */
     static final String TOO_LOW = "KE002";
 
-    static final SetStatement<Balance> CHANGE = new SetStatement<>("keelson_balance", """
+    static final RowSetStatement<Balance> CHANGE = new RowSetStatement<>("keelson_balance", """
             merge into credit_balances b using {rows} on b.workspace_id = u.workspace_id
              when matched and b.available + u.available >= 0 then update
                set available = b.available + u.available, reserved = b.reserved + u.reserved, spent = b.spent + u.spent
@@ -37,10 +39,10 @@ final class BalancesTable {
 
     private BalancesTable() {}
 
-    static KnownPurse lock(Connection c, Collection<UUID> workspaces) throws SQLException {
+    static LockedBalances lock(Connection c, Collection<UUID> workspaces) throws SQLException {
         Map<UUID, BigDecimal> available = new HashMap<>();
-        Loading.each(c, LOCK, workspaces,
-                row -> available.put(Loading.uuid(row, "workspace_id"), row.getBigDecimal("available")));
-        return new KnownPurse(available);
+        ViewLoader.each(c, LOCK, workspaces,
+                row -> available.put(ViewLoader.uuid(row, "workspace_id"), row.getBigDecimal("available")));
+        return new LockedBalances(available);
     }
 }

@@ -1,20 +1,22 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.json;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.json;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.BoardStatus;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
-import io.keelson.core.run.RunRow;
-import io.keelson.core.run.TaskRow;
-import io.keelson.server.run.BoardMoves.Moved;
+import io.keelson.server.run.BoardUpdates.Moved;
 import io.keelson.server.run.RunsTable.Accepted;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.TextColumns;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -27,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class BoardTable {
     private static final int MOST = 2_000;
-    private static final Texts.Memo<String> TAGS =
-            new Texts.Memo<>(type -> Texts.JSON.writeValueAsString(List.of("mission_task", type)));
+    private static final TextColumns.Memo<String> TAGS =
+            new TextColumns.Memo<>(type -> TextColumns.JSON.writeValueAsString(List.of("mission_task", type)));
 
-    static final SetStatement<Accepted> INSERT_RUN = new SetStatement<>("keelson_board_run", """
+    static final RowSetStatement<Accepted> INSERT_RUN = new RowSetStatement<>("keelson_board_run", """
             insert into board_tasks (workspace_id, title, description, status, priority, review_mode, created_by_type,
                 created_by_id, assigned_agent_id, tags, planning_data, run_id, source_type, source_id, error_message,
                 started_at, completed_at, created_at, updated_at)
@@ -54,7 +56,7 @@ final class BoardTable {
      * looked up by a text that comes as one: a cast within the condition would keep the index from being used behind
      * row-level security.
      */
-    static final SetStatement<TasksTable.New> INSERT_TASK = new SetStatement<>("keelson_board_task", """
+    static final RowSetStatement<TasksTable.New> INSERT_TASK = new RowSetStatement<>("keelson_board_task", """
             insert into board_tasks (workspace_id, title, description, status, review_mode, assignee, assigned_agent_id,
                 created_by_type, created_by_id, parent_task_id, tags, planning_data, run_id, source_type,
                 source_id, result, error_message, started_at, completed_at, created_at, updated_at)
@@ -82,7 +84,7 @@ final class BoardTable {
      * while the board was empty reads all of it for each batch, and so does a look-up in the condition behind row-level
      * security.
      */
-    static final SetStatement<RunRow> UPDATE_RUN = new SetStatement<>("keelson_board_run_change", """
+    static final RowSetStatement<RunRow> UPDATE_RUN = new RowSetStatement<>("keelson_board_run_change", """
             with u as materialized (
                 select u.*, (select m.id from board_tasks m
                               where m.source_type = 'orchestration' and m.source_id = u.mission) as board_task_id
@@ -99,7 +101,7 @@ final class BoardTable {
             time("completed_at", RunRow::completedAt), text("error_message", MOST, BoardTable::error));
 
     /** Likewise. */
-    static final SetStatement<Moved> UPDATE_TASK = new SetStatement<>("keelson_board_task_change", """
+    static final RowSetStatement<Moved> UPDATE_TASK = new RowSetStatement<>("keelson_board_task_change", """
             with u as materialized (
                 select u.*, t.board_task_id, t.output_summary
                   from {rows} left join orchestration_tasks t on t.id = u.task_id)

@@ -1,16 +1,18 @@
 package io.keelson.server.run;
 
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.StepKind;
-import io.keelson.core.run.Changes;
 import io.keelson.core.run.NewRun;
-import io.keelson.core.run.RunRow;
-import io.keelson.core.run.StepRow;
-import io.keelson.core.run.TaskRow;
 import io.keelson.server.run.RunsTable.Accepted;
-import io.keelson.server.run.SetStatement.Moment;
-import io.keelson.server.run.SetStatement.Part;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.RowSetStatement.Moment;
+import io.keelson.server.run.sql.RowSetStatement.Part;
+import io.keelson.server.run.sql.TextColumns;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -46,7 +48,7 @@ final class ChangesWriter {
                     : Long.compareUnsigned(one.getMostSignificantBits(), other.getMostSignificantBits());
 
     private final Connection c;
-    private final Changes changes;
+    private final ChangeSet changes;
     private final Collection<KeyUse> keys;
     private final Moment moment;
     private final Duration retention;
@@ -54,7 +56,7 @@ final class ChangesWriter {
     private final Map<UUID, RunRow> runs = new LinkedHashMap<>();
 
     /** @param retention how long artifacts are kept after the end of their run, where they have no time of their own */
-    ChangesWriter(Connection c, Changes changes, Collection<KeyUse> keys, Moment moment,
+    ChangesWriter(Connection c, ChangeSet changes, Collection<KeyUse> keys, Moment moment,
             Duration retention) {
         this.c = c;
         this.changes = changes;
@@ -88,7 +90,7 @@ final class ChangesWriter {
     /** True when a row has another version, somebody has written an event of that number or made the run, or it is later. */
     private static boolean overtaken(SQLException e) {
         ServerErrorMessage message = e instanceof PSQLException refusal ? refusal.getServerErrorMessage() : null;
-        return message != null && (SetStatement.OVERTAKEN.equals(message.getSQLState())
+        return message != null && (RowSetStatement.OVERTAKEN.equals(message.getSQLState())
                 || message.getConstraint() != null && OVERTAKEN.contains(message.getConstraint()));
     }
 
@@ -123,7 +125,7 @@ final class ChangesWriter {
 
     /** What changes when tasks and runs begin or end. */
     private List<Part<?>> turns() {
-        BoardMoves board = new BoardMoves(changes);
+        BoardUpdates board = new BoardUpdates(changes);
         return List.of(TasksTable.UPDATE.of(each(changes.tasks(), this::changed)),
                 RunsTable.UPDATE.of(those(runs.values(),
                         run -> run.unsaved() && (!changes.isNew(run.id()) || run.state().terminal()))),
@@ -146,11 +148,11 @@ final class ChangesWriter {
                 TicketsTable.UPDATE.of(changes.tickets()), ProposalsTable.INSERT.of(changes.proposals()),
                 ProposalsTable.UPDATE.of(changes.proposalEnds()), SignalsTable.INSERT.of(changes.newSignals()),
                 SignalsTable.TAKE.of(changes.takenSignals()),
-                KinTables.INSERT_PARENT.of(those(runs.values(),
+                RunTreeTables.INSERT_PARENT.of(those(runs.values(),
                         run -> run.parent() != null && changes.isNew(run.id()))),
-                KinTables.UPDATE_PARENT.of(those(changes.parents().isEmpty() ? List.of() : runs.values(),
+                RunTreeTables.UPDATE_PARENT.of(those(changes.parents().isEmpty() ? List.of() : runs.values(),
                         run -> !changes.isNew(run.id()) && changes.parents().contains(run))),
-                KinTables.PUT_CHILD.of(changes.children()));
+                RunTreeTables.PUT_CHILD.of(changes.children()));
     }
 
     /**
@@ -158,8 +160,8 @@ final class ChangesWriter {
      * takes to commit.
      */
     private List<Part<?>> money() {
-        List<Changes.Balance> balances = new ArrayList<>(changes.balances());
-        balances.sort(Comparator.comparing(Changes.Balance::workspaceId, BY_ID));
+        List<ChangeSet.Balance> balances = new ArrayList<>(changes.balances());
+        balances.sort(Comparator.comparing(ChangeSet.Balance::workspaceId, BY_ID));
         return List.of(LedgerTable.INSERT.of(changes.transfers()), BalancesTable.CHANGE.of(balances));
     }
 
@@ -170,7 +172,7 @@ final class ChangesWriter {
     private TasksTable.Changed changed(TaskRow task) {
         String made = changes.outputOf(task);
         String known = made == null ? lastOutput(task) : made;
-        return new TasksTable.Changed(task, made, Texts.summary(known));
+        return new TasksTable.Changed(task, made, TextColumns.summary(known));
     }
 
     /** The last output of a task whose work is done, if this batch brought it; what verifies it does not count. */

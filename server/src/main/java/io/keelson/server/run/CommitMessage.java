@@ -1,7 +1,7 @@
 package io.keelson.server.run;
 
-import io.keelson.server.run.SetStatement.Moment;
-import io.keelson.server.run.SetStatement.Part;
+import io.keelson.server.run.sql.RowSetStatement.Moment;
+import io.keelson.server.run.sql.RowSetStatement.Part;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

@@ -1,12 +1,14 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.TaskRow;
 import io.keelson.core.plan.Dependency;
-import io.keelson.core.run.Changes;
-import io.keelson.core.run.TaskRow;
-import io.keelson.server.run.SetStatement.Part;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.RowSetStatement.Part;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -23,7 +25,7 @@ final class DependenciesTable {
 
     private record Link(UUID taskId, UUID dependsOn, boolean data) {}
 
-    static final SetStatement<Link> INSERT = new SetStatement<>("keelson_dependency_new", """
+    static final RowSetStatement<Link> INSERT = new RowSetStatement<>("keelson_dependency_new", """
             insert into orchestration_task_dependencies (task_id, depends_on_id, dependency_type)
             select task_id, depends_on_id, dependency_type from {rows}""",
             uuid("task_id", Link::taskId), uuid("depends_on_id", Link::dependsOn),
@@ -45,7 +47,7 @@ final class DependenciesTable {
     private DependenciesTable() {}
 
     /** The links of new tasks to their upstreams, and further ones of tasks that were there. */
-    static Part<?> insert(Set<TaskRow> newTasks, Collection<Changes.Link> further) {
+    static Part<?> insert(Set<TaskRow> newTasks, Collection<ChangeSet.Link> further) {
         List<Link> links = new ArrayList<>();
         newTasks.forEach(task -> link(task, task.upstreams(), links));
         further.stream().filter(each -> !newTasks.contains(each.task()))
@@ -62,11 +64,11 @@ final class DependenciesTable {
         upstreams.forEach(up -> into.add(new Link(task.id(), up.id(), data.contains(up.key()))));
     }
 
-    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
-        Loading.each(c, LOAD, runIds, row -> {
-            TaskRow task = Objects.requireNonNull(loading.tasks.get(Loading.uuid(row, "id")));
-            TaskRow up = Objects.requireNonNull(loading.tasks.get(Loading.uuid(row, "depends_on_id")));
-            loading.view(row).link(task, up);
+    static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
+        ViewLoader.each(c, LOAD, runIds, row -> {
+            TaskRow task = Objects.requireNonNull(loader.tasks.get(ViewLoader.uuid(row, "id")));
+            TaskRow up = Objects.requireNonNull(loader.tasks.get(ViewLoader.uuid(row, "depends_on_id")));
+            loader.view(row).link(task, up);
         });
     }
 }

@@ -1,10 +1,10 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.uuid;
 
-import io.keelson.core.run.Changes.Lane;
+import io.keelson.core.decide.ChangeSet.Lane;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.run.RunStore.Candidate;
@@ -14,6 +14,10 @@ import io.keelson.server.run.RunStore.Expired;
 import io.keelson.server.run.RunStore.Place;
 import io.keelson.server.run.RunStore.Search;
 import io.keelson.server.run.RunStore.Sweep;
+import io.keelson.server.run.sql.BinaryParameter;
+import io.keelson.server.run.sql.Column;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -185,7 +189,7 @@ final class DueWork {
              order by o.workspace_id, o.id""".replace("{now}", DbClock.SQL);
 
     /** Whoever writes a lane at this moment knows more of it than its holder's heartbeat: not waited for. */
-    private static final SetStatement<Held> EXTEND = new SetStatement<>("keelson_lease_kept", """
+    private static final RowSetStatement<Held> EXTEND = new RowSetStatement<>("keelson_lease_kept", """
             with held as materialized (select * from {rows}),
             mine as (
                 select q.task_id, q.lane
@@ -220,8 +224,8 @@ final class DueWork {
                     Column.Element.TEXT);
             BinaryParameter.bind(statement, p++, full.stream().map(WorkLimits.Full::model).toList(),
                     Column.Element.TEXT);
-            BinaryParameter.bind(statement, p++, search.turns().priorities(), Column.Element.INT4);
-            BinaryParameter.bindIds(statement, p++, search.turns().workspaces());
+            BinaryParameter.bind(statement, p++, search.workspaceRoundRobin().priorities(), Column.Element.INT4);
+            BinaryParameter.bindIds(statement, p++, search.workspaceRoundRobin().workspaces());
             statement.setInt(p++, search.limit());
             statement.setInt(p++, search.limit());
             statement.setInt(p, search.limit());
@@ -233,8 +237,9 @@ final class DueWork {
         List<Candidate> found = new ArrayList<>();
         try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
-                found.add(new Candidate(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"), row.getInt("lane"),
-                        row.getString("tool"), row.getString("model"), Loading.uuid(row, "workspace_id"),
+                found.add(new Candidate(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
+                        row.getInt("lane"),
+                        row.getString("tool"), row.getString("model"), ViewLoader.uuid(row, "workspace_id"),
                         row.getInt("priority")));
             }
         }
@@ -270,8 +275,8 @@ final class DueWork {
             List<Expired> found = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    found.add(new Expired(Loading.uuid(row, "run_id"), Loading.uuid(row, "task_id"),
-                            row.getInt("lane"), Loading.uuid(row, "step_id"), row.getInt("lease_epoch"),
+                    found.add(new Expired(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
+                            row.getInt("lane"), ViewLoader.uuid(row, "step_id"), row.getInt("lease_epoch"),
                             Duration.ofMillis(row.getLong("lease_ms")), row.getBoolean("timed_out")));
                 }
             }
@@ -291,7 +296,7 @@ final class DueWork {
             List<UUID> found = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    found.add(Loading.uuid(row, "id"));
+                    found.add(ViewLoader.uuid(row, "id"));
                 }
             }
             return found;
@@ -312,8 +317,8 @@ final class DueWork {
             List<DueTimer> found = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    found.add(new DueTimer(Loading.uuid(row, "run_id"), TimerKind.of(row.getString("kind")),
-                            Loading.uuid(row, "subject")));
+                    found.add(new DueTimer(ViewLoader.uuid(row, "run_id"), TimerKind.of(row.getString("kind")),
+                            ViewLoader.uuid(row, "subject")));
                 }
             }
             return found;
@@ -332,7 +337,7 @@ final class DueWork {
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     seen++;
-                    last = new Place(Loading.uuid(row, "workspace_id"), Loading.uuid(row, "id"));
+                    last = new Place(ViewLoader.uuid(row, "workspace_id"), ViewLoader.uuid(row, "id"));
                     if (row.getBoolean("stuck")) {
                         stuck.add(last.runId());
                     }
@@ -351,7 +356,7 @@ final class DueWork {
         try (PreparedStatement statement = EXTEND.prepare(c, held, clock.override());
                 ResultSet row = statement.executeQuery()) {
             while (row.next()) {
-                lost.add(new Lane(Loading.uuid(row, "task_id"), row.getInt("lane")));
+                lost.add(new Lane(ViewLoader.uuid(row, "task_id"), row.getInt("lane")));
             }
         }
         return lost;

@@ -1,21 +1,23 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.bigint;
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.json;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.bigint;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.json;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
 import io.keelson.core.run.Event;
+import io.keelson.server.run.sql.FlatJson;
+import io.keelson.server.run.sql.RowSetStatement;
 
 /**
  * {@code orchestration_events}: written in the order of the decisions, never changed. The board numbers its rows itself, so
  * that member is added here.
  */
 final class EventsTable {
-    static final SetStatement<Event> INSERT = new SetStatement<>("keelson_event_new", """
+    static final RowSetStatement<Event> INSERT = new RowSetStatement<>("keelson_event_new", """
             insert into orchestration_events (run_id, seq, attempt, agent_id, task_id, step_id, event_type, payload,
                 actor_type, actor_id, created_at)
             select run_id, seq, attempt, agent_id, task_id, step_id, event_type,

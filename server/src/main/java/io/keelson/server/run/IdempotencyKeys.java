@@ -1,9 +1,11 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.uuid;
 
 import io.keelson.server.db.DbClock;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -22,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class IdempotencyKeys {
 
     /** A key that is in use already is another number of rows than it must be; one that has expired is used anew. */
-    static final SetStatement<KeyUse> USE = SetStatement.ofAll("keelson_key_use", """
+    static final RowSetStatement<KeyUse> USE = RowSetStatement.ofAll("keelson_key_use", """
             insert into idempotency_cache as k (workspace_id, endpoint, idempotency_key, request_hash, run_id, created_at,
                 expires_at)
             select workspace_id, endpoint, idempotency_key, request_hash, run_id, {now}, {now} + interval '24 hours'
@@ -107,7 +109,8 @@ public final class IdempotencyKeys {
                 int status = row.getInt("response_status");
                 StoredAnswer answer = status == 0 ? null
                         : new StoredAnswer(status, row.getString("response_location"), row.getString("response_body"));
-                return Optional.of(new Used(row.getString("request_hash"), Loading.uuidOrNull(row, "run_id"), answer));
+                return Optional
+                        .of(new Used(row.getString("request_hash"), ViewLoader.uuidOrNull(row, "run_id"), answer));
             }
         }
     }
@@ -125,7 +128,7 @@ public final class IdempotencyKeys {
             clock.bind(statement, 4);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    used.add(new KeyUse.Id(Loading.uuid(row, "workspace_id"), row.getString("endpoint"),
+                    used.add(new KeyUse.Id(ViewLoader.uuid(row, "workspace_id"), row.getString("endpoint"),
                             row.getString("idempotency_key")));
                 }
             }

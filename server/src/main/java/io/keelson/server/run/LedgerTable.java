@@ -1,20 +1,21 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.bigint;
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.money;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.bigint;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.money;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
 import io.keelson.core.money.Transfer;
 import io.keelson.core.money.Transfer.Use;
+import io.keelson.server.run.sql.RowSetStatement;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** {@code billing_ledger}, as far as runs write it. */
 final class LedgerTable {
-    static final SetStatement<Transfer> INSERT = new SetStatement<>("keelson_transfer", """
+    static final RowSetStatement<Transfer> INSERT = new RowSetStatement<>("keelson_transfer", """
             insert into billing_ledger (workspace_id, transaction_type, amount, debit_account, credit_account, run_id,
                 attempt_number, step_id, idempotency_key, tool, model, agent, tokens, price_version, actor_type,
                 actor_id, created_at)

@@ -1,8 +1,9 @@
 package io.keelson.server.run;
 
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.TaskRow;
 import io.keelson.core.money.Amounts;
-import io.keelson.core.run.RunRow;
-import io.keelson.core.run.TaskRow;
+import io.keelson.server.run.sql.TextColumns;
 import java.math.BigDecimal;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -17,12 +18,13 @@ final class PlanningData {
 
     /** What {@code config.priority} says. */
     static String priority(String config) {
-        return config.contains("\"priority\"") ? Texts.tree(config).path("priority").asString(PRIORITY) : PRIORITY;
+        return config.contains("\"priority\"") ? TextColumns.tree(config).path("priority").asString(PRIORITY)
+                : PRIORITY;
     }
 
     /** What the plan says; null for nothing. */
     static @Nullable String strategy(String plan) {
-        return plan.contains("\"strategy\"") ? Texts.tree(plan).path("strategy").asString(null) : null;
+        return plan.contains("\"strategy\"") ? TextColumns.tree(plan).path("strategy").asString(null) : null;
     }
 
     /**
@@ -31,7 +33,7 @@ final class PlanningData {
      * @param strategy null to leave out
      */
     static String of(RunRow run, @Nullable String strategy) {
-        ObjectNode data = Texts.JSON.createObjectNode().put("run_id", run.id().toString());
+        ObjectNode data = TextColumns.JSON.createObjectNode().put("run_id", run.id().toString());
         if (strategy != null) {
             data.put("strategy", strategy);
         }
@@ -48,7 +50,7 @@ final class PlanningData {
 
     /** Where a task stands in its run's plan. */
     static String of(UUID run, TaskRow task) {
-        ObjectNode data = Texts.JSON.createObjectNode().put("task_id", task.id().toString())
+        ObjectNode data = TextColumns.JSON.createObjectNode().put("task_id", task.id().toString())
                 .put("run_id", run.toString()).put("sequence", task.sequence())
                 .put("task_type", task.spec().taskType().wire()).put("attempt", task.attempt())
                 .put("continuation", task.continuations());
@@ -60,7 +62,7 @@ final class PlanningData {
     /** The tries of a task; null for the first one, which its row was made with. */
     static @Nullable String tries(TaskRow task) {
         return task.attempt() == 1 && task.continuations() == 0 ? null
-                : Texts.JSON.createObjectNode().put("attempt", task.attempt())
+                : TextColumns.JSON.createObjectNode().put("attempt", task.attempt())
                         .put("continuation", task.continuations()).toString();
     }
 }

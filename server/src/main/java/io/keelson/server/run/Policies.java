@@ -7,6 +7,7 @@ import io.keelson.core.plan.HumanRules;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskPolicy;
 import io.keelson.core.plan.Timeouts;
+import io.keelson.server.run.sql.TextColumns;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -16,7 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
  * that are the default are left out, so that a plain run's is short.
  */
 final class Policies {
-    private static final Texts.Memo<RunPolicy> RUNS = new Texts.Memo<>(Policies::write);
+    private static final TextColumns.Memo<RunPolicy> RUNS = new TextColumns.Memo<>(Policies::write);
 
     private Policies() {}
 
@@ -25,7 +26,7 @@ final class Policies {
     }
 
     private static String write(RunPolicy policy) {
-        ObjectNode document = Texts.JSON.valueToTree(policy);
+        ObjectNode document = TextColumns.JSON.valueToTree(policy);
         leaveOut(document, "failures", policy.failures().equals(FailureRules.DEFAULT));
         leaveOut(document, "timeouts", policy.timeouts().equals(Timeouts.DEFAULT));
         leaveOut(document, "humans", policy.humans().equals(HumanRules.DEFAULT));
@@ -47,7 +48,7 @@ final class Policies {
 
     /** Null for the default. */
     static @Nullable String task(TaskPolicy policy) {
-        return policy.equals(TaskPolicy.DEFAULT) ? null : Texts.JSON.writeValueAsString(policy);
+        return policy.equals(TaskPolicy.DEFAULT) ? null : TextColumns.JSON.writeValueAsString(policy);
     }
 
     static TaskPolicy task(@Nullable String json) {
@@ -55,9 +56,9 @@ final class Policies {
     }
 
     private static <T> T read(String json, T otherwise, Class<T> type) {
-        ObjectNode document = Texts.JSON.valueToTree(otherwise);
-        overlay(document, Texts.tree(json));
-        return Texts.JSON.treeToValue(document, type);
+        ObjectNode document = TextColumns.JSON.valueToTree(otherwise);
+        overlay(document, TextColumns.tree(json));
+        return TextColumns.JSON.treeToValue(document, type);
     }
 
     /** Members of objects take the place of those of the same name; anything else takes the whole place. */

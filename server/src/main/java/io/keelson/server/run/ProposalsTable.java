@@ -1,21 +1,23 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.json;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.json;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
-import io.keelson.core.run.Changes.Proposal;
-import io.keelson.core.run.Changes.ProposalEnd;
+import io.keelson.core.decide.ChangeSet.Proposal;
+import io.keelson.core.decide.ChangeSet.ProposalEnd;
 import io.keelson.server.db.Rows;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.SQLException;
 
 /** {@code proposals} as commits write them. */
 final class ProposalsTable {
-    static final SetStatement<Proposal> INSERT = new SetStatement<>("keelson_proposal_new", """
+    static final RowSetStatement<Proposal> INSERT = new RowSetStatement<>("keelson_proposal_new", """
             insert into proposals (id, workspace_id, run_id, attempt, task_id, step_id, title, body, data, created_at,
                 expires_at)
             select id, workspace_id, run_id, attempt, task_id, step_id, title, body, data, created_at, expires_at
@@ -26,7 +28,7 @@ final class ProposalsTable {
             text("body", p -> p.made().body()), json("data", p -> p.made().data()),
             time("created_at", Proposal::createdAt), time("expires_at", Proposal::expiresAt));
 
-    static final SetStatement<ProposalEnd> UPDATE = SetStatement.ofAll("keelson_proposal_end", """
+    static final RowSetStatement<ProposalEnd> UPDATE = RowSetStatement.ofAll("keelson_proposal_end", """
             update proposals p
                set state = u.state, decided_at = u.decided_at, decided_by = u.decided_by, comment = u.comment
               from {rows}
@@ -42,10 +44,10 @@ final class ProposalsTable {
     private ProposalsTable() {}
 
     /** Pending ones; nothing is asked where no run has any. */
-    static void load(Connection c, Loading loading) throws SQLException {
-        if (!loading.proposing.isEmpty()) {
-            Loading.each(c, LOAD, loading.proposing,
-                    row -> loading.view(row).propose(Loading.uuid(row, "id"), Rows.optionalTime(row, "expires_at")));
+    static void load(Connection c, ViewLoader loader) throws SQLException {
+        if (!loader.proposing.isEmpty()) {
+            ViewLoader.each(c, LOAD, loader.proposing,
+                    row -> loader.view(row).propose(ViewLoader.uuid(row, "id"), Rows.optionalTime(row, "expires_at")));
         }
     }
 }

@@ -1,13 +1,16 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.bigint;
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.sql.Column.bigint;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
 
-import io.keelson.core.run.Changes.Lane;
-import io.keelson.core.run.Changes.QueueItem;
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.ChangeSet.QueueItem;
+import io.keelson.server.run.sql.ModelName;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -17,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /** {@code work_queue} as commits write it. */
 final class QueueTable {
-    static final SetStatement<QueueItem> PUT = new SetStatement<>("keelson_queue_item", """
+    static final RowSetStatement<QueueItem> PUT = new RowSetStatement<>("keelson_queue_item", """
             insert into work_queue (task_id, lane, run_id, workspace_id, tool, model, priority, queued_at, holder,
                 lease_ms, lease_expires_at, deadline_at)
             select task_id, lane, run_id, workspace_id, tool, model, priority, queued_at, holder, lease_ms,
@@ -29,16 +32,16 @@ final class QueueTable {
                    lease_expires_at = excluded.lease_expires_at, deadline_at = excluded.deadline_at""",
             uuid("task_id", q -> q.key().taskId()), integer("lane", q -> q.key().lane()),
             uuid("run_id", QueueItem::runId), uuid("workspace_id", QueueItem::workspaceId),
-            text("tool", QueueItem::tool), text("model", q -> NamedModel.of(q.input())),
+            text("tool", QueueItem::tool), text("model", q -> ModelName.of(q.input())),
             integer("priority", QueueItem::priority),
             time("queued_at", QueueItem::queuedAt), text("holder", QueueItem::holder),
             bigint("lease_ms", q -> millis(q.lease())), bigint("timeout_ms", q -> millis(q.timeout())));
 
-    static final SetStatement<Lane> REMOVE = new SetStatement<>("keelson_queue_key", """
+    static final RowSetStatement<Lane> REMOVE = new RowSetStatement<>("keelson_queue_key", """
             delete from work_queue q using {rows} where q.task_id = u.task_id and q.lane = u.lane""",
             uuid("task_id", Lane::taskId), integer("lane", Lane::lane));
 
-    static final SetStatement<UUID> CLEAR = new SetStatement<>("keelson_run_key", """
+    static final RowSetStatement<UUID> CLEAR = new RowSetStatement<>("keelson_run_key", """
             delete from work_queue q using {rows} where q.run_id = u.run_id""", uuid("run_id", id -> id));
 
     private static final String LOAD = """
@@ -50,8 +53,8 @@ final class QueueTable {
         return duration == null ? null : duration.toMillis();
     }
 
-    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
-        Loading.each(c, LOAD, runIds, row -> loading.view(row).restoreLane(Loading.uuid(row, "task_id"),
+    static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
+        ViewLoader.each(c, LOAD, runIds, row -> loader.view(row).restoreLane(ViewLoader.uuid(row, "task_id"),
                 row.getInt("lane"), row.getString("holder")));
     }
 }

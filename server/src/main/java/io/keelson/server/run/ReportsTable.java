@@ -1,15 +1,16 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.bigint;
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.money;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.bigint;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.money;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.TaskState;
-import io.keelson.core.run.RunRow;
-import io.keelson.core.run.TaskRow;
+import io.keelson.server.run.sql.RowSetStatement;
 
 /**
  * {@code agent_reports} as far as runs write them (PRD-101 §7.3): one for each task that ended with an output, failed or was passed over, one
@@ -19,7 +20,7 @@ import io.keelson.core.run.TaskRow;
 final class ReportsTable {
 
     /** A task with neither an output nor a failure has no report. */
-    static final SetStatement<TaskRow> INSERT_TASK = new SetStatement<>("keelson_report_task", """
+    static final RowSetStatement<TaskRow> INSERT_TASK = new RowSetStatement<>("keelson_report_task", """
             insert into agent_reports (workspace_id, subject_id, run_id, run_attempt, orchestration_task_id, report_type,
                 title, agent, state, tokens, cost, duration_ms, content, created_at)
             select t.workspace_id, t.id, t.run_id, t.attempt, t.id, u.report_type, t.title, u.agent, t.state,
@@ -33,7 +34,7 @@ final class ReportsTable {
             text("agent", 255, task -> task.agent().name()));
 
     /** A run's report is a summary however the run ended (PRD-101 §7.3.4). */
-    static final SetStatement<RunRow> INSERT_RUN = new SetStatement<>("keelson_report_run", """
+    static final RowSetStatement<RunRow> INSERT_RUN = new RowSetStatement<>("keelson_report_run", """
             insert into agent_reports (workspace_id, subject_id, run_id, run_attempt, report_type, title, agent, state,
                 tokens, cost, duration_ms, content, created_at)
             select r.workspace_id, r.id, r.id, r.attempt_number, 'summary', r.title, r.agent_slug, r.state,

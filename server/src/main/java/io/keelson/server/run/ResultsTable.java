@@ -1,19 +1,22 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.bigint;
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.json;
-import static io.keelson.server.run.Column.money;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.bigint;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.json;
+import static io.keelson.server.run.sql.Column.money;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
+import io.keelson.core.decide.ChangeSet.StepResult;
+import io.keelson.core.decide.RunView;
 import io.keelson.core.policy.Escalation;
-import io.keelson.core.run.Changes.StepResult;
-import io.keelson.core.run.RunView;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
+import io.keelson.server.run.sql.BinaryParameter;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -26,7 +29,7 @@ import java.util.UUID;
 
 /** {@code work_results}: at most one per lease; a second one is a bug that the primary key refuses. */
 final class ResultsTable {
-    static final SetStatement<StepResult> INSERT = new SetStatement<>("keelson_result_new", """
+    static final RowSetStatement<StepResult> INSERT = new RowSetStatement<>("keelson_result_new", """
             insert into work_results (step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash,
                 error_code, error_class, error_message, model, tokens, cost, holder, recorded_at)
             select step_id, epoch, run_id, outcome, attempt, started_at, input, output_hash, error_code,
@@ -68,8 +71,8 @@ final class ResultsTable {
     private ResultsTable() {}
 
     /** The calls of recent time, of the runs that look at them. */
-    static void loadRecent(Connection c, Loading loading, DbClock clock) throws SQLException {
-        List<RunView> watching = loading.views.values().stream().filter(view -> escalation(view).enabled()).toList();
+    static void loadRecent(Connection c, ViewLoader loader, DbClock clock) throws SQLException {
+        List<RunView> watching = loader.views.values().stream().filter(view -> escalation(view).enabled()).toList();
         Optional<Duration> window = watching.stream().map(view -> escalation(view).window())
                 .max(Comparator.naturalOrder());
         if (window.isEmpty()) {
@@ -83,7 +86,7 @@ final class ResultsTable {
             BinaryParameter.bindIds(statement, 4, runs);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    loading.view(row).calls().add(Rows.time(row, "at"),
+                    loader.view(row).calls().add(Rows.time(row, "at"),
                             row.getInt("calls"), row.getInt("errors"));
                 }
             }

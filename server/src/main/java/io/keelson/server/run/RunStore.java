@@ -1,15 +1,16 @@
 package io.keelson.server.run;
 
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.RunView;
 import io.keelson.core.lifecycle.RunState;
-import io.keelson.core.money.KnownPurse;
+import io.keelson.core.money.LockedBalances;
 import io.keelson.core.money.Prices;
 import io.keelson.core.plan.Plan;
-import io.keelson.core.run.Changes;
-import io.keelson.core.run.Changes.Lane;
-import io.keelson.core.run.RunView;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.db.DbClock;
-import io.keelson.server.run.SetStatement.Moment;
+import io.keelson.server.run.sql.RowSetStatement.Moment;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -50,9 +51,10 @@ public final class RunStore {
      * What is looked for in the queue.
      *
      * @param workspaceId null for all of them
-     * @param turns whose turn it is among workspaces
+     * @param workspaceRoundRobin whose turn it is among workspaces
      */
-    public record Search(@Nullable UUID workspaceId, Collection<String> tools, int limit, Turns turns) {}
+    public record Search(@Nullable UUID workspaceId, Collection<String> tools, int limit,
+            WorkspaceRoundRobin workspaceRoundRobin) {}
 
     /**
      * A lease whose time is over.
@@ -120,25 +122,25 @@ public final class RunStore {
      * a run that failed, and for one that begins again by itself when it fails.
      */
     public Map<UUID, RunView> load(Connection c, Collection<UUID> runIds) throws SQLException {
-        Loading loading = new Loading();
-        RunsTable.load(c, runIds, plans, loading);
-        Collection<UUID> found = loading.views.keySet();
+        ViewLoader loader = new ViewLoader();
+        RunsTable.load(c, runIds, plans, loader);
+        Collection<UUID> found = loader.views.keySet();
         if (!found.isEmpty()) {
-            AgentsTable.load(c, found, loading);
-            TasksTable.load(c, found, loading);
-            DependenciesTable.load(c, found, loading);
-            StepsTable.load(c, found, loading);
-            ArtifactsTable.load(c, found, loading);
-            QueueTable.load(c, found, loading);
-            TimersTable.load(c, found, loading);
-            TicketsTable.load(c, loading);
-            ProposalsTable.load(c, loading);
-            SignalsTable.load(c, loading);
-            KinTables.load(c, loading);
-            ResultsTable.loadRecent(c, loading, clock);
-            loading.views.values().forEach(RunView::restoreSlots);
+            AgentsTable.load(c, found, loader);
+            TasksTable.load(c, found, loader);
+            DependenciesTable.load(c, found, loader);
+            StepsTable.load(c, found, loader);
+            ArtifactsTable.load(c, found, loader);
+            QueueTable.load(c, found, loader);
+            TimersTable.load(c, found, loader);
+            TicketsTable.load(c, loader);
+            ProposalsTable.load(c, loader);
+            SignalsTable.load(c, loader);
+            RunTreeTables.load(c, loader);
+            ResultsTable.loadRecent(c, loader, clock);
+            loader.views.values().forEach(RunView::restoreSlots);
         }
-        return loading.views;
+        return loader.views;
     }
 
     /**
@@ -154,7 +156,7 @@ public final class RunStore {
      * What workspaces have, their balances locked in order of their ids until the transaction ends. Runs are locked before
      * balances.
      */
-    public KnownPurse purse(Connection c, Collection<UUID> workspaces) throws SQLException {
+    public LockedBalances purse(Connection c, Collection<UUID> workspaces) throws SQLException {
         return BalancesTable.lock(c, workspaces);
     }
 
@@ -179,7 +181,7 @@ public final class RunStore {
      * @throws SQLException when the database refused, and nothing is committed; or when the connection was lost, and
      *             nobody knows
      */
-    public void commit(Connection c, Changes changes, Collection<KeyUse> keys, Instant now) throws SQLException {
+    public void commit(Connection c, ChangeSet changes, Collection<KeyUse> keys, Instant now) throws SQLException {
         new ChangesWriter(c, changes, keys, new Moment(now, now), artifactRetention).commit();
     }
 
@@ -187,7 +189,7 @@ public final class RunStore {
      * The same where nothing is locked: the write itself proves that views were current, and that it is no more than 5
      * seconds earlier or later than was thought. A process that was suspended thinks that no time has passed.
      */
-    public void commitUnlocked(Connection c, Changes changes, Collection<KeyUse> keys, Instant now)
+    public void commitUnlocked(Connection c, ChangeSet changes, Collection<KeyUse> keys, Instant now)
             throws SQLException {
         new ChangesWriter(c, changes, keys, new Moment(now, clock.override()), artifactRetention).commit();
     }
@@ -201,8 +203,8 @@ public final class RunStore {
     }
 
     /** The same without what has no room at work. */
-    public List<Candidate> candidates(Connection c, Search search, WorkLimits.Room room) throws SQLException {
-        return due.candidates(c, search, room.full());
+    public List<Candidate> candidates(Connection c, Search search, WorkLimits.Capacity capacity) throws SQLException {
+        return due.candidates(c, search, capacity.full());
     }
 
     /** Whether there is anything to be done: one statement, to be asked often. */

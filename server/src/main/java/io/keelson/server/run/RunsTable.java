@@ -1,27 +1,32 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.bigint;
-import static io.keelson.server.run.Column.flag;
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.json;
-import static io.keelson.server.run.Column.money;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.bigint;
+import static io.keelson.server.run.sql.Column.flag;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.json;
+import static io.keelson.server.run.sql.Column.money;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
+import io.keelson.core.decide.ChangeSet.NewPlan;
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.RunRow.Gate;
+import io.keelson.core.decide.RunView;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.plan.Plan;
-import io.keelson.core.run.Changes.NewPlan;
+import io.keelson.core.run.EngineOutage;
 import io.keelson.core.run.NewRun;
-import io.keelson.core.run.Outage;
-import io.keelson.core.run.RunRow;
-import io.keelson.core.run.RunRow.Gate;
-import io.keelson.core.run.RunView;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.Rows;
 import io.keelson.server.run.RunStore.Locked;
+import io.keelson.server.run.sql.BinaryParameter;
+import io.keelson.server.run.sql.Column;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.TextColumns;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -54,7 +59,7 @@ final class RunsTable {
             money("credits_uncollected", RunRow::uncollected), money("hard_limit_usd", RunRow::hardLimit),
             money("soft_limit_usd", RunRow::softLimit), flag("budget_warned", RunRow::budgetWarned));
 
-    static final SetStatement<Accepted> INSERT = new SetStatement<>("keelson_run_new", """
+    static final RowSetStatement<Accepted> INSERT = new RowSetStatement<>("keelson_run_new", """
             insert into orchestration_runs (id, workspace_id, title, description, goal, plan, config, policy, inputs,
                 tags, output_template, priority, trigger, agent_slug, external_id, created_by, max_attempts,
                 forked_from, fork_task, start_at, origin, input_declarations, state, state_type, attempt_number,
@@ -96,7 +101,7 @@ final class RunsTable {
             integer("tasks_failed", a -> a.row.counts().tasksFailed()),
             integer("tasks_skipped", a -> a.row.counts().tasksSkipped()),
             integer("steps_total", a -> a.row.counts().steps()),
-            integer("total_tokens", a -> Texts.clamp(a.row.tokens())), money("total_cost", a -> a.row.cost()),
+            integer("total_tokens", a -> TextColumns.clamp(a.row.tokens())), money("total_cost", a -> a.row.cost()),
             time("started_at", a -> a.row.startedAt()), time("completed_at", a -> a.row.completedAt()),
             text("error_code", 100, a -> a.row.errorCode()), text("error_message", a -> a.row.errorMessage()),
             json("output", a -> a.row.output()),
@@ -104,7 +109,7 @@ final class RunsTable {
             KEPT.stream().map(column -> column.of(Accepted::row)).toList()));
 
     /** Runs that have ended give their external ids up; one that has not keeps its own, and the insertion is refused. */
-    static final SetStatement<NewRun> RELEASE = new SetStatement<>("keelson_external_id", """
+    static final RowSetStatement<NewRun> RELEASE = new RowSetStatement<>("keelson_external_id", """
             update orchestration_runs r set external_id = null
               from {rows}
              where r.workspace_id = u.workspace_id and r.external_id = u.external_id
@@ -129,7 +134,7 @@ final class RunsTable {
                       order by t.sequence_number limit 20) last)""";
 
     /** After the tasks of the batch: the outcome is made of them. */
-    static final SetStatement<RunRow> UPDATE = SetStatement.ofEach("keelson_run_change", "id", """
+    static final RowSetStatement<RunRow> UPDATE = RowSetStatement.ofEach("keelson_run_change", "id", """
             merge into orchestration_runs r using {rows} on r.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
@@ -162,7 +167,7 @@ final class RunsTable {
             integer("tasks_failed", r -> r.counts().tasksFailed()),
             integer("tasks_skipped", r -> r.counts().tasksSkipped()),
             integer("steps_total", r -> r.counts().steps()),
-            integer("total_tokens", r -> Texts.clamp(r.tokens())), money("total_cost", RunRow::cost),
+            integer("total_tokens", r -> TextColumns.clamp(r.tokens())), money("total_cost", RunRow::cost),
             time("started_at", RunRow::startedAt), time("completed_at", RunRow::completedAt),
             text("error_code", 100, RunRow::errorCode), text("error_message", RunRow::errorMessage),
             json("output", RunRow::output), integer("version_id", RunRow::version)), KEPT));
@@ -171,14 +176,14 @@ final class RunsTable {
             integer("version", NewPlan::version), json("plan", NewPlan::json));
 
     /** A plan that another is about to take the place of. */
-    static final SetStatement<NewPlan> KEEP_PLAN = new SetStatement<>("keelson_plan", """
+    static final RowSetStatement<NewPlan> KEEP_PLAN = new RowSetStatement<>("keelson_plan", """
             insert into run_plans (run_id, version, workspace_id, plan, replaced_at)
             select r.id, u.version - 1, r.workspace_id, r.plan, {now}
               from {rows} join orchestration_runs r on r.id = u.run_id
              where u.version > 1""", PLAN);
 
     /** A plan that takes the place of the one that was stored. */
-    static final SetStatement<NewPlan> UPDATE_PLAN = SetStatement.ofAll("keelson_plan", """
+    static final RowSetStatement<NewPlan> UPDATE_PLAN = RowSetStatement.ofAll("keelson_plan", """
             update orchestration_runs r set plan = u.plan from {rows} where r.id = u.run_id""", PLAN);
 
     private static final List<Column<RunRow>> HEAD = List.of(uuid("run_id", RunRow::id),
@@ -191,13 +196,13 @@ final class RunsTable {
      * What changes with every commit, on a row of its own that is quick to lock and to change. Whoever is wrong about the
      * database's time by more than 5 seconds finds out here.
      */
-    static final SetStatement<RunRow> INSERT_HEAD = new SetStatement<>("keelson_run_head", """
+    static final RowSetStatement<RunRow> INSERT_HEAD = new RowSetStatement<>("keelson_run_head", """
             insert into run_heads (run_id, version_id, last_seq, steps_completed, total_tokens, total_cost,
                 credits_reserved, credits_charged, updated_at)
             select run_id, version_id, last_seq, steps_completed, total_tokens, total_cost, credits_reserved,
                 credits_charged, (select keelson_in_time({now}, {clock})) from {rows}""", HEAD);
 
-    static final SetStatement<RunRow> UPDATE_HEAD = SetStatement.ofEach("keelson_run_head", "run_id", """
+    static final RowSetStatement<RunRow> UPDATE_HEAD = RowSetStatement.ofEach("keelson_run_head", "run_id", """
             merge into run_heads h using {rows} on h.run_id = u.run_id
              when matched then update
                set version_id = case h.version_id when u.version_id - 1 then u.version_id
@@ -255,7 +260,7 @@ final class RunsTable {
                 while (rows.next()) {
                     now = Rows.optionalTime(rows, "now");
                     outage = Rows.optionalTime(rows, "outage");
-                    UUID id = Loading.uuidOrNull(rows, "id");
+                    UUID id = ViewLoader.uuidOrNull(rows, "id");
                     if (id != null) {
                         versions.put(id, rows.getInt("version_id"));
                     }
@@ -270,8 +275,8 @@ final class RunsTable {
             return;
         }
         Map<UUID, Integer> versions = new HashMap<>();
-        Loading.each(c, VERSIONS, views.stream().map(view -> view.run().id()).toList(),
-                row -> versions.put(Loading.uuid(row, "run_id"), row.getInt("version_id")));
+        ViewLoader.each(c, VERSIONS, views.stream().map(view -> view.run().id()).toList(),
+                row -> versions.put(ViewLoader.uuid(row, "run_id"), row.getInt("version_id")));
         long current = views.stream()
                 .filter(view -> Integer.valueOf(view.run().version()).equals(versions.get(view.run().id()))).count();
         if (current < views.size()) {
@@ -279,48 +284,50 @@ final class RunsTable {
         }
     }
 
-    static void load(Connection c, Collection<UUID> ids, Function<String, Plan> plans, Loading loading)
+    static void load(Connection c, Collection<UUID> ids, Function<String, Plan> plans, ViewLoader loader)
             throws SQLException {
-        Loading.each(c, LOAD, ids, row -> {
+        ViewLoader.each(c, LOAD, ids, row -> {
             String plan = row.getString("plan");
             RunRow run = restored(row);
             RunView view = new RunView(run, plan == null ? null : plans.apply(plan));
-            loading.views.put(run.id(), view);
+            loader.views.put(run.id(), view);
             if (row.getBoolean("started_by_another")) {
-                loading.started.add(run.id());
+                loader.started.add(run.id());
             }
             if (row.getBoolean("starts_others")) {
-                loading.starting.add(run.id());
+                loader.starting.add(run.id());
             }
             if (row.getBoolean("signalled")) {
-                loading.signalled.add(run.id());
+                loader.signalled.add(run.id());
             }
             outages(row).forEach(view::add);
             if (row.getBoolean("proposing")) {
-                loading.proposing.add(run.id());
+                loader.proposing.add(run.id());
             }
         });
     }
 
     static Map<UUID, RunState> ended(Connection c, Collection<UUID> ids) throws SQLException {
         Map<UUID, RunState> states = new LinkedHashMap<>();
-        Loading.each(c, ENDED, ids, row -> states.put(Loading.uuid(row, "id"), RunState.of(row.getString("state"))));
+        ViewLoader.each(c, ENDED, ids,
+                row -> states.put(ViewLoader.uuid(row, "id"), RunState.of(row.getString("state"))));
         return states;
     }
 
-    private static List<Outage> outages(ResultSet row) throws SQLException {
-        List<Instant> moments = Loading.times(row, "outages");
-        List<Outage> outages = new ArrayList<>();
+    private static List<EngineOutage> outages(ResultSet row) throws SQLException {
+        List<Instant> moments = ViewLoader.times(row, "outages");
+        List<EngineOutage> outages = new ArrayList<>();
         for (int i = 0; i < moments.size(); i += 2) {
-            outages.add(new Outage(moments.get(i), moments.get(i + 1)));
+            outages.add(new EngineOutage(moments.get(i), moments.get(i + 1)));
         }
         return outages;
     }
 
     private static RunRow restored(ResultSet row) throws SQLException {
-        RunRow run = new RunRow(Loading.uuid(row, "id"), Loading.uuid(row, "workspace_id"), row.getString("title"),
-                row.getInt("priority"), Policies.run(row.getString("policy")), row.getString("output_template"))
-                .traced(TraceParent.parse(row.getString("traceparent")));
+        RunRow run =
+                new RunRow(ViewLoader.uuid(row, "id"), ViewLoader.uuid(row, "workspace_id"), row.getString("title"),
+                        row.getInt("priority"), Policies.run(row.getString("policy")), row.getString("output_template"))
+                        .traced(TraceParent.parse(row.getString("traceparent")));
         RunRow.Counts counts = new RunRow.Counts(row.getInt("agent_count"), row.getInt("task_count"),
                 row.getInt("tasks_completed"), row.getInt("tasks_failed"), row.getInt("tasks_skipped"),
                 row.getInt("steps_total"), row.getInt("steps_completed"));

@@ -1,21 +1,23 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.bigint;
-import static io.keelson.server.run.Column.json;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
+import static io.keelson.server.run.sql.Column.bigint;
+import static io.keelson.server.run.sql.Column.json;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
 
-import io.keelson.core.run.Changes.NewSignal;
-import io.keelson.core.run.Changes.TakenSignal;
+import io.keelson.core.decide.ChangeSet.NewSignal;
+import io.keelson.core.decide.ChangeSet.TakenSignal;
 import io.keelson.core.run.Signal;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.UUID;
 
 /** {@code run_signals}. */
 final class SignalsTable {
-    static final SetStatement<NewSignal> INSERT = new SetStatement<>("keelson_signal_new", """
+    static final RowSetStatement<NewSignal> INSERT = new RowSetStatement<>("keelson_signal_new", """
             insert into run_signals (id, workspace_id, run_id, seq, name, payload, sent_by, received_at, step_id,
                 taken_at)
             select id, workspace_id, run_id, seq, name, payload, sent_by, received_at, step_id, taken_at from {rows}""",
@@ -25,7 +27,7 @@ final class SignalsTable {
             time("received_at", NewSignal::at), uuid("step_id", NewSignal::takenBy),
             time("taken_at", s -> s.takenBy() == null ? null : s.at()));
 
-    static final SetStatement<TakenSignal> TAKE = SetStatement.ofAll("keelson_signal_taken", """
+    static final RowSetStatement<TakenSignal> TAKE = RowSetStatement.ofAll("keelson_signal_taken", """
             update run_signals s set step_id = u.step_id, taken_at = u.taken_at
               from {rows}
              where s.id = u.id and s.step_id is null""",
@@ -40,14 +42,14 @@ final class SignalsTable {
     private SignalsTable() {}
 
     /** Only runs that were sent any are asked for. */
-    static void load(Connection c, Loading loading) throws SQLException {
-        if (!loading.signalled.isEmpty()) {
-            Loading.each(c, LOAD, loading.signalled, row -> {
-                UUID id = Loading.uuid(row, "id");
-                if (Loading.uuidOrNull(row, "step_id") == null) {
-                    loading.view(row).add(new Signal(id, row.getString("name"), row.getString("payload")));
+    static void load(Connection c, ViewLoader loader) throws SQLException {
+        if (!loader.signalled.isEmpty()) {
+            ViewLoader.each(c, LOAD, loader.signalled, row -> {
+                UUID id = ViewLoader.uuid(row, "id");
+                if (ViewLoader.uuidOrNull(row, "step_id") == null) {
+                    loader.view(row).add(new Signal(id, row.getString("name"), row.getString("payload")));
                 } else {
-                    loading.view(row).addTakenSignal(id);
+                    loader.view(row).addTakenSignal(id);
                 }
             });
         }

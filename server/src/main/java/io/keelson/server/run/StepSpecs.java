@@ -3,6 +3,7 @@ package io.keelson.server.run;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.StepSpec;
 import io.keelson.core.policy.RetryPolicy;
+import io.keelson.server.run.sql.TextColumns;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,12 +21,12 @@ final class StepSpecs {
     /** @param input JSON text */
     StepSpec spec(String name, String kind, String tool, String input, String retry, long timeoutMs) {
         return new StepSpec(name, StepKind.valueOf(kind.toUpperCase(Locale.ROOT)), tool, input,
-                policies.computeIfAbsent(retry, Texts::retry), Duration.ofMillis(timeoutMs));
+                policies.computeIfAbsent(retry, TextColumns::retry), Duration.ofMillis(timeoutMs));
     }
 
     List<StepSpec> read(String json) {
         List<StepSpec> specs = new ArrayList<>();
-        for (JsonNode each : Texts.tree(json)) {
+        for (JsonNode each : TextColumns.tree(json)) {
             specs.add(spec(each.get("name").asString(), each.get("kind").asString(), each.get("tool").asString(),
                     each.get("input").toString(), each.get("retry").toString(), each.get("timeout_ms").asLong()));
         }
@@ -33,12 +34,12 @@ final class StepSpecs {
     }
 
     static String write(List<StepSpec> specs) {
-        ArrayNode all = Texts.JSON.createArrayNode();
+        ArrayNode all = TextColumns.JSON.createArrayNode();
         for (StepSpec spec : specs) {
             ObjectNode each = all.addObject().put("name", spec.name()).put("kind", spec.kind().wire())
                     .put("tool", spec.tool()).put("timeout_ms", spec.timeout().toMillis());
-            each.set("input", Texts.tree(spec.input()));
-            each.set("retry", Texts.tree(Texts.retry(spec.retry())));
+            each.set("input", TextColumns.tree(spec.input()));
+            each.set("retry", TextColumns.tree(TextColumns.retry(spec.retry())));
         }
         return all.toString();
     }

@@ -1,22 +1,25 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.bigint;
-import static io.keelson.server.run.Column.flag;
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.json;
-import static io.keelson.server.run.Column.money;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.bigint;
+import static io.keelson.server.run.sql.Column.flag;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.json;
+import static io.keelson.server.run.sql.Column.money;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
+import io.keelson.core.decide.ChangeSet.Owner;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.plan.StepSpec;
-import io.keelson.core.run.Awaited;
-import io.keelson.core.run.Changes.Owner;
-import io.keelson.core.run.StepRow;
-import io.keelson.core.run.TaskRow;
+import io.keelson.core.run.SignalWait;
 import io.keelson.server.db.Rows;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.TextColumns;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -41,7 +44,7 @@ final class StepsTable {
         }
     }
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_step_new", """
+    static final RowSetStatement<New> INSERT = new RowSetStatement<>("keelson_step_new", """
             insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
@@ -58,7 +61,7 @@ final class StepsTable {
             word("kind", n -> n.row().spec().kind().wire()),
             text("tool", n -> n.row().spec().tool()), integer("position", n -> n.row().position()),
             integer("turn", n -> n.row().turn()), json("input", n -> n.row().spec().input()),
-            json("retry", n -> Texts.retry(n.row().spec().retry())),
+            json("retry", n -> TextColumns.retry(n.row().spec().retry())),
             bigint("timeout_ms", n -> n.row().spec().timeout().toMillis()),
             word("state", n -> n.row().state().wire()), word("state_type", n -> n.row().state().type().wire()),
             integer("attempt", n -> n.row().attempt()), integer("failures", n -> n.row().failures()),
@@ -71,7 +74,7 @@ final class StepsTable {
             json("resolved_input", n -> n.step.resolvedInput), integer("forgiven", n -> n.row().forgiven()),
             flag("passed_over", n -> n.row().passedOver()));
 
-    static final SetStatement<Changed> UPDATE = SetStatement.ofEach("keelson_step_change", "id", """
+    static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_step_change", "id", """
             merge into orchestration_steps s using {rows} on s.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, attempt = u.attempt, failures = u.failures,
@@ -114,16 +117,16 @@ final class StepsTable {
 
     private StepsTable() {}
 
-    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
+    static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
         StepSpecs specs = new StepSpecs();
-        Loading.each(c, LOAD, runIds, row -> {
-            TaskRow task = Objects.requireNonNull(loading.tasks.get(Loading.uuid(row, "task_id")));
+        ViewLoader.each(c, LOAD, runIds, row -> {
+            TaskRow task = Objects.requireNonNull(loader.tasks.get(ViewLoader.uuid(row, "task_id")));
             StepSpec spec = specs.spec(row.getString("name"), row.getString("kind"), row.getString("tool"),
                     row.getString("input"), row.getString("retry"), row.getLong("timeout_ms"));
-            StepRow step = new StepRow(Loading.uuid(row, "id"), task, spec, row.getInt("position"),
+            StepRow step = new StepRow(ViewLoader.uuid(row, "id"), task, spec, row.getInt("position"),
                     row.getInt("turn"));
             restore(row, step);
-            loading.view(row).add(step);
+            loader.view(row).add(step);
         });
     }
 
@@ -137,7 +140,7 @@ final class StepsTable {
                 .restorePolicy(row.getInt("forgiven"), row.getBoolean("passed_over"));
         String signal = row.getString("signal");
         if (signal != null) {
-            step.restoreAwaited(new Awaited(signal, "continue".equals(row.getString("on_timeout"))));
+            step.restoreAwaited(new SignalWait(signal, "continue".equals(row.getString("on_timeout"))));
         }
     }
 }

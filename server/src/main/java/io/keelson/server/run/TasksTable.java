@@ -1,24 +1,29 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.flag;
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.json;
-import static io.keelson.server.run.Column.money;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.flag;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.json;
+import static io.keelson.server.run.sql.Column.money;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
+import io.keelson.core.decide.AgentRow;
+import io.keelson.core.decide.ChangeSet.Owner;
+import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.plan.AgentTerms;
 import io.keelson.core.plan.Dependency;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.plan.TaskType;
 import io.keelson.core.plan.TriggerRule;
-import io.keelson.core.run.AgentRow;
-import io.keelson.core.run.Changes.Owner;
-import io.keelson.core.run.TaskRow;
 import io.keelson.server.db.Rows;
+import io.keelson.server.run.sql.Column;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.TaskUsage;
+import io.keelson.server.run.sql.TextColumns;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -67,7 +72,7 @@ final class TasksTable {
             time("begun_at", TaskRow::begunAt), text("error_class", TaskRow::errorClass),
             money("verifier_score", TaskRow::verifierScore), text("verified_by", 255, TaskRow::verifiedBy));
 
-    static final SetStatement<New> INSERT = new SetStatement<>("keelson_task_new", """
+    static final RowSetStatement<New> INSERT = new RowSetStatement<>("keelson_task_new", """
             insert into orchestration_tasks (id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number,
                 title, description, task_type, success_criteria, trigger_rule, when_expr, for_each, output_template,
                 parallel_steps, step_specs, policy, group_id, item_index, item, state, state_type, attempt_number,
@@ -110,7 +115,7 @@ final class TasksTable {
             json("item", n -> n.row().item()), word("state", n -> n.row().state().wire()),
             word("state_type", n -> n.row().state().type().wire()), integer("attempt_number", n -> n.row().attempt()),
             integer("continuation_count", n -> n.row().continuations()),
-            integer("tokens_used", n -> Texts.clamp(n.row().tokens())), money("cost", n -> n.row().cost()),
+            integer("tokens_used", n -> TextColumns.clamp(n.row().tokens())), money("cost", n -> n.row().cost()),
             time("queued_at", n -> n.row().queuedAt()), time("started_at", n -> n.row().startedAt()),
             time("completed_at", n -> n.row().completedAt()), text("error_code", 100, n -> n.row().errorCode()),
             text("error_message", n -> n.row().errorMessage()), uuid("carried_from", n -> n.row().carriedFrom()),
@@ -118,7 +123,7 @@ final class TasksTable {
             text("output_summary", SUMMARY, n -> n.task.summary), text("output_ref", n -> n.task.outputRef()),
             integer("agent_id", n -> of(n, AgentTerms::id)), text("agent_type", 20, n -> of(n, AgentTerms::type)),
             text("model_override", 255, n -> of(n, AgentTerms::model)),
-            json("tools_requested", n -> of(n, terms -> Texts.JSON.writeValueAsString(terms.tools())))),
+            json("tools_requested", n -> of(n, terms -> TextColumns.JSON.writeValueAsString(terms.tools())))),
             KEPT.stream().map(column -> column.of(New::row)).toList(),
             List.of(word("on_board", n -> onBoard(n.row()) ? n.row().id().toString() : null))));
 
@@ -133,7 +138,7 @@ final class TasksTable {
         return terms == null ? null : what.apply(terms);
     }
 
-    static final SetStatement<Changed> UPDATE = SetStatement.ofEach("keelson_task_change", "id", """
+    static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_task_change", "id", """
             merge into orchestration_tasks t using {rows} on t.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, attempt_number = u.attempt_number,
@@ -154,7 +159,7 @@ final class TasksTable {
                     word("state_type", t -> t.row.state().type().wire()),
                     integer("attempt_number", t -> t.row.attempt()),
                     integer("continuation_count", t -> t.row.continuations()),
-                    integer("tokens_used", t -> Texts.clamp(t.row.tokens())), money("cost", t -> t.row.cost()),
+                    integer("tokens_used", t -> TextColumns.clamp(t.row.tokens())), money("cost", t -> t.row.cost()),
                     time("queued_at", t -> t.row.queuedAt()), time("started_at", t -> t.row.startedAt()),
                     time("completed_at", t -> t.row.completedAt()), text("error_code", 100, t -> t.row.errorCode()),
                     text("error_message", t -> t.row.errorMessage()), json("output", Changed::output),
@@ -191,18 +196,18 @@ final class TasksTable {
         return task == null ? null : task.id();
     }
 
-    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
+    static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
         StepSpecs specs = new StepSpecs();
-        Loading.each(c, LOAD, runIds, row -> {
-            UUID groupId = Loading.uuidOrNull(row, "group_id");
-            TaskRow group = groupId == null ? null : Objects.requireNonNull(loading.tasks.get(groupId));
-            AgentRow agent = Objects.requireNonNull(loading.agents.get(Loading.uuid(row, "run_agent_id")));
-            TaskRow task = new TaskRow(Loading.uuid(row, "id"), row.getString("key"), row.getInt("sequence_number"),
+        ViewLoader.each(c, LOAD, runIds, row -> {
+            UUID groupId = ViewLoader.uuidOrNull(row, "group_id");
+            TaskRow group = groupId == null ? null : Objects.requireNonNull(loader.tasks.get(groupId));
+            AgentRow agent = Objects.requireNonNull(loader.agents.get(ViewLoader.uuid(row, "run_agent_id")));
+            TaskRow task = new TaskRow(ViewLoader.uuid(row, "id"), row.getString("key"), row.getInt("sequence_number"),
                     group == null ? spec(row, agent, specs) : group.spec(), agent, group,
                     group == null ? -1 : row.getInt("item_index"), row.getString("item"));
             restore(row, task);
-            loading.tasks.put(task.id(), task);
-            loading.view(row).add(task);
+            loader.tasks.put(task.id(), task);
+            loader.view(row).add(task);
         });
     }
 
@@ -229,7 +234,7 @@ final class TasksTable {
                 row.getInt("continuation_count"), row.getLong("tokens_used"), row.getBigDecimal("cost"),
                 Rows.optionalTime(row, "queued_at"), Rows.optionalTime(row, "started_at"),
                 Rows.optionalTime(row, "completed_at"),
-                row.getString("error_code"), row.getString("error_message"), Loading.uuidOrNull(row, "carried_from"))
+                row.getString("error_code"), row.getString("error_message"), ViewLoader.uuidOrNull(row, "carried_from"))
                 .restorePolicy(row.getInt("failures"), row.getInt("forgiven"), row.getInt("effect_generation"),
                         row.getBoolean("passed_over"), Rows.optionalTime(row, "next_run_at"),
                         Rows.optionalTime(row, "state_since"), Rows.optionalTime(row, "begun_at"),

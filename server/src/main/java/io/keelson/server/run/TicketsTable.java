@@ -1,15 +1,17 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.integer;
-import static io.keelson.server.run.Column.text;
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.integer;
+import static io.keelson.server.run.sql.Column.text;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
+import io.keelson.core.decide.ChangeSet.Ticket;
+import io.keelson.core.decide.TicketRow;
 import io.keelson.core.lifecycle.StateType;
-import io.keelson.core.run.Changes.Ticket;
-import io.keelson.core.run.TicketRow;
 import io.keelson.server.db.Rows;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -18,7 +20,7 @@ import java.util.UUID;
 
 /** {@code escalation_tickets}. */
 final class TicketsTable {
-    static final SetStatement<Ticket> INSERT = new SetStatement<>("keelson_ticket_new", """
+    static final RowSetStatement<Ticket> INSERT = new RowSetStatement<>("keelson_ticket_new", """
             insert into escalation_tickets (id, workspace_id, run_id, attempt, kind, task_id, step_id, severity, reason,
                 error_code, message, resolution, resolved_by, comment, opened_at, resolved_at)
             select id, workspace_id, run_id, attempt, kind, task_id, step_id, severity, reason, error_code, message,
@@ -33,7 +35,7 @@ final class TicketsTable {
             text("resolved_by", 255, t -> t.row().resolvedBy()), text("comment", t -> t.row().comment()),
             time("opened_at", t -> t.row().openedAt()), time("resolved_at", t -> t.row().resolvedAt()));
 
-    static final SetStatement<Ticket> UPDATE = SetStatement.ofAll("keelson_ticket_change", """
+    static final RowSetStatement<Ticket> UPDATE = RowSetStatement.ofAll("keelson_ticket_change", """
             update escalation_tickets t
                set severity = u.severity, resolution = u.resolution, resolved_by = u.resolved_by, comment = u.comment,
                    resolved_at = u.resolved_at
@@ -52,17 +54,18 @@ final class TicketsTable {
     private TicketsTable() {}
 
     /** Open tickets; only runs that are held up have any. */
-    static void load(Connection c, Loading loading) throws SQLException {
-        List<UUID> held = loading.views.values().stream().map(view -> view.run())
+    static void load(Connection c, ViewLoader loader) throws SQLException {
+        List<UUID> held = loader.views.values().stream().map(view -> view.run())
                 .filter(run -> run.state().type() == StateType.PAUSED).map(run -> run.id()).toList();
         if (!held.isEmpty()) {
-            Loading.each(c, LOAD, held, row -> loading.view(row).add(ticket(row)));
+            ViewLoader.each(c, LOAD, held, row -> loader.view(row).add(ticket(row)));
         }
     }
 
     private static TicketRow ticket(ResultSet row) throws SQLException {
-        return new TicketRow(Loading.uuid(row, "id"), TicketRow.Kind.of(row.getString("kind")), row.getInt("attempt"),
-                Loading.uuidOrNull(row, "task_id"), Loading.uuidOrNull(row, "step_id"),
+        return new TicketRow(ViewLoader.uuid(row, "id"), TicketRow.Kind.of(row.getString("kind")),
+                row.getInt("attempt"),
+                ViewLoader.uuidOrNull(row, "task_id"), ViewLoader.uuidOrNull(row, "step_id"),
                 TicketRow.Severity.of(row.getString("severity")), row.getString("reason"), row.getString("error_code"),
                 row.getString("message"), Rows.time(row, "opened_at"));
     }

@@ -1,13 +1,16 @@
 package io.keelson.server.run;
 
-import static io.keelson.server.run.Column.time;
-import static io.keelson.server.run.Column.uuid;
-import static io.keelson.server.run.Column.word;
+import static io.keelson.server.run.sql.Column.time;
+import static io.keelson.server.run.sql.Column.uuid;
+import static io.keelson.server.run.sql.Column.word;
 
-import io.keelson.core.run.Changes.Timer;
-import io.keelson.core.run.Changes.TimerKey;
+import io.keelson.core.decide.ChangeSet.Timer;
+import io.keelson.core.decide.ChangeSet.TimerKey;
 import io.keelson.core.run.TimerKind;
 import io.keelson.server.db.Rows;
+import io.keelson.server.run.sql.Column;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -19,7 +22,7 @@ final class TimersTable {
     private static final List<Column<Timer>> TIMER = List.of(word("kind", t -> t.key().kind().wire()),
             uuid("subject", t -> t.key().subject()), uuid("run_id", Timer::runId), time("due_at", Timer::dueAt));
 
-    static final SetStatement<Timer> ARM = new SetStatement<>("keelson_timer", """
+    static final RowSetStatement<Timer> ARM = new RowSetStatement<>("keelson_timer", """
             insert into timers (kind, subject, run_id, due_at, workspace_id)
             select kind, subject, run_id, due_at, case when kind = 'human' then
                 (select r.workspace_id from orchestration_runs r where r.id = u.run_id) end
@@ -27,31 +30,31 @@ final class TimersTable {
             on conflict (kind, subject) do update set due_at = excluded.due_at, workspace_id = excluded.workspace_id""",
             TIMER);
 
-    static final SetStatement<TimerKey> DISARM = new SetStatement<>("keelson_timer_key", """
+    static final RowSetStatement<TimerKey> DISARM = new RowSetStatement<>("keelson_timer_key", """
             delete from timers t using {rows} where t.kind = u.kind and t.subject = u.subject""",
             word("kind", key -> key.kind().wire()), uuid("subject", TimerKey::subject));
 
-    static final SetStatement<Timer> ANSWERED = new SetStatement<>("keelson_timer",
+    static final RowSetStatement<Timer> ANSWERED = new RowSetStatement<>("keelson_timer",
             """
             delete from timers t using {rows} where t.kind = u.kind and t.subject = u.subject and t.due_at = u.due_at""",
             TIMER);
 
-    static final SetStatement<UUID> CLEAR = new SetStatement<>("keelson_run_key", """
+    static final RowSetStatement<UUID> CLEAR = new RowSetStatement<>("keelson_run_key", """
             delete from timers t using {rows} where t.run_id = u.run_id""", uuid("run_id", id -> id));
 
     private static final String LOAD = "select run_id, kind, subject, due_at from timers where run_id = any (?)";
 
     private TimersTable() {}
 
-    static void load(Connection c, Collection<UUID> runIds, Loading loading) throws SQLException {
-        Loading.each(c, LOAD, runIds, row -> {
+    static void load(Connection c, Collection<UUID> runIds, ViewLoader loader) throws SQLException {
+        ViewLoader.each(c, LOAD, runIds, row -> {
             TimerKind kind = TimerKind.of(row.getString("kind"));
             if (kind == TimerKind.WATCH) {
-                loading.view(row).restoreWatch(Rows.time(row, "due_at"));
+                loader.view(row).restoreWatch(Rows.time(row, "due_at"));
             } else if (kind == TimerKind.START) {
-                loading.view(row).restoreStart(Rows.time(row, "due_at"));
+                loader.view(row).restoreStart(Rows.time(row, "due_at"));
             } else {
-                loading.view(row).restoreEvaluation(kind, Loading.uuid(row, "subject"));
+                loader.view(row).restoreEvaluation(kind, ViewLoader.uuid(row, "subject"));
             }
         });
     }

@@ -1,7 +1,10 @@
 package io.keelson.server.run;
 
-import io.keelson.core.run.Offer;
+import io.keelson.core.decide.LocalCapacity;
 import io.keelson.server.run.RunStore.Candidate;
+import io.keelson.server.run.sql.BinaryParameter;
+import io.keelson.server.run.sql.ModelName;
+import io.keelson.server.run.sql.ViewLoader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -21,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * How many lanes may be at work at a time in a workspace, all together, by tool and by model. The limits are those that were read
  * last; what is at work is counted anew for each claim. Where nothing is limited, nothing is asked.
  */
-public final class WorkLimits implements Offer.Limits {
+public final class WorkLimits implements LocalCapacity.Limits {
     private static final String READ = """
             select workspace_id, name, most from workspace_limits
              where name = 'steps' or name like 'tool:%' or name like 'model:%'""";
@@ -74,7 +77,7 @@ public final class WorkLimits implements Offer.Limits {
         Map<Key, Long> read = new HashMap<>();
         try (PreparedStatement statement = c.prepareStatement(READ); ResultSet row = statement.executeQuery()) {
             while (row.next()) {
-                read.put(new Key(Loading.uuid(row, "workspace_id"), row.getString("name")), row.getLong("most"));
+                read.put(new Key(ViewLoader.uuid(row, "workspace_id"), row.getString("name")), row.getLong("most"));
             }
         }
         Set<UUID> limited = new TreeSet<>();
@@ -99,7 +102,7 @@ public final class WorkLimits implements Offer.Limits {
     public boolean limited(UUID workspaceId, String tool, String input) {
         return limited(workspaceId) && (most.containsKey(new Key(workspaceId, TOOL + tool))
                 || models.contains(workspaceId)
-                        && most.containsKey(new Key(workspaceId, MODEL + NamedModel.of(input))));
+                        && most.containsKey(new Key(workspaceId, MODEL + ModelName.of(input))));
     }
 
     /** All workspaces in which something is limited. */
@@ -119,8 +122,8 @@ public final class WorkLimits implements Offer.Limits {
     }
 
     /** The room that is left at this moment, in a transaction. */
-    public Room room(Connection c, Collection<UUID> ids) throws SQLException {
-        Room room = new Room(most);
+    public Capacity room(Connection c, Collection<UUID> ids) throws SQLException {
+        Capacity capacity = new Capacity(most);
         try (PreparedStatement index = c.prepareStatement(BY_INDEX)) {
             index.executeQuery().close();
         }
@@ -128,14 +131,14 @@ public final class WorkLimits implements Offer.Limits {
             BinaryParameter.bindIds(statement, 1, ids);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    UUID workspace = Loading.uuid(row, "workspace_id");
+                    UUID workspace = ViewLoader.uuid(row, "workspace_id");
                     long held = row.getLong("held");
                     keys(workspace, row.getString("tool"), row.getString("model"))
-                            .forEach(key -> room.use(key, held));
+                            .forEach(key -> capacity.use(key, held));
                 }
             }
         }
-        return room;
+        return capacity;
     }
 
     /** The limits that something with that tool and model counts for. */
@@ -144,10 +147,10 @@ public final class WorkLimits implements Offer.Limits {
     }
 
     /** What is left of the limits. For one thread at a time. */
-    public static final class Room {
+    public static final class Capacity {
         private final Map<Key, Long> left;
 
-        private Room(Map<Key, Long> most) {
+        private Capacity(Map<Key, Long> most) {
             this.left = new HashMap<>(most);
         }
 

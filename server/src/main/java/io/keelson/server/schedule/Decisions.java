@@ -21,45 +21,46 @@ final class Decisions {
     private static final int MOST_AT_ONCE = 100;
     /** So soon somebody looks again whether the run has ended that another waits for. */
     private static final Duration QUEUE_LOOK = Duration.ofSeconds(1);
-    private static final RunMaker.Outcome PAUSED = new RunMaker.Outcome.Refused("SCHEDULE_PAUSED",
+    private static final RunSubmitter.Outcome PAUSED = new RunSubmitter.Outcome.Refused("SCHEDULE_PAUSED",
             "the schedule was paused before the run was made");
 
     private final Connection c;
     private final Schedule schedule;
-    private final Ticks ticks;
-    private final RunMaker runs;
+    private final ScheduledTimes scheduledTimes;
+    private final RunSubmitter runs;
     private final Instant now;
     private final Set<UUID> busy = new HashSet<>();
     private boolean queued;
     private int made;
 
-    Decisions(Connection c, Schedule schedule, Ticks ticks, RunMaker runs, Instant now) {
+    Decisions(Connection c, Schedule schedule, ScheduledTimes scheduledTimes, RunSubmitter runs, Instant now) {
         this.c = c;
         this.schedule = schedule;
-        this.ticks = ticks;
+        this.scheduledTimes = scheduledTimes;
         this.runs = runs;
         this.now = now;
     }
 
     /** Acts on what is due, and says when to look again. */
     void take(Schedules schedules) throws SQLException, InterruptedException {
-        List<Tick> open = ticks.open(c, schedule.id(), now, MOST_AT_ONCE);
+        List<ScheduledTime> open = scheduledTimes.open(c, schedule.id(), now, MOST_AT_ONCE);
         if (!open.isEmpty() && minds()) {
-            busy.addAll(ticks.atWork(c, schedule.id()));
+            busy.addAll(scheduledTimes.atWork(c, schedule.id()));
             Set<UUID> ended = runs.ended(c, busy);
-            ticks.ended(c, schedule.id(), ended);
+            scheduledTimes.ended(c, schedule.id(), ended);
             busy.removeAll(ended);
         }
-        for (Tick tick : open) {
-            if (tick.kind() == Tick.Kind.CRON) {
-                byPolicy(tick);
+        for (ScheduledTime time : open) {
+            if (time.kind() == ScheduledTime.Kind.CRON) {
+                byPolicy(time);
             } else {
-                make(tick);
+                make(time);
             }
         }
         Instant next = made > 0 && schedule.left() - made <= 0 ? null : schedule.nextRunAt();
         Instant again = open.size() == MOST_AT_ONCE ? now : queued ? now.plus(QUEUE_LOOK) : null;
-        schedules.decided(c, schedule.id(), made, next, earliest(next, again, ticks.next(c, schedule.id(), now)));
+        schedules.decided(c, schedule.id(), made, next,
+                earliest(next, again, scheduledTimes.next(c, schedule.id(), now)));
     }
 
     private static @Nullable Instant earliest(@Nullable Instant... times) {
@@ -70,65 +71,66 @@ final class Decisions {
         return schedule.spec().overlap() != Overlap.ALLOW;
     }
 
-    private void byPolicy(Tick tick) throws SQLException, InterruptedException {
+    private void byPolicy(ScheduledTime time) throws SQLException, InterruptedException {
         if (schedule.paused()) {
-            paused(tick);
+            paused(time);
             return;
         }
         if (schedule.left() - made <= 0) {
-            skip(tick);
+            skip(time);
             return;
         }
         switch (schedule.spec().overlap()) {
-            case ALLOW -> make(tick);
+            case ALLOW -> make(time);
             case SKIP -> {
                 if (busy.isEmpty()) {
-                    make(tick);
+                    make(time);
                 } else {
-                    skip(tick);
+                    skip(time);
                 }
             }
             case QUEUE -> {
                 if (busy.isEmpty()) {
-                    make(tick);
+                    make(time);
                 } else if (queued) {
-                    skip(tick);
+                    skip(time);
                 } else {
                     queued = true;
-                    ticks.change(c, tick, Tick.State.QUEUED, false, null, null);
+                    scheduledTimes.change(c, time, ScheduledTime.State.QUEUED, false, null, null);
                 }
             }
             case CANCEL_RUNNING -> {
                 for (UUID run : busy) {
                     runs.cancel(run, "the next run of schedule " + schedule.spec().name() + " begins");
                 }
-                ticks.ended(c, schedule.id(), busy);
+                scheduledTimes.ended(c, schedule.id(), busy);
                 busy.clear();
-                make(tick);
+                make(time);
             }
         }
     }
 
     /** A run that was made before is noted. */
-    private void paused(Tick tick) throws SQLException, InterruptedException {
-        if (runs.made(tick)) {
-            make(tick);
+    private void paused(ScheduledTime time) throws SQLException, InterruptedException {
+        if (runs.made(time)) {
+            make(time);
         } else {
-            ticks.change(c, tick, Tick.State.SKIPPED, false, PAUSED, now);
+            scheduledTimes.change(c, time, ScheduledTime.State.SKIPPED, false, PAUSED, now);
         }
     }
 
-    private void skip(Tick tick) throws SQLException {
-        ticks.change(c, tick, Tick.State.SKIPPED, false, null, now);
+    private void skip(ScheduledTime time) throws SQLException {
+        scheduledTimes.change(c, time, ScheduledTime.State.SKIPPED, false, null, now);
     }
 
-    private void make(Tick tick) throws SQLException, InterruptedException {
-        RunMaker.Outcome outcome = runs.make(schedule, tick);
-        boolean done = outcome instanceof RunMaker.Outcome.Made;
-        ticks.change(c, tick, done ? Tick.State.MADE : Tick.State.FAILED, done && minds(), outcome, now);
+    private void make(ScheduledTime time) throws SQLException, InterruptedException {
+        RunSubmitter.Outcome outcome = runs.make(schedule, time);
+        boolean done = outcome instanceof RunSubmitter.Outcome.Submitted;
+        scheduledTimes.change(c, time, done ? ScheduledTime.State.MADE : ScheduledTime.State.FAILED, done && minds(),
+                outcome, now);
         if (done) {
-            busy.add(tick.runId());
-            made += tick.kind() == Tick.Kind.CRON ? 1 : 0;
+            busy.add(time.runId());
+            made += time.kind() == ScheduledTime.Kind.CRON ? 1 : 0;
         }
     }
 }

@@ -2,7 +2,7 @@ package io.keelson.server.schedule;
 
 import io.keelson.core.schedule.CatchUp;
 import io.keelson.core.schedule.Cron;
-import io.keelson.core.schedule.Dues;
+import io.keelson.core.schedule.DueTimes;
 import io.keelson.core.schedule.Overlap;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,7 +28,7 @@ public record ScheduleSpec(String name, @Nullable UUID recipe, ObjectNode inputs
         @Nullable Instant endAt, @Nullable Integer maxRuns) {
 
     /** When it is due. */
-    public Dues.Rule rule() {
-        return new Dues.Rule(Cron.known(cron), ZoneId.of(timeZone), catchUp, window, endAt);
+    public DueTimes.Rule rule() {
+        return new DueTimes.Rule(Cron.known(cron), ZoneId.of(timeZone), catchUp, window, endAt);
     }
 }

@@ -1,4 +1,12 @@
-/** Schedules: what runs they make and when, and what became of each of their times. */
+/**
+ * Schedules: when they are due, the outcome of each scheduled time, the runs they submit.
+ *
+ * <p>Easy to get wrong:
+ * <ul>
+ * <li>A scheduled time is stored with its run's id before the run exists. After a crash the same run is submitted
+ * again and found. Nothing else tells whether it was created.
+ * </ul>
+ */
 @NullMarked
 package io.keelson.server.schedule;
 

@@ -23,7 +23,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class Redaction {
 
     /** What stands in a secret's place. */
-    public static final String STRUCK = "[secret]";
+    public static final String REDACTED = "[secret]";
 
     /** Shorter pieces of Base64, lines, and words in lower case would stand in texts by chance. */
     private static final int MIN_PIECE = Secrets.MIN_LENGTH * 2;
@@ -98,7 +98,7 @@ public final class Redaction {
     public String text(String text) {
         String left = text;
         for (String form : forms) {
-            left = left.replace(form, STRUCK);
+            left = left.replace(form, REDACTED);
         }
         return left;
     }
@@ -106,7 +106,7 @@ public final class Redaction {
     /** The same content with every secret struck out as it is read. */
     public InputStream stream(InputStream content) {
         return forms.isEmpty() ? content
-                : new StrikingStream(content,
+                : new RedactingInputStream(content,
                         forms.stream().map(form -> form.getBytes(StandardCharsets.UTF_8))
                                 .sorted(Comparator.comparing((byte[] form) -> form.length).reversed()).toList());
     }
@@ -129,6 +129,7 @@ public final class Redaction {
             node.properties().forEach(each -> object.set(text(each.getKey()), json(each.getValue())));
             return object;
         }
-        return node.isNumber() && forms.contains(node.toString()) ? JsonNodeFactory.instance.stringNode(STRUCK) : node;
+        return node.isNumber() && forms.contains(node.toString()) ? JsonNodeFactory.instance.stringNode(REDACTED)
+                : node;
     }
 }

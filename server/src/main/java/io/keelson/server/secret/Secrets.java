@@ -1,7 +1,7 @@
 package io.keelson.server.secret;
 
-import io.keelson.server.auth.Audit;
-import io.keelson.server.auth.Origin;
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Rows;
 import java.sql.Connection;
@@ -107,7 +107,7 @@ public final class Secrets {
      * @param value {@link #MIN_LENGTH} to {@link #MAX_LENGTH} characters
      * @param origin who does it
      */
-    public Shown set(UUID workspace, String name, String value, Origin origin) {
+    public Shown set(UUID workspace, String name, String value, AuditOrigin origin) {
         String by = origin.name();
         return database.inTransaction(c -> {
             try (PreparedStatement statement = c.prepareStatement(SET)) {
@@ -119,7 +119,7 @@ public final class Secrets {
                 try (ResultSet row = statement.executeQuery()) {
                     row.next();
                     execute(c, KEEP, workspace, name);
-                    Audit.write(c, origin, "secret_set", workspace, name,
+                    AuditLog.write(c, origin, "secret_set", workspace, name,
                             JsonNodeFactory.instance.objectNode().put("version", row.getInt("version")));
                     return new Shown(name, row.getInt("version"), Rows.time(row, "created_at"),
                             Rows.time(row, "updated_at"), by);
@@ -146,11 +146,11 @@ public final class Secrets {
     }
 
     /** False when there was none of that name. */
-    public boolean remove(UUID workspace, String name, Origin origin) {
+    public boolean remove(UUID workspace, String name, AuditOrigin origin) {
         return database.inTransaction(c -> {
             boolean removed = execute(c, REMOVE, workspace, name);
             if (removed) {
-                Audit.write(c, origin, "secret_removed", workspace, name, JsonNodeFactory.instance.objectNode());
+                AuditLog.write(c, origin, "secret_removed", workspace, name, JsonNodeFactory.instance.objectNode());
             }
             return removed;
         });

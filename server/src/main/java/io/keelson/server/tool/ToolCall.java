@@ -32,5 +32,5 @@ public record ToolCall(
         Instant deadline,
         @Nullable String traceparent,
         StepLog log,
-        Striking struck,
+        Redactor struck,
         ArtifactSink artifacts) {}

@@ -1,19 +1,19 @@
 package io.keelson.server.trace;
 
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.StepResult;
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Transfer;
-import io.keelson.core.run.Changes;
-import io.keelson.core.run.Changes.StepResult;
 import io.keelson.core.run.Event;
 import io.keelson.core.run.RunPayload;
-import io.keelson.core.run.RunRow;
 import io.keelson.core.run.RunTrace;
-import io.keelson.core.run.StepRow;
-import io.keelson.core.run.TaskRow;
 import io.keelson.core.run.TraceParent;
-import io.keelson.server.engine.Observer;
-import io.keelson.server.engine.Tracing;
+import io.keelson.server.engine.commit.Observer;
+import io.keelson.server.engine.execute.Tracing;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanBuilder;
 import io.opentelemetry.api.trace.SpanContext;
@@ -45,7 +45,7 @@ final class Spans implements Observer, Tracing {
 
     private final Tracer tracer;
     private final SpanIds ids;
-    private final Begun begun = new Begun();
+    private final OpenSpans openSpans = new OpenSpans();
 
     Spans(Tracer tracer, SpanIds ids) {
         this.tracer = tracer;
@@ -53,9 +53,9 @@ final class Spans implements Observer, Tracing {
     }
 
     @Override
-    public void committed(Changes changes, Instant now) {
-        changes.started().forEach((step, run) -> begun.add(step.id(), step.leaseEpoch(),
-                new Begun.Start(now, step.attempt())));
+    public void committed(ChangeSet changes, Instant now) {
+        changes.started().forEach((step, run) -> openSpans.add(step.id(), step.leaseEpoch(),
+                new OpenSpans.Start(now, step.attempt())));
         Map<UUID, TraceParent> given = new HashMap<>();
         changes.runs().stream().map(RunRow::trace).filter(trace -> trace.given() != null)
                 .forEach(trace -> given.put(trace.run(), trace.given()));
@@ -81,7 +81,7 @@ final class Spans implements Observer, Tracing {
         }
     }
 
-    private void steps(Changes changes, Map<UUID, RunTrace> traces, Instant now) {
+    private void steps(ChangeSet changes, Map<UUID, RunTrace> traces, Instant now) {
         Map<UUID, StepRow> rows = new HashMap<>();
         Stream.concat(changes.newSteps().stream(), changes.steps().stream()).forEach(step -> rows.put(step.id(), step));
         Map<UUID, String> models = new HashMap<>();
@@ -92,7 +92,7 @@ final class Spans implements Observer, Tracing {
         }
         for (StepResult result : changes.results()) {
             StepRow step = rows.get(result.stepId());
-            Begun.Start start = begun.remove(result.stepId(), result.epoch());
+            OpenSpans.Start start = openSpans.remove(result.stepId(), result.epoch());
             if (step != null) {
                 step(step, result, start, traces.getOrDefault(result.runId(), new RunTrace(result.runId(), 1, null)),
                         models.get(result.stepId()), now);
@@ -100,7 +100,7 @@ final class Spans implements Observer, Tracing {
         }
     }
 
-    private void step(StepRow step, StepResult result, Begun.@Nullable Start start, RunTrace trace,
+    private void step(StepRow step, StepResult result, OpenSpans.@Nullable Start start, RunTrace trace,
             @Nullable String model, Instant now) {
         Instant first = step.startedAt() == null ? now : step.startedAt();
         SpanBuilder span =

@@ -1,8 +1,8 @@
 package io.keelson.server.trace;
 
-import io.keelson.server.engine.Observer;
-import io.keelson.server.engine.Tracing;
-import io.keelson.server.http.Exchanges;
+import io.keelson.server.engine.commit.Observer;
+import io.keelson.server.engine.execute.Tracing;
+import io.keelson.server.http.support.RequestListener;
 import io.keelson.server.webhook.DeliveryObserver;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
@@ -20,7 +20,7 @@ public final class Traces implements AutoCloseable {
 
     private final OpenTelemetrySdk sdk;
     private final Spans spans;
-    private final Calls calls;
+    private final RequestSpans requestSpans;
 
     /** Whether the variables ask for traces. */
     public static boolean wanted(Map<String, String> variables) {
@@ -43,7 +43,7 @@ public final class Traces implements AutoCloseable {
                 .addTracerProviderCustomizer((provider, given) -> provider.setIdGenerator(ids)).build()
                 .getOpenTelemetrySdk();
         spans = new Spans(sdk.getTracer("io.keelson"), ids);
-        calls = new Calls(sdk.getTracer("io.keelson"), ids);
+        requestSpans = new RequestSpans(sdk.getTracer("io.keelson"), ids);
     }
 
     /** Who makes spans of what an engine commits. */
@@ -57,13 +57,13 @@ public final class Traces implements AutoCloseable {
     }
 
     /** Who makes spans of the requests that are answered. */
-    public Exchanges http() {
-        return calls;
+    public RequestListener http() {
+        return requestSpans;
     }
 
     /** Who makes spans of deliveries. */
     public DeliveryObserver deliveries() {
-        return calls;
+        return requestSpans;
     }
 
     /** Sends what is left. */

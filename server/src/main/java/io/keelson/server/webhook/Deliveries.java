@@ -1,11 +1,11 @@
 package io.keelson.server.webhook;
 
-import io.keelson.server.auth.Audit;
-import io.keelson.server.auth.Origin;
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Rows;
 import io.keelson.server.db.Tenancy;
-import io.keelson.server.run.FeedReader;
+import io.keelson.server.run.read.FeedReader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -183,8 +183,8 @@ public final class Deliveries {
     }
 
     /** Delivers once more what has happened since, also what happened while it was disabled or not there. */
-    public void replay(UUID workspace, UUID endpoint, Instant since, Origin origin) {
-        long from = Tenancy.everywhere(() -> database.withConnection(c -> FeedReader.before(c, since)));
+    public void replay(UUID workspace, UUID endpoint, Instant since, AuditOrigin origin) {
+        long from = Tenancy.allWorkspaces(() -> database.withConnection(c -> FeedReader.before(c, since)));
         long to = lastId();
         database.runInTransaction(c -> {
             try (PreparedStatement statement = c.prepareStatement(REPLAY)) {
@@ -196,7 +196,7 @@ public final class Deliveries {
                 statement.executeUpdate();
             }
             wake(c, workspace, endpoint);
-            Audit.write(c, origin, "webhook_replayed", workspace, endpoint.toString(),
+            AuditLog.write(c, origin, "webhook_replayed", workspace, endpoint.toString(),
                     JsonNodeFactory.instance.objectNode().put("from", since.toString()));
         });
     }
@@ -230,7 +230,7 @@ public final class Deliveries {
     }
 
     private long lastId() {
-        return Tenancy.everywhere(() -> database.withConnection(FeedReader::lastId));
+        return Tenancy.allWorkspaces(() -> database.withConnection(FeedReader::lastId));
     }
 
     private static void wake(Connection c, UUID workspace, UUID endpoint) throws SQLException {

@@ -28,7 +28,7 @@ public record Endpoint(UUID id, UUID workspaceId, String url, @Nullable String d
         @Nullable Instant previousUntil, Instant createdAt, Instant updatedAt) {
 
     /** What a client sets; null leaves what is there, and stands for nothing in a new one. */
-    public record Wish(@Nullable String url, @Nullable String description, boolean noDescription,
+    public record Spec(@Nullable String url, @Nullable String description, boolean noDescription,
             @Nullable List<String> events, @Nullable String channel, boolean noChannel, @Nullable Boolean enabled) {}
 
     /** With a new secret: the only time that it is shown. */

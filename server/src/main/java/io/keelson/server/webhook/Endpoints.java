@@ -1,11 +1,11 @@
 package io.keelson.server.webhook;
 
-import io.keelson.server.auth.Audit;
-import io.keelson.server.auth.Origin;
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Rows;
 import io.keelson.server.db.Tenancy;
-import io.keelson.server.run.FeedReader;
+import io.keelson.server.run.read.FeedReader;
 import io.keelson.server.secret.Secrets;
 import java.sql.Array;
 import java.sql.Connection;
@@ -83,26 +83,26 @@ public final class Endpoints {
             update webhook_endpoints set key_id = ?, sealed = ?, previous_key_id = ?, previous = ? where id = ?""";
 
     private final Database database;
-    private final Seals seals;
+    private final EndpointSecrets endpointSecrets;
 
     public Endpoints(Database database, Secrets secrets) {
         this.database = database;
-        this.seals = new Seals(secrets);
+        this.endpointSecrets = new EndpointSecrets(secrets);
     }
 
     /**
      * Makes one, of what happens from now on. Empty where the workspace has {@link #MOST}.
      *
-     * @param wish with url and events
+     * @param spec with url and events
      */
-    public Optional<Endpoint.WithSecret> create(UUID workspace, UUID id, Endpoint.Wish wish, Origin origin) {
+    public Optional<Endpoint.WithSecret> create(UUID workspace, UUID id, Endpoint.Spec spec, AuditOrigin origin) {
         SigningSecret secret = SigningSecret.fresh();
         long from = lastId();
         return database.inTransaction(c -> {
             if (full(c, workspace)) {
                 return Optional.empty();
             }
-            insert(c, workspace, id, wish, seals.seal(id, secret), from);
+            insert(c, workspace, id, spec, endpointSecrets.seal(id, secret), from);
             audit(c, origin, "webhook_created", workspace, id);
             return find(c, workspace, id).map(made -> new Endpoint.WithSecret(made, secret.text()));
         });
@@ -121,16 +121,16 @@ public final class Endpoints {
         }
     }
 
-    private static void insert(Connection c, UUID workspace, UUID id, Endpoint.Wish wish, Secrets.Sealed sealed,
+    private static void insert(Connection c, UUID workspace, UUID id, Endpoint.Spec spec, Secrets.Sealed sealed,
             long from) throws SQLException {
-        boolean enabled = wish.enabled() == null || wish.enabled();
+        boolean enabled = spec.enabled() == null || spec.enabled();
         try (PreparedStatement statement = c.prepareStatement(CREATE)) {
             statement.setObject(1, id);
             statement.setObject(2, workspace);
-            statement.setString(3, wish.url());
-            statement.setString(4, wish.description());
-            statement.setArray(5, texts(c, wish.events()));
-            statement.setString(6, wish.channel());
+            statement.setString(3, spec.url());
+            statement.setString(4, spec.description());
+            statement.setArray(5, texts(c, spec.events()));
+            statement.setString(6, spec.channel());
             statement.setBoolean(7, enabled);
             statement.setString(8, enabled ? null : "asked");
             statement.setString(9, sealed.keyId());
@@ -155,18 +155,18 @@ public final class Endpoints {
     }
 
     /** Empty when there is none of that id. */
-    public Optional<Endpoint> change(UUID workspace, UUID id, Endpoint.Wish wish, Origin origin) {
+    public Optional<Endpoint> change(UUID workspace, UUID id, Endpoint.Spec spec, AuditOrigin origin) {
         long from = lastId();
         return database.inTransaction(c -> {
             try (PreparedStatement statement = c.prepareStatement(CHANGE)) {
-                statement.setString(1, wish.url());
-                statement.setBoolean(2, wish.noDescription());
-                statement.setString(3, wish.description());
-                statement.setArray(4, texts(c, wish.events()));
-                statement.setBoolean(5, wish.noChannel());
-                statement.setString(6, wish.channel());
+                statement.setString(1, spec.url());
+                statement.setBoolean(2, spec.noDescription());
+                statement.setString(3, spec.description());
+                statement.setArray(4, texts(c, spec.events()));
+                statement.setBoolean(5, spec.noChannel());
+                statement.setString(6, spec.channel());
                 statement.setLong(7, from);
-                statement.setObject(8, wish.enabled());
+                statement.setObject(8, spec.enabled());
                 statement.setObject(9, workspace);
                 statement.setObject(10, id);
                 if (statement.executeUpdate() > 0) {
@@ -178,9 +178,9 @@ public final class Endpoints {
     }
 
     /** A new secret; deliveries bear signatures by it and by the one before for a day. Empty when there is none of that id. */
-    public Optional<Endpoint.WithSecret> rotate(UUID workspace, UUID id, Origin origin) {
+    public Optional<Endpoint.WithSecret> rotate(UUID workspace, UUID id, AuditOrigin origin) {
         SigningSecret secret = SigningSecret.fresh();
-        Secrets.Sealed sealed = seals.seal(id, secret);
+        Secrets.Sealed sealed = endpointSecrets.seal(id, secret);
         return database.inTransaction(c -> {
             try (PreparedStatement statement = c.prepareStatement(ROTATE)) {
                 statement.setString(1, sealed.keyId());
@@ -196,7 +196,7 @@ public final class Endpoints {
     }
 
     /** With its deliveries; false when there was none of that id. */
-    public boolean delete(UUID workspace, UUID id, Origin origin) {
+    public boolean delete(UUID workspace, UUID id, AuditOrigin origin) {
         return database.inTransaction(c -> {
             try (PreparedStatement statement = c.prepareStatement(DELETE)) {
                 statement.setObject(1, workspace);
@@ -215,15 +215,15 @@ public final class Endpoints {
         database.runInTransaction(c -> {
             try (PreparedStatement foreign = c.prepareStatement(FOREIGN);
                     PreparedStatement update = c.prepareStatement(RESEAL)) {
-                foreign.setString(1, seals.secrets().keyId());
-                foreign.setString(2, seals.secrets().keyId());
+                foreign.setString(1, endpointSecrets.secrets().keyId());
+                foreign.setString(2, endpointSecrets.secrets().keyId());
                 try (ResultSet row = foreign.executeQuery()) {
                     while (row.next()) {
                         UUID id = row.getObject("id", UUID.class);
-                        Secrets.Sealed now = seals.anew(id, sealed(row, "key_id", "sealed"));
+                        Secrets.Sealed now = endpointSecrets.anew(id, sealed(row, "key_id", "sealed"));
                         boolean previous = row.getBytes("previous") != null;
                         Secrets.Sealed before =
-                                previous ? seals.anew(id, sealed(row, "previous_key_id", "previous")) : null;
+                                previous ? endpointSecrets.anew(id, sealed(row, "previous_key_id", "previous")) : null;
                         update.setString(1, now.keyId());
                         update.setBytes(2, now.bytes());
                         update.setString(3, before == null ? null : before.keyId());
@@ -240,16 +240,17 @@ public final class Endpoints {
         return new Secrets.Sealed(row.getString(keyId), row.getBytes(bytes));
     }
 
-    Seals seals() {
-        return seals;
+    EndpointSecrets seals() {
+        return endpointSecrets;
     }
 
     private long lastId() {
-        return Tenancy.everywhere(() -> database.withConnection(FeedReader::lastId));
+        return Tenancy.allWorkspaces(() -> database.withConnection(FeedReader::lastId));
     }
 
-    private static void audit(Connection c, Origin origin, String action, UUID workspace, UUID id) throws SQLException {
-        Audit.write(c, origin, action, workspace, id.toString(), JsonNodeFactory.instance.objectNode());
+    private static void audit(Connection c, AuditOrigin origin, String action, UUID workspace, UUID id)
+            throws SQLException {
+        AuditLog.write(c, origin, action, workspace, id.toString(), JsonNodeFactory.instance.objectNode());
     }
 
     private static @Nullable Array texts(Connection c, @Nullable List<String> texts) throws SQLException {

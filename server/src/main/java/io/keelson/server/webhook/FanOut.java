@@ -4,8 +4,8 @@ import io.keelson.core.run.RunTrace;
 import io.keelson.core.run.TraceParent;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.Rows;
-import io.keelson.server.run.FeedMarks;
-import io.keelson.server.run.FeedReader;
+import io.keelson.server.run.read.FeedReader;
+import io.keelson.server.run.read.FeedWatermark;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -86,7 +86,7 @@ final class FanOut {
         }
     }
 
-    private record Made(Receiver receiver, long event, String type, String body, @Nullable String traceparent) {}
+    private record NewDelivery(Receiver receiver, long event, String type, String body, @Nullable String traceparent) {}
 
     /** Who is told of an event. */
     private interface Told {
@@ -95,7 +95,7 @@ final class FanOut {
 
     private final Database database;
     private final Function<RunTrace, @Nullable TraceParent> places;
-    private final FeedMarks marks = new FeedMarks();
+    private final FeedWatermark marks = new FeedWatermark();
 
     /** @param places where runs are in traces; null for nowhere */
     FanOut(Database database, Function<RunTrace, @Nullable TraceParent> places) {
@@ -162,7 +162,7 @@ final class FanOut {
     /** However many and large they are, few are held at a time. */
     private void make(Connection c, String sql, List<Receiver> receivers, long after, long to, Told told)
             throws SQLException {
-        List<Made> made = new ArrayList<>();
+        List<NewDelivery> made = new ArrayList<>();
         long held = 0;
         for (long from = after; from < to; from += PIECE) {
             for (ObjectNode event : events(c, receivers, from, Math.min(to, from + PIECE))) {
@@ -173,7 +173,8 @@ final class FanOut {
                 String type = Topics.of(event);
                 String body = text(type, event);
                 String trace = trace(event);
-                its.forEach(receiver -> made.add(new Made(receiver, event.get("id").longValue(), type, body, trace)));
+                its.forEach(receiver -> made
+                        .add(new NewDelivery(receiver, event.get("id").longValue(), type, body, trace)));
                 held += (long) body.length() * its.size();
                 if (held >= MOST_HELD) {
                     insert(c, sql, made);
@@ -232,7 +233,7 @@ final class FanOut {
         }
     }
 
-    private static void insert(Connection c, String sql, List<Made> made) throws SQLException {
+    private static void insert(Connection c, String sql, List<NewDelivery> made) throws SQLException {
         if (made.isEmpty()) {
             return;
         }
@@ -245,10 +246,10 @@ final class FanOut {
                     .map(each -> Delivery.idOf(each.receiver.id, each.event)).toArray()));
             statement.setArray(2, array(c, "uuid", made.stream().map(each -> each.receiver.workspace).toArray()));
             statement.setArray(3, array(c, "uuid", made.stream().map(each -> each.receiver.id).toArray()));
-            statement.setArray(4, array(c, "bigint", made.stream().map(Made::event).toArray()));
-            statement.setArray(5, array(c, "text", made.stream().map(Made::type).toArray()));
-            statement.setArray(6, array(c, "text", made.stream().map(Made::body).toArray()));
-            statement.setArray(7, array(c, "text", made.stream().map(Made::traceparent).toArray()));
+            statement.setArray(4, array(c, "bigint", made.stream().map(NewDelivery::event).toArray()));
+            statement.setArray(5, array(c, "text", made.stream().map(NewDelivery::type).toArray()));
+            statement.setArray(6, array(c, "text", made.stream().map(NewDelivery::body).toArray()));
+            statement.setArray(7, array(c, "text", made.stream().map(NewDelivery::traceparent).toArray()));
             statement.executeUpdate();
         }
     }

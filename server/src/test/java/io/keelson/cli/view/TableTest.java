@@ -16,7 +16,7 @@ class TableTest {
         Table table = new Table("ITEM", "RUN", "STATE", "NAME")
                 .row("step_" + ID, ID, "running", "the quarterly report of everything");
         assertThat(table.lines(new Style(false, true, columns)))
-                .allSatisfy(line -> assertThat(Cells.width(line)).isLessThanOrEqualTo(columns));
+                .allSatisfy(line -> assertThat(TerminalText.width(line)).isLessThanOrEqualTo(columns));
     }
 
     @Test

@@ -111,7 +111,7 @@ class TreeViewTest {
         model.apply(documents.failed("g[0]", "TOOL_FAILED", "日本語".repeat(50)));
         for (Style style : List.of(ASCII, new Style(true, true, 0))) {
             assertThat(TreeView.render(model, columns, 10, NOW, 0, style))
-                    .allSatisfy(line -> assertThat(Cells.width(line)).isLessThanOrEqualTo(columns));
+                    .allSatisfy(line -> assertThat(TerminalText.width(line)).isLessThanOrEqualTo(columns));
         }
     }
 

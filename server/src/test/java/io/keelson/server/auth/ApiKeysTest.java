@@ -3,6 +3,8 @@ package io.keelson.server.auth;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
 import java.net.URI;
@@ -28,7 +30,7 @@ class ApiKeysTest {
     private static Database database;
 
     private final AtomicLong nanos = new AtomicLong();
-    private final KeyUses uses = new KeyUses(database);
+    private final ApiKeyUsage uses = new ApiKeyUsage(database);
     private final ApiKeys keys = new ApiKeys(database, uses, nanos::get);
     private final KeyStore store = new KeyStore(database);
 
@@ -74,10 +76,10 @@ class ApiKeysTest {
 
         String mistyped = key.substring(0, 20) + other + key.substring(21);
 
-        assertThat(KeyText.wellFormed(mistyped)).isFalse();
+        assertThat(ApiKeyFormat.wellFormed(mistyped)).isFalse();
         assertThat(keys.find(mistyped)).isNull();
         assertThat(keys.find(key.substring(0, key.length() - 1))).isNull();
-        assertThat(keys.find(KeyText.generate())).isNull();
+        assertThat(keys.find(ApiKeyFormat.generate())).isNull();
         assertThat(keys.find("")).isNull();
     }
 
@@ -98,14 +100,14 @@ class ApiKeysTest {
     void aKeyNamesItsPrincipalAndItsScopes() {
         Set<Scope> scopes = EnumSet.of(Scope.APPROVE, Scope.RUNS_READ);
         IssuedKey key = issued(store.create(Bootstrap.DEFAULT_WORKSPACE,
-                new NewKey("phone", "ann", Principal.Kind.PERSON, scopes, null), Origin.SERVER));
+                new NewKey("phone", "ann", Principal.Kind.PERSON, scopes, null), AuditOrigin.SERVER));
 
         Caller caller = found(key);
 
         assertThat(caller.principal()).isEqualTo(new Principal(Principal.Kind.PERSON, "ann"));
         assertThat(caller.scopes()).isEqualTo(scopes);
         assertThat(store.create(Bootstrap.DEFAULT_WORKSPACE,
-                new NewKey("bot", "ann", Principal.Kind.SERVICE, scopes, null), Origin.SERVER))
+                new NewKey("bot", "ann", Principal.Kind.SERVICE, scopes, null), AuditOrigin.SERVER))
                 .isEqualTo(new KeyResult.OtherKind(caller.principal()));
     }
 
@@ -126,7 +128,7 @@ class ApiKeysTest {
         IssuedKey old = create("rotated", Duration.ofDays(30));
 
         IssuedKey fresh = issued(store.rotate(Bootstrap.DEFAULT_WORKSPACE, old.row().id(), Duration.ofHours(1),
-                Origin.SERVER));
+                AuditOrigin.SERVER));
 
         KeyRow row = store.find(Bootstrap.DEFAULT_WORKSPACE, old.row().id()).orElseThrow();
         assertThat(row.replacedBy()).isEqualTo(fresh.row().id());
@@ -136,7 +138,7 @@ class ApiKeysTest {
                 .isEqualTo(Duration.ofDays(30));
         assertThat(found(old).principal()).isEqualTo(found(fresh).principal());
         assertThat(found(old).scopes()).isEqualTo(found(fresh).scopes());
-        assertThat(store.rotate(Bootstrap.DEFAULT_WORKSPACE, old.row().id(), Duration.ZERO, Origin.SERVER))
+        assertThat(store.rotate(Bootstrap.DEFAULT_WORKSPACE, old.row().id(), Duration.ZERO, AuditOrigin.SERVER))
                 .isInstanceOf(KeyResult.NotActive.class);
     }
 
@@ -144,7 +146,7 @@ class ApiKeysTest {
     void aKeyRotatedWithoutOverlapEndsAtOnce() {
         IssuedKey old = create("leaked");
 
-        store.rotate(Bootstrap.DEFAULT_WORKSPACE, old.row().id(), Duration.ZERO, Origin.SERVER);
+        store.rotate(Bootstrap.DEFAULT_WORKSPACE, old.row().id(), Duration.ZERO, AuditOrigin.SERVER);
 
         assertThat(keys.find(old.text())).isNull();
     }
@@ -174,7 +176,7 @@ class ApiKeysTest {
         sql("insert into workspaces (id, name) values ('00000000-0000-7000-8000-0000000000aa', 'other')");
 
         assertThatThrownBy(() -> store.create(UUID.fromString("00000000-0000-7000-8000-0000000000aa"),
-                new NewKey("x", "x", null, Scope.all(true), null), Origin.SERVER))
+                new NewKey("x", "x", null, Scope.all(true), null), AuditOrigin.SERVER))
                 .hasMessageContaining("ck_api_keys_operator");
     }
 
@@ -183,9 +185,9 @@ class ApiKeysTest {
         IssuedKey key = create("audited");
         revoke(key);
 
-        assertThat(new Audit(database).list(Bootstrap.DEFAULT_WORKSPACE, null, 100))
+        assertThat(new AuditLog(database).list(Bootstrap.DEFAULT_WORKSPACE, null, 100))
                 .filteredOn(entry -> key.row().id().toString().equals(entry.subject()))
-                .extracting(Audit.Entry::action).containsExactly("key_revoked", "key_created");
+                .extracting(AuditLog.Entry::action).containsExactly("key_revoked", "key_created");
         assertThatThrownBy(() -> sql("update operator_audit set actor = 'nobody'")).hasMessageContaining("append-only");
         assertThatThrownBy(() -> sql("delete from operator_audit")).hasMessageContaining("append-only");
         assertThatThrownBy(() -> sql("truncate operator_audit")).hasMessageContaining("append-only");
@@ -197,7 +199,7 @@ class ApiKeysTest {
 
     private IssuedKey create(String name, @Nullable Duration lifetime) {
         return issued(store.create(Bootstrap.DEFAULT_WORKSPACE,
-                new NewKey(name, "tester", null, Scope.all(true), lifetime), Origin.SERVER));
+                new NewKey(name, "tester", null, Scope.all(true), lifetime), AuditOrigin.SERVER));
     }
 
     private static IssuedKey issued(KeyResult result) {
@@ -210,7 +212,7 @@ class ApiKeysTest {
     }
 
     private KeyRow revoke(IssuedKey key) {
-        return store.revoke(Bootstrap.DEFAULT_WORKSPACE, key.row().id(), Origin.SERVER).orElseThrow();
+        return store.revoke(Bootstrap.DEFAULT_WORKSPACE, key.row().id(), AuditOrigin.SERVER).orElseThrow();
     }
 
     private @Nullable Instant lastUse(IssuedKey key) {
@@ -231,16 +233,16 @@ class ApiKeysTest {
 
     @Test
     void keysHave256RandomBitsAndAChecksum() {
-        String key = KeyText.generate();
+        String key = ApiKeyFormat.generate();
 
-        assertThat(key).matches("kl_[0-9a-z]{57}").isNotEqualTo(KeyText.generate());
+        assertThat(key).matches("kl_[0-9a-z]{57}").isNotEqualTo(ApiKeyFormat.generate());
         assertThat(Math.pow(36, 50)).isGreaterThan(Math.pow(2, 256));
-        assertThat(KeyText.wellFormed(key)).isTrue();
+        assertThat(ApiKeyFormat.wellFormed(key)).isTrue();
     }
 
     @Test
     void theFirstStartMakesAKeyAndTheNextOnesFindIt() throws Exception {
-        DataFiles files = new DataFiles(folder);
+        LocalCredentials files = new LocalCredentials(folder);
 
         Bootstrap.LocalKey first = Bootstrap.ensureKey(database, keys, files);
         Bootstrap.LocalKey second = Bootstrap.ensureKey(database, keys, files);
@@ -254,7 +256,7 @@ class ApiKeysTest {
 
     @Test
     void aGivenKeyIsMadeOnceAndStaysRevoked() {
-        Bootstrap.GivenKey given = new Bootstrap.GivenKey(KeyText.generate(), Duration.ofDays(90));
+        Bootstrap.GivenKey given = new Bootstrap.GivenKey(ApiKeyFormat.generate(), Duration.ofDays(90));
 
         assertThat(Bootstrap.ensureGiven(database, given)).isEqualTo(Bootstrap.ensureGiven(database, given));
 
@@ -266,7 +268,7 @@ class ApiKeysTest {
             assertThat(Duration.between(key.createdAt(), key.expiresAt())).isEqualTo(Duration.ofDays(90));
         });
         assertThat(keys.find(given.text())).isNotNull();
-        store.revoke(Bootstrap.DEFAULT_WORKSPACE, made.getFirst().id(), Origin.SERVER);
+        store.revoke(Bootstrap.DEFAULT_WORKSPACE, made.getFirst().id(), AuditOrigin.SERVER);
         Bootstrap.ensureGiven(database, given);
         assertThat(store.find(Bootstrap.DEFAULT_WORKSPACE, made.getFirst().id()).orElseThrow().state())
                 .isEqualTo("revoked");
@@ -274,15 +276,15 @@ class ApiKeysTest {
 
     @Test
     void aKeyThatOpensNothingHereIsReplaced() {
-        DataFiles files = new DataFiles(folder);
-        files.writeKey(KeyText.generate());
+        LocalCredentials files = new LocalCredentials(folder);
+        files.writeKey(ApiKeyFormat.generate());
 
         assertThat(Bootstrap.ensureKey(database, keys, files).created()).isTrue();
     }
 
     @Test
     void onlyTheServersOwnAddressIsRemoved() {
-        DataFiles files = new DataFiles(folder);
+        LocalCredentials files = new LocalCredentials(folder);
         files.writeUrl(URI.create("http://127.0.0.1:1"));
         files.writeUrl(URI.create("http://127.0.0.1:2"));
 

@@ -2,7 +2,7 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.auth.Origin;
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolResult;
@@ -34,7 +34,7 @@ class BrokenToolTest {
     @Test
     void theErrorDoesNotTellIt(@TempDir Path folder) throws Exception {
         try (Nodes nodes = new Nodes(folder, BROKEN)) {
-            nodes.secrets.set(Nodes.WORKSPACE, "token", "token-4b1e", Origin.SERVER);
+            nodes.secrets.set(Nodes.WORKSPACE, "token", "token-4b1e", AuditOrigin.SERVER);
             UUID run = nodes.submit(nodes.node(), """
                     name: breaks
                     goal: g

@@ -6,6 +6,8 @@ import io.keelson.server.db.CountingProxy;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.upkeep.MaintenanceScheduler;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -67,8 +69,9 @@ class IdleTest {
                 var nodes = new Nodes(folder, new Database(proxy.url(), DatabaseOptions.DEFAULTS))) {
             Map<String, Integer> asked = new LinkedHashMap<>();
             double perSecond = 1; // the look
-            Upkeep upkeep = nodes.node().upkeep();
-            for (Upkeep.Duty duty : Stream.concat(upkeep.duties().stream(), upkeep.chores().stream()).toList()) {
+            MaintenanceScheduler maintenance = nodes.node().upkeep();
+            for (MaintenanceScheduler.Duty duty : Stream
+                    .concat(maintenance.duties().stream(), maintenance.chores().stream()).toList()) {
                 int count = IntStream.range(0, 3).map(i -> asks(duty, proxy)).min().orElseThrow();
                 perSecond += count / (double) duty.period().toSeconds();
                 asked.put(asked.size() + ": each " + duty.period(), count);
@@ -78,7 +81,7 @@ class IdleTest {
     }
 
     /** What others ask meanwhile is counted, too. */
-    private static int asks(Upkeep.Duty duty, CountingProxy proxy) {
+    private static int asks(MaintenanceScheduler.Duty duty, CountingProxy proxy) {
         int before = proxy.executed().size();
         duty.work().run();
         return proxy.executed().size() - before;

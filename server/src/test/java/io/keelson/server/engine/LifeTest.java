@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Reply;
-import io.keelson.server.engine.RemoteWork.Completion;
-import io.keelson.server.engine.RemoteWork.Item;
-import io.keelson.server.run.RunReader;
+import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.dispatch.RemoteWork.Completion;
+import io.keelson.server.engine.dispatch.RemoteWork.Item;
+import io.keelson.server.engine.execute.Json;
+import io.keelson.server.run.read.RunReader;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -8,13 +8,14 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
 import io.keelson.server.Invariants;
-import io.keelson.server.Replans;
+import io.keelson.server.PlannerAnswerValidator;
 import io.keelson.server.TestCredits;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.engine.commit.Store;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.outbound.OutboundClient;
 import io.keelson.server.plan.CatalogToolKnowledge;
@@ -22,7 +23,7 @@ import io.keelson.server.plan.Format;
 import io.keelson.server.plan.Mission;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
-import io.keelson.server.plan.Reading;
+import io.keelson.server.plan.ReadResult;
 import io.keelson.server.plan.StoredPlans;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.Secrets;
@@ -43,18 +44,18 @@ import java.util.UUID;
 import org.awaitility.Awaitility;
 
 /** Engines on one fresh database, and short words for what tests do with them. */
-final class Nodes implements AutoCloseable {
-    static final UUID WORKSPACE = Bootstrap.DEFAULT_WORKSPACE;
-    static final Actor WHO = Actor.human("ann");
+public final class Nodes implements AutoCloseable {
+    public static final UUID WORKSPACE = Bootstrap.DEFAULT_WORKSPACE;
+    public static final Actor WHO = Actor.human("ann");
 
-    final Database database;
+    public final Database database;
     final Expressions expressions = new Expressions();
     final ToolCatalog catalog;
     final Secrets secrets;
     private final Path folder;
     private final List<Engine> engines = new ArrayList<>();
 
-    Nodes(Path folder, Tool... own) throws IOException {
+    public Nodes(Path folder, Tool... own) throws IOException {
         this(folder, TestDatabase.create(), own);
     }
 
@@ -88,40 +89,41 @@ final class Nodes implements AutoCloseable {
         return engine;
     }
 
-    Engine node() throws IOException {
+    public Engine node() throws IOException {
         return node(Duration.ofSeconds(30));
     }
 
-    private Replans replans() {
-        return new Replans(new NewPlans(new CatalogToolKnowledge(catalog, expressions, Set::of), this::timeout));
+    private PlannerAnswerValidator replans() {
+        return new PlannerAnswerValidator(
+                new NewPlans(new CatalogToolKnowledge(catalog, expressions, Set::of), this::timeout));
     }
 
     private Duration timeout(String tool) {
         return catalog.find(tool).map(found -> found.spec().defaultTimeout()).orElse(Duration.ofSeconds(30));
     }
 
-    static Store store() {
+    public static Store store() {
         return Store.of(DbClock.DATABASE, new StoredPlans(tool -> Duration.ofSeconds(30))::read, Duration.ofDays(30));
     }
 
-    UUID submit(Engine engine, String yaml, String... remoteTools) {
+    public UUID submit(Engine engine, String yaml, String... remoteTools) {
         NewRun run = run(yaml, remoteTools);
         assertThat(engine.submit(new Command.Create(run, true, WHO)).join()).isEqualTo(Reply.CHANGED);
         return run.id();
     }
 
     /** A run of that mission, not yet submitted. */
-    NewRun run(String yaml, String... remoteTools) {
+    public NewRun run(String yaml, String... remoteTools) {
         MissionReader reader = new MissionReader(
                 new CatalogToolKnowledge(catalog, expressions, () -> Set.of(remoteTools)),
                 this::timeout);
-        var reading = reader.read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML);
-        assertThat(reading).as(reading.toString()).isInstanceOf(Reading.Done.class);
-        Mission mission = ((Reading.Done<Mission>) reading).value();
+        var result = reader.read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML);
+        assertThat(result).as(result.toString()).isInstanceOf(ReadResult.Ok.class);
+        Mission mission = ((ReadResult.Ok<Mission>) result).value();
         return mission.newRun(UuidCreator.getTimeOrderedEpoch(), WORKSPACE, "ann");
     }
 
-    String state(UUID run) {
+    public String state(UUID run) {
         return text("SELECT state FROM orchestration_runs WHERE id = '" + run + "'");
     }
 
@@ -143,7 +145,7 @@ final class Nodes implements AutoCloseable {
     }
 
     /** What must hold in the database at rest. */
-    void assertSound() {
+    public void assertSound() {
         Invariants.hold(database);
     }
 

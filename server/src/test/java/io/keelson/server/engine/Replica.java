@@ -2,21 +2,28 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.ViewDiff;
 import io.keelson.core.run.Actor;
-import io.keelson.core.run.Changes;
-import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Command;
+import io.keelson.core.run.EngineOutage;
 import io.keelson.core.run.Event;
-import io.keelson.core.run.Offer;
-import io.keelson.core.run.Outage;
-import io.keelson.core.run.RunView;
-import io.keelson.core.run.ViewDiff;
-import io.keelson.core.sim.Mirror;
+import io.keelson.core.sim.BatchListener;
 import io.keelson.core.sim.Simulation;
 import io.keelson.core.sim.Size;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.engine.commit.BatchCommit;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.commit.CommitListener;
+import io.keelson.server.engine.commit.DatabaseTime;
+import io.keelson.server.engine.commit.Observer;
+import io.keelson.server.engine.commit.PendingCommand;
+import io.keelson.server.engine.commit.ViewCache;
 import io.keelson.server.money.Money;
 import io.keelson.server.run.RunStore;
 import java.math.BigDecimal;
@@ -37,7 +44,7 @@ import java.util.UUID;
  * Does to a real PostgreSQL whatever simulations do to their store: the same batches at the same times with the same ids,
  * by the code that the server commits with. Now and then, and in the end, everything must be equal.
  */
-final class Replica implements Mirror, AutoCloseable {
+final class Replica implements BatchListener, AutoCloseable {
     /** Every so many batches the runs that one has concerned are looked at. */
     private static final int LOOK_EVERY = 25;
 
@@ -57,20 +64,20 @@ final class Replica implements Mirror, AutoCloseable {
     private Instant now;
 
     /** A node's life: what it remembers goes with it. */
-    private final class Node implements Aftermath {
+    private final class Node implements CommitListener {
         private final ViewCache views = new ViewCache(Integer.MAX_VALUE);
         private Batch batch;
         private Iterator<UUID> ids;
 
-        private List<Pending> commit(Batch told) throws SQLException {
+        private List<PendingCommand> commit(Batch told) throws SQLException {
             batch = told;
             told.loaded().forEach(views::drop);
             DatabaseTime time = new DatabaseTime(() -> 0);
             if (!told.locked()) {
                 time.set(told.now());
             }
-            List<Pending> pending = told.commands().stream().map(Pending::new).toList();
-            new Flush(store, views, this::next, this, time, () -> story.prices(), Observer.NONE).run(connection,
+            List<PendingCommand> pending = told.commands().stream().map(PendingCommand::new).toList();
+            new BatchCommit(store, views, this::next, this, time, () -> story.prices(), Observer.NONE).run(connection,
                     pending);
             assertThat(ids).as("ids left over").isExhausted();
             return pending;
@@ -83,16 +90,16 @@ final class Replica implements Mirror, AutoCloseable {
 
         /** Whatever is decided once more is decided with the same. */
         @Override
-        public Offer offer() {
+        public LocalCapacity offer() {
             ids = batch.ids().iterator();
             return batch.offer();
         }
 
         @Override
-        public void settled(Offer offer) {}
+        public void settled(LocalCapacity capacity) {}
 
         @Override
-        public void committed(Changes changes, Instant at) {
+        public void committed(ChangeSet changes, Instant at) {
             assertThat(at).isEqualTo(batch.now());
         }
     }
@@ -119,7 +126,7 @@ final class Replica implements Mirror, AutoCloseable {
     public void committed(Batch batch) {
         try {
             now = batch.now();
-            List<Pending> done = nodes.computeIfAbsent(batch.node(), name -> new Node()).commit(batch);
+            List<PendingCommand> done = nodes.computeIfAbsent(batch.node(), name -> new Node()).commit(batch);
             for (int i = 0; i < done.size(); i++) {
                 commands.add(done.get(i).command.getClass());
                 assertThat(done.get(i).reply).as("reply to %s", done.get(i).command).isEqualTo(batch.replies().get(i));
@@ -139,7 +146,7 @@ final class Replica implements Mirror, AutoCloseable {
     }
 
     @Override
-    public void outage(Outage outage) {
+    public void outage(EngineOutage outage) {
         try {
             tables.insert(outage);
         } catch (SQLException e) {

@@ -1,7 +1,7 @@
 package io.keelson.server.engine;
 
+import io.keelson.core.run.EngineOutage;
 import io.keelson.core.run.Event;
-import io.keelson.core.run.Outage;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -42,7 +42,7 @@ final class Tables {
         connection.commit();
     }
 
-    void insert(Outage outage) throws SQLException {
+    void insert(EngineOutage outage) throws SQLException {
         try (PreparedStatement insert = connection.prepareStatement(
                 "insert into engine_outages (from_at, to_at) values (?, ?) on conflict do nothing")) {
             insert.setObject(1, outage.from().atOffset(ZoneOffset.UTC));

@@ -2,8 +2,9 @@ package io.keelson.server.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.engine.RemoteWork.Completion;
-import io.keelson.server.engine.RemoteWork.Item;
+import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.dispatch.RemoteWork.Completion;
+import io.keelson.server.engine.dispatch.RemoteWork.Item;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolResult;

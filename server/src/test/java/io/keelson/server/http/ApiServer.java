@@ -5,16 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.Server;
 import io.keelson.server.Settings;
 import io.keelson.server.TestCredits;
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.auth.IssuedKey;
 import io.keelson.server.auth.KeyResult;
 import io.keelson.server.auth.KeyStore;
 import io.keelson.server.auth.NewKey;
-import io.keelson.server.auth.Origin;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.http.support.Json;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -36,10 +37,10 @@ import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 
 /** The real server on a database of its own, and short words for calling it over HTTP. */
-final class ApiServer implements AutoCloseable {
+public final class ApiServer implements AutoCloseable {
 
     /** A mission that stays where it is until somebody decides. */
-    static final String WAITS = """
+    public static final String WAITS = """
             {"name": "waits", "plan": {"tasks": [{"id": "ask", "title": "Ask", "steps": [
               {"name": "sign-off", "kind": "approval", "input": {"question": "Go on?"}}]}]}}""";
 
@@ -50,17 +51,17 @@ final class ApiServer implements AutoCloseable {
                "base_delay_seconds": 0.05}}]}]}}""";
 
     /** What came back. */
-    record Answer(int status, HttpResponse<byte[]> response) {
+    public record Answer(int status, HttpResponse<byte[]> response) {
 
-        JsonNode json() {
+        public JsonNode json() {
             return Json.read(response.body());
         }
 
-        String header(String name) {
+        public String header(String name) {
             return response.headers().firstValue(name).orElse("");
         }
 
-        String text() {
+        public String text() {
             return new String(response.body(), StandardCharsets.UTF_8);
         }
     }
@@ -69,7 +70,7 @@ final class ApiServer implements AutoCloseable {
     private final Database database;
     private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    ApiServer(Path dataDir) throws Exception {
+    public ApiServer(Path dataDir) throws Exception {
         this(dataDir, TestDatabase.createUrl());
     }
 
@@ -94,9 +95,9 @@ final class ApiServer implements AutoCloseable {
     }
 
     /** The header of a new key. */
-    String bearer(UUID workspace, Set<Scope> scopes) {
+    public String bearer(UUID workspace, Set<Scope> scopes) {
         KeyResult made = new KeyStore(database).create(workspace, new NewKey("test", "tester", null, scopes, null),
-                Origin.SERVER);
+                AuditOrigin.SERVER);
         if (made instanceof KeyResult.Issued(IssuedKey key)) {
             return "Bearer " + key.text();
         }
@@ -107,7 +108,7 @@ final class ApiServer implements AutoCloseable {
         return server.baseUrl();
     }
 
-    String key() {
+    public String key() {
         return server.apiKey();
     }
 
@@ -115,11 +116,11 @@ final class ApiServer implements AutoCloseable {
         return database;
     }
 
-    Answer get(String path, String... headers) {
+    public Answer get(String path, String... headers) {
         return send("GET", path, null, headers);
     }
 
-    Answer post(String path, String json, String... headers) {
+    public Answer post(String path, String json, String... headers) {
         List<String> all = new ArrayList<>(List.of("Content-Type", "application/json"));
         all.addAll(List.of(headers));
         return send("POST", path, json.getBytes(StandardCharsets.UTF_8), all.toArray(String[]::new));
@@ -149,7 +150,7 @@ final class ApiServer implements AutoCloseable {
     }
 
     /** Creates a run and answers its id. */
-    String create(String mission) {
+    public String create(String mission) {
         Answer answer = post("/api/v1/runs", mission);
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
         return answer.json().get("id").stringValue();
@@ -181,7 +182,7 @@ final class ApiServer implements AutoCloseable {
                 .filter(step -> step.get("state").stringValue().equals(state)).toList();
     }
 
-    void sql(String statement) {
+    public void sql(String statement) {
         database.runInTransaction(c -> {
             try (var s = c.createStatement()) {
                 s.execute(statement);

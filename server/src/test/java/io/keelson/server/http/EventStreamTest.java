@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.auth.Scope;
 import io.keelson.server.http.ApiServer.Answer;
+import io.keelson.server.http.inbox.InboxKind;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

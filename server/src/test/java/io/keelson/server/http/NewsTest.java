@@ -2,7 +2,10 @@ package io.keelson.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.server.run.RunReader.Progress;
+import io.keelson.server.http.streams.FeedPoller;
+import io.keelson.server.http.streams.RunProgressPoller;
+import io.keelson.server.http.support.ShutdownSignal;
+import io.keelson.server.run.read.RunReader.Progress;
 import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
@@ -24,12 +27,12 @@ class NewsTest {
 
     @Test
     void ofTheFeed() throws Exception {
-        FeedNews news = new FeedNews(() -> {
+        FeedPoller news = new FeedPoller(() -> {
             failFirst();
             return 7;
-        }, new Stopping());
+        }, new ShutdownSignal());
 
-        try (FeedNews.Watch watch = news.watch()) {
+        try (FeedPoller.Watch watch = news.watch()) {
             assertThat(watch.await(7, LONG)).isEqualTo(7);
         }
     }
@@ -37,12 +40,12 @@ class NewsTest {
     @Test
     void ofRuns() throws Exception {
         UUID run = UUID.randomUUID();
-        RunNews news = new RunNews(watched -> {
+        RunProgressPoller news = new RunProgressPoller(watched -> {
             failFirst();
             return Map.of(run, new Progress(3, false));
-        }, new Stopping());
+        }, new ShutdownSignal());
 
-        try (RunNews.Watch watch = news.watch(run, new Progress(1, false))) {
+        try (RunProgressPoller.Watch watch = news.watch(run, new Progress(1, false))) {
             assertThat(watch.await(1, LONG).lastSeq()).isEqualTo(3);
         }
     }

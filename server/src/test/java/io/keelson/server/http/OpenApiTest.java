@@ -4,48 +4,49 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskType;
-import io.keelson.server.Replans;
+import io.keelson.server.PlannerAnswerValidator;
 import io.keelson.server.artifact.LocalArtifactStore;
-import io.keelson.server.auth.Access;
-import io.keelson.server.auth.KeyUses;
+import io.keelson.server.auth.ApiKeyUsage;
+import io.keelson.server.auth.AuthServices;
 import io.keelson.server.bulk.BulkDriver;
 import io.keelson.server.bulk.BulkJobs;
-import io.keelson.server.bulk.BulkRoom;
+import io.keelson.server.bulk.BulkServices;
 import io.keelson.server.compute.Computation;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DbClock;
+import io.keelson.server.effect.Adapters;
+import io.keelson.server.effect.CommandHandler;
+import io.keelson.server.effect.SimulatedProvider;
 import io.keelson.server.engine.Engine;
-import io.keelson.server.engine.Store;
-import io.keelson.server.execution.Adapters;
-import io.keelson.server.execution.CommandHandler;
-import io.keelson.server.execution.PaperAdapter;
+import io.keelson.server.engine.commit.Store;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.money.Money;
 import io.keelson.server.plan.CatalogToolKnowledge;
 import io.keelson.server.plan.MissionReader;
 import io.keelson.server.plan.NewPlans;
 import io.keelson.server.plan.StoredPlans;
+import io.keelson.server.purge.WorkspacePurger;
 import io.keelson.server.recipe.Recipes;
 import io.keelson.server.roster.Roster;
-import io.keelson.server.run.ArtifactLife;
-import io.keelson.server.run.Explainer;
 import io.keelson.server.run.IdempotencyKeys;
-import io.keelson.server.run.Inbox;
-import io.keelson.server.run.RunReader;
 import io.keelson.server.run.RunStore;
-import io.keelson.server.schedule.RunMaker;
+import io.keelson.server.run.read.Explainer;
+import io.keelson.server.run.read.Inbox;
+import io.keelson.server.run.read.RunReader;
+import io.keelson.server.run.retention.ArtifactRetention;
+import io.keelson.server.schedule.RunSubmitter;
 import io.keelson.server.schedule.Schedule;
-import io.keelson.server.schedule.ScheduleRoom;
+import io.keelson.server.schedule.ScheduleRunner;
+import io.keelson.server.schedule.ScheduleServices;
+import io.keelson.server.schedule.ScheduledTime;
+import io.keelson.server.schedule.ScheduledTimes;
 import io.keelson.server.schedule.Schedules;
-import io.keelson.server.schedule.Tick;
-import io.keelson.server.schedule.Ticker;
-import io.keelson.server.schedule.Ticks;
 import io.keelson.server.secret.SealingKey;
 import io.keelson.server.secret.Secrets;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.webhook.Deliveries;
 import io.keelson.server.webhook.Endpoints;
-import io.keelson.server.webhook.WebhookRoom;
+import io.keelson.server.webhook.WebhookServices;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Clock;
@@ -161,52 +162,54 @@ class OpenApiTest {
         Secrets secrets = new Secrets(database, SealingKey.fresh(), List.of());
         try (Engine engine = new Engine(database,
                 Store.of(DbClock.DATABASE, plans::read, Duration.ofDays(30)), tools, expressions, secrets,
-                new Replans(new NewPlans(knowledge, knowledge::timeout)), artifacts,
+                new PlannerAnswerValidator(new NewPlans(knowledge, knowledge::timeout)), artifacts,
                 Clock.systemUTC(), new Engine.Options(1, Duration.ofSeconds(30), "test"))) {
-            HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new Rooms(database,
-                    Access.of(database, new KeyUses(database)), engine, engine.remoteWork(), new RunReader(),
+            HttpServer server = new HttpServer(HttpOptions.DEFAULTS.withPort(0), new ApiServices(database,
+                    AuthServices.of(database, new ApiKeyUsage(database)), engine, engine.remoteWork(), new RunReader(),
                     new Explainer(DbClock.DATABASE, new RunStore(DbClock.DATABASE, plans::read, Duration.ofDays(30)),
                             tool -> false),
                     new Inbox(DbClock.DATABASE),
                     workspace -> new MissionReader(knowledge, knowledge::timeout), tools, artifacts,
-                    new ArtifactLife(DbClock.DATABASE), new Money(database, DbClock.DATABASE), new Roster(database),
+                    new ArtifactRetention(DbClock.DATABASE), new Money(database, DbClock.DATABASE),
+                    new Roster(database),
                     UUID::randomUUID,
                     secrets,
                     new IdempotencyKeys(DbClock.DATABASE), new Recipes(), schedules(database),
                     bulk(database, engine), outside(database),
-                    new WebhookRoom(new Endpoints(database, secrets), new Deliveries(database)),
+                    new WebhookServices(new Endpoints(database, secrets), new Deliveries(database)),
                     new WorkspacePurger(database, new RunReader(), engine), Computation.direct(), () -> true));
 
             assertThat(operations().keySet()).containsExactlyInAnyOrderElementsOf(server.served());
         }
     }
 
-    private static BulkRoom bulk(Database database, Engine engine) {
+    private static BulkServices bulk(Database database, Engine engine) {
         BulkJobs jobs = new BulkJobs(DbClock.DATABASE);
-        return new BulkRoom(jobs, new BulkDriver(database, jobs, engine, workspace -> null));
+        return new BulkServices(jobs, new BulkDriver(database, jobs, engine, workspace -> null));
     }
 
     private static CommandHandler outside(Database database) {
         return new CommandHandler(database, DbClock.DATABASE,
-                new Adapters(new PaperAdapter(database, DbClock.DATABASE), List.of(), null), UUID::randomUUID,
+                new Adapters(new SimulatedProvider(database, DbClock.DATABASE), List.of(), null), UUID::randomUUID,
                 Duration.ofSeconds(30));
     }
 
-    private static ScheduleRoom schedules(Database database) {
+    private static ScheduleServices schedules(Database database) {
         Schedules schedules = new Schedules(DbClock.DATABASE);
-        Ticks ticks = new Ticks(UUID::randomUUID);
-        return new ScheduleRoom(schedules, ticks, new Ticker(database, schedules, ticks, new NoRuns()));
+        ScheduledTimes scheduledTimes = new ScheduledTimes(UUID::randomUUID);
+        return new ScheduleServices(schedules, scheduledTimes,
+                new ScheduleRunner(database, schedules, scheduledTimes, new NoRuns()));
     }
 
     /** Nothing is made here. */
-    private static final class NoRuns implements RunMaker {
+    private static final class NoRuns implements RunSubmitter {
         @Override
-        public Outcome make(Schedule schedule, Tick tick) {
+        public Outcome make(Schedule schedule, ScheduledTime time) {
             return new Outcome.Refused("NONE", "none");
         }
 
         @Override
-        public boolean made(Tick tick) {
+        public boolean made(ScheduledTime time) {
             return false;
         }
 

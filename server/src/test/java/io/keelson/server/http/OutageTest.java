@@ -10,7 +10,8 @@ import io.keelson.server.db.TestDatabase;
 import io.keelson.server.db.TestPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgres;
 import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
-import io.keelson.server.log.About;
+import io.keelson.server.http.support.ExceptionMapper;
+import io.keelson.server.log.LogContext;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -102,7 +103,7 @@ class OutageTest {
                 }
             };
             logged.start();
-            Logger failures = (Logger) LoggerFactory.getLogger(Failures.class);
+            Logger failures = (Logger) LoggerFactory.getLogger(ExceptionMapper.class);
             failures.addAppender(logged);
             postgres.close();
 
@@ -121,7 +122,7 @@ class OutageTest {
             failures.detachAppender(logged);
             assertThat(logged.list).filteredOn(entry -> entry.getFormattedMessage().contains("/runs/{id}/start"))
                     .isNotEmpty()
-                    .allSatisfy(entry -> assertThat(entry.getMDCPropertyMap()).containsEntry(About.RUN, run));
+                    .allSatisfy(entry -> assertThat(entry.getMDCPropertyMap()).containsEntry(LogContext.RUN, run));
             assertThat(api.get("/metrics").text()).contains("keelson_backlog_up 0.0", "keelson_queue_waiting NaN");
         }
     }

@@ -3,6 +3,8 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.TimedInputStream;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -92,29 +94,29 @@ class SlowClientsTest {
                 nanos.addAndGet(Duration.ofSeconds(1).toNanos());
                 body.read(new byte[1_000]);
             }
-        }).isInstanceOfSatisfying(Refusal.class, refusal -> assertThat(refusal.answer().status()).isEqualTo(408))
+        }).isInstanceOfSatisfying(ApiProblem.class, problem -> assertThat(problem.answer().status()).isEqualTo(408))
                 .hasMessageContaining("too slowly");
         assertThat(Duration.ofNanos(nanos.get())).isBetween(PATIENCE, PATIENCE.plusSeconds(1));
     }
 
     @Test
     void aBodyThatGoesOnAtAnEvenPaceIsRead() throws IOException {
-        InputStream body = arriving(8_000 * Arriving.SLOWEST);
+        InputStream body = arriving(8_000 * TimedInputStream.SLOWEST);
         int read = 0;
         while (true) {
             nanos.addAndGet(Duration.ofSeconds(1).toNanos());
-            int now = body.read(new byte[Arriving.SLOWEST]);
+            int now = body.read(new byte[TimedInputStream.SLOWEST]);
             if (now < 0) {
                 break;
             }
             read += now;
         }
-        assertThat(read).isEqualTo(8_000 * Arriving.SLOWEST);
+        assertThat(read).isEqualTo(8_000 * TimedInputStream.SLOWEST);
         assertThat(Duration.ofNanos(nanos.get())).isGreaterThan(PATIENCE.multipliedBy(2));
     }
 
     private InputStream arriving(int bytes) {
-        return new Arriving(new ByteArrayInputStream(new byte[bytes]), PATIENCE, silence -> {
+        return new TimedInputStream(new ByteArrayInputStream(new byte[bytes]), PATIENCE, silence -> {
         }, nanos::get);
     }
 

@@ -202,7 +202,7 @@ class TenantFenceTest {
                    and not (relrowsecurity and relforcerowsecurity
                             and exists (select from pg_policy where polrelid = c.oid))"""))
                 .containsExactlyInAnyOrderElementsOf(NOBODYS);
-        assertThat(at.database.fenced()).isTrue();
+        assertThat(at.database.rlsEnforced()).isTrue();
     }
 
     @ParameterizedTest
@@ -286,7 +286,7 @@ class TenantFenceTest {
     private static boolean fenced(DatabaseUrl url) {
         Migrations.migrate(url);
         try (Database database = new Database(url, DatabaseOptions.DEFAULTS.withPoolSize(1))) {
-            boolean fenced = database.fenced();
+            boolean fenced = database.rlsEnforced();
             assertThat(DatabaseProbe.of(url, Clock.systemUTC()).fenceable()).isEqualTo(fenced);
             return fenced;
         }

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keelson.server.auth.Bootstrap;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
-import io.keelson.server.run.UploadPlaces;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.TimedInputStream;
+import io.keelson.server.run.retention.UploadSlots;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -106,10 +108,10 @@ class UploadApiTest {
     void tenAtATimeOnAllServers() throws Exception {
         Held held = claim();
         List<HttpURLConnection> open = new ArrayList<>();
-        for (int i = 0; i < UploadPlaces.MOST; i++) {
+        for (int i = 0; i < UploadSlots.MOST; i++) {
             open.add(begin(i % 2 == 0 ? api : other, held, "name=file-" + i));
         }
-        Awaitility.await().until(() -> api.rowCounts().get("upload_places") == UploadPlaces.MOST);
+        Awaitility.await().until(() -> api.rowCounts().get("upload_places") == UploadSlots.MOST);
         assertThat(post(other, held, "name=one-too-many").status()).isEqualTo(429);
         HttpResponse<String> refused = upload(held, "name=one-too-many", BodyPublishers.ofString("x")).join();
         assertThat(refused.statusCode()).isEqualTo(429);
@@ -146,7 +148,7 @@ class UploadApiTest {
                 begin(api, held, "name=c"));
         awaitIncoming(3);
         for (HttpURLConnection each : open) {
-            new Zeros(half - Arriving.SLOWEST * 100).transferTo(each.getOutputStream());
+            new Zeros(half - TimedInputStream.SLOWEST * 100).transferTo(each.getOutputStream());
         }
         List<Integer> answers = new ArrayList<>();
         for (HttpURLConnection each : open) {
@@ -270,8 +272,8 @@ class UploadApiTest {
         connection.setRequestProperty("Authorization", "Bearer " + server.key());
         connection.setRequestProperty("Content-Type", "text/plain");
         connection.setDoOutput(true);
-        connection.setChunkedStreamingMode(Arriving.SLOWEST);
-        connection.getOutputStream().write(new byte[Arriving.SLOWEST * 100]);
+        connection.setChunkedStreamingMode(TimedInputStream.SLOWEST);
+        connection.getOutputStream().write(new byte[TimedInputStream.SLOWEST * 100]);
         connection.getOutputStream().flush();
         return connection;
     }

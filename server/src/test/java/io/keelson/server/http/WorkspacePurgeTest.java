@@ -3,7 +3,7 @@ package io.keelson.server.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.auth.Scope;
-import io.keelson.server.auth.WorkspacePurge;
+import io.keelson.server.workspace.WorkspacePurge;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;

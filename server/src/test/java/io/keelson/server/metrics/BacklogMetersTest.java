@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
-import io.keelson.server.run.Backlog;
+import io.keelson.server.run.queue.Backlog;
 import io.keelson.server.webhook.Deliveries;
 import java.sql.Statement;
 import java.time.Duration;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 class BacklogMetersTest {
 
-    private static final Figures SOME = new Figures(
+    private static final DatabaseGauges SOME = new DatabaseGauges(
             new Backlog(7, 2, 12.5, Map.of("running", 3L), Map.of("running", 60.0), 45, Map.of("escalation", 1L),
                     Map.of("escalation", 90.0), 1, 4, 2, 0, 10),
             new Deliveries.Waiting(5, 30.5, 1));
@@ -80,7 +80,7 @@ class BacklogMetersTest {
     @Test
     void aFigureThatIsNotKnownIsNotShownAsAnOldOne() {
         AtomicLong nanos = new AtomicLong();
-        Deque<Figures> answers = new ArrayDeque<>(List.of(SOME));
+        Deque<DatabaseGauges> answers = new ArrayDeque<>(List.of(SOME));
         Meters meters = new Meters();
         BacklogMeters backlog = new BacklogMeters(meters, answers::pop, nanos::get, LONG);
         backlog.look();

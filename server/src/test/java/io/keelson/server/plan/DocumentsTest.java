@@ -200,18 +200,18 @@ class DocumentsTest {
             }
             Format format = random.nextBoolean() ? Format.JSON : Format.YAML;
             switch (Documents.read(bytes, format)) {
-                case Reading.Done<JsonNode>(JsonNode tree) ->
+                case ReadResult.Ok<JsonNode>(JsonNode tree) ->
                     assertThat(Documents.read(tree.toString().getBytes(StandardCharsets.UTF_8), Format.JSON))
-                            .isEqualTo(new Reading.Done<>(tree));
-                case Reading.Refused<JsonNode> refused -> assertThat(refused.problems()).isNotEmpty();
+                            .isEqualTo(new ReadResult.Ok<>(tree));
+                case ReadResult.Invalid<JsonNode> invalid -> assertThat(invalid.problems()).isNotEmpty();
             }
         }
     }
 
     private static JsonNode tree(String yaml) {
-        Reading<JsonNode> reading = Documents.read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML);
-        assertThat(reading).isInstanceOf(Reading.Done.class);
-        return ((Reading.Done<JsonNode>) reading).value();
+        ReadResult<JsonNode> result = Documents.read(yaml.getBytes(StandardCharsets.UTF_8), Format.YAML);
+        assertThat(result).isInstanceOf(ReadResult.Ok.class);
+        return ((ReadResult.Ok<JsonNode>) result).value();
     }
 
     private static List<Problem> problems(String text, Format format) {

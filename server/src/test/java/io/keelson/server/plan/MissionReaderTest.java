@@ -104,9 +104,9 @@ class MissionReaderTest {
 
     @Test
     void yamlAndJsonOfTheSameShapeAreTheSameMission() {
-        Reading<JsonNode> tree = Documents.read(
+        ReadResult<JsonNode> tree = Documents.read(
                 EXAMPLE.getBytes(StandardCharsets.UTF_8), Format.YAML);
-        String json = ((Reading.Done<JsonNode>) tree).value().toString();
+        String json = ((ReadResult.Ok<JsonNode>) tree).value().toString();
 
         assertThat(Missions.json(json)).isEqualTo(Missions.yaml(EXAMPLE));
         assertThat(Missions.yaml(json)).as("JSON is YAML").isEqualTo(Missions.yaml(EXAMPLE));

@@ -29,7 +29,7 @@ final class Missions {
         return new CatalogToolKnowledge(catalog, expressions, () -> Set.of("translate"));
     }
 
-    static Reading<Mission> read(String text, Format format) {
+    static ReadResult<Mission> read(String text, Format format) {
         return READER.read(text.getBytes(StandardCharsets.UTF_8), format);
     }
 
@@ -41,19 +41,19 @@ final class Missions {
         return done(read(text, Format.JSON));
     }
 
-    static Mission done(Reading<Mission> reading) {
-        assertThat(reading).isInstanceOf(Reading.Done.class);
-        return ((Reading.Done<Mission>) reading).value();
+    static Mission done(ReadResult<Mission> result) {
+        assertThat(result).isInstanceOf(ReadResult.Ok.class);
+        return ((ReadResult.Ok<Mission>) result).value();
     }
 
     static List<Problem> problems(String text, Format format) {
         return problems(read(text, format));
     }
 
-    static List<Problem> problems(Reading<?> reading) {
-        return switch (reading) {
-            case Reading.Done<?> done -> List.of();
-            case Reading.Refused<?> refused -> refused.problems();
+    static List<Problem> problems(ReadResult<?> result) {
+        return switch (result) {
+            case ReadResult.Ok<?> ok -> List.of();
+            case ReadResult.Invalid<?> invalid -> invalid.problems();
         };
     }
 }

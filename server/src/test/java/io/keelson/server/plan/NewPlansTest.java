@@ -23,7 +23,7 @@ class NewPlansTest {
 
     @Test
     void whatHasCompletedStaysAndCanBeDependedOn() {
-        NewPlans.Checked plan = ((Reading.Done<NewPlans.Checked>) read("""
+        NewPlans.Checked plan = ((ReadResult.Ok<NewPlans.Checked>) read("""
                 {"reasoning": "another way", "tasks": [{"id": "new", "depends_on": ["done"], "steps": [
                   {"tool": "echo", "input": {"v": "${ .tasks.done.output }", "w": "${ .inputs.who }"}}]}]}""")).value();
 
@@ -64,7 +64,7 @@ class NewPlansTest {
                 .containsExactlyInAnyOrder("DEPENDENCY_CYCLE", "DEPENDENCY_UNKNOWN", "UNKNOWN_TOOL");
     }
 
-    private static Reading<NewPlans.Checked> read(String answer) {
+    private static ReadResult<NewPlans.Checked> read(String answer) {
         return READER.read(new UUID(0, 1), JsonMapper.shared().readTree(answer), OLD, Set.of("done"), Set.of("who"));
     }
 }

@@ -66,15 +66,15 @@ class SchemaTest {
             parent.remove(INSTEAD_OF.get(key));
         }
         parent.set(key, example(schema));
-        Reading<Mission> reading = Missions.read(document.toString(), Format.JSON);
+        ReadResult<Mission> result = Missions.read(document.toString(), Format.JSON);
 
         if (key.equals("recipe")) {
-            assertThat(Missions.problems(reading)).extracting(Problem::code).containsExactly("RECIPE_UNRESOLVED");
+            assertThat(Missions.problems(result)).extracting(Problem::code).containsExactly("RECIPE_UNRESOLVED");
         } else if (description.startsWith("Not in this release")) {
-            assertThat(Missions.problems(reading)).extracting(Problem::code, Problem::pointer)
+            assertThat(Missions.problems(result)).extracting(Problem::code, Problem::pointer)
                     .containsExactly(org.assertj.core.groups.Tuple.tuple("NOT_SUPPORTED_YET", at + "/" + key));
         } else {
-            Mission after = Missions.done(reading);
+            Mission after = Missions.done(result);
             boolean stored = description.startsWith("Stored") || description.contains(LATER) || schema.has("not");
             assertThat(after.equals(before)).isEqualTo(description.endsWith("is not read."));
             assertThat(after.plan().equals(before.plan())).isEqualTo(stored || !(at + "/" + key).startsWith("/plan"));

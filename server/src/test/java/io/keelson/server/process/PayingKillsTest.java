@@ -2,7 +2,7 @@ package io.keelson.server.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keelson.cli.Cmd;
+import io.keelson.cli.CliProcess;
 import io.keelson.client.plan.Mission;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.CountingProxy.Write;
@@ -64,7 +64,8 @@ class PayingKillsTest {
                         .as("granted").isEqualTo(1_000_000 + Grants.AMOUNT * granted);
                 System.out.printf("paying kills: %d kills, %s, %d grants%n", KILLS, kept, granted);
             }
-            Cmd.Result verified = Cmd.start(folder.resolve("node0"), Map.of(), "ledger", "verify", "--all").end();
+            CliProcess.Result verified =
+                    CliProcess.start(folder.resolve("node0"), Map.of(), "ledger", "verify", "--all").end();
             assertThat(verified.code()).as(verified.out() + verified.err()).isZero();
             System.out.print(verified.out());
         }

@@ -14,7 +14,7 @@ import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.plan.Documents;
 import io.keelson.server.plan.Format;
-import io.keelson.server.plan.Reading;
+import io.keelson.server.plan.ReadResult;
 import io.keelson.server.process.KilledNode.Point;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -109,7 +109,7 @@ class ReleaseTrainTest {
     }
 
     private static String create(Keelson client) throws IOException {
-        JsonNode mission = ((Reading.Done<JsonNode>) Documents.read(Files.readAllBytes(MISSION), Format.YAML)).value();
+        JsonNode mission = ((ReadResult.Ok<JsonNode>) Documents.read(Files.readAllBytes(MISSION), Format.YAML)).value();
         ((ObjectNode) mission).put("start", false);
         Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(
                 () -> client.workers().stream().anyMatch(worker -> worker.tools().contains("plan")));

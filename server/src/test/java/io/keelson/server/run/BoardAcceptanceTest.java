@@ -6,21 +6,21 @@ import static io.keelson.server.run.RunFixtures.task;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.Decider;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
 import io.keelson.core.money.Funds;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
-import io.keelson.core.run.Changes;
 import io.keelson.core.run.Command;
-import io.keelson.core.run.Decider;
-import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
-import io.keelson.core.run.RunRow;
-import io.keelson.core.run.RunView;
 import io.keelson.core.run.StepError;
-import io.keelson.core.run.StepRow;
-import io.keelson.core.run.TaskRow;
 import io.keelson.server.Invariants;
 import io.keelson.server.db.SqlFailure;
 import io.keelson.server.run.RunStore.Search;
@@ -146,8 +146,9 @@ class BoardAcceptanceTest {
         create(true);
         RunView stale = world.load(RUN);
         StepRow step = claim();
-        Changes changes = new Changes();
-        Decider.decide(stale, new Command.Cancel(RUN, null, TESTER), changes, world.now, world.ids, Offer.none(),
+        ChangeSet changes = new ChangeSet();
+        Decider.decide(stale, new Command.Cancel(RUN, null, TESTER), changes, world.now, world.ids,
+                LocalCapacity.none(),
                 Funds.UNLIMITED);
         assertThatThrownBy(() -> world.store.commit(world.connection(), changes, List.of(), world.now))
                 .isInstanceOf(StaleViewException.class);
@@ -246,11 +247,12 @@ class BoardAcceptanceTest {
     }
 
     private StepRow claim() throws SQLException {
-        var found = world.store.candidates(world.connection(), new Search(null, List.of("echo"), 1, new Turns()))
+        var found = world.store
+                .candidates(world.connection(), new Search(null, List.of("echo"), 1, new WorkspaceRoundRobin()))
                 .getFirst();
         Reply reply = world.send(new Command.Claim(RUN, found.taskId(), 0, "worker", Duration.ofSeconds(30),
                 Actor.agent("worker")));
-        return world.view(RUN).step(((Reply.Claimed) reply).work().stepId());
+        return world.view(RUN).step(((Reply.Claimed) reply).assignment().stepId());
     }
 
     private void finish(StepRow step) throws SQLException {

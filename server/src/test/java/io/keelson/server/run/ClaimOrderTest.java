@@ -28,7 +28,8 @@ class ClaimOrderTest extends QueuedWork {
         claim(urgent, "worker");
         assertThat(candidates(10)).extracting(Candidate::runId).containsExactly(late, later);
         assertThat(candidates(1)).extracting(Candidate::runId).containsExactly(late);
-        assertThat(world.store.candidates(world.connection(), new Search(null, List.of("other"), 10, new Turns())))
+        assertThat(world.store.candidates(world.connection(),
+                new Search(null, List.of("other"), 10, new WorkspaceRoundRobin())))
                 .isEmpty();
     }
 
@@ -42,7 +43,7 @@ class ClaimOrderTest extends QueuedWork {
         UUID quiet = start(other, 100);
 
         assertThat(candidates(2)).extracting(Candidate::runId).containsExactlyInAnyOrder(busy, quiet);
-        assertThat(world.store.candidates(world.connection(), new Search(other, ECHO, 10, new Turns())))
+        assertThat(world.store.candidates(world.connection(), new Search(other, ECHO, 10, new WorkspaceRoundRobin())))
                 .extracting(Candidate::runId)
                 .containsExactly(quiet);
     }
@@ -63,11 +64,12 @@ class ClaimOrderTest extends QueuedWork {
         start(workspaces.get(2), 100);
         start(flood, 200);
         start(workspaces.get(0), 50);
-        Turns turns = new Turns();
+        WorkspaceRoundRobin workspaceRoundRobin = new WorkspaceRoundRobin();
         List<String> served = new ArrayList<>();
         for (int i = 0; i < 9; i++) {
-            Candidate next = world.store.candidates(world.connection(), new Search(null, ECHO, 1, turns)).getFirst();
-            turns.taken(next);
+            Candidate next = world.store.candidates(world.connection(), new Search(null, ECHO, 1, workspaceRoundRobin))
+                    .getFirst();
+            workspaceRoundRobin.taken(next);
             served.add(workspaces.indexOf(next.workspaceId()) + "@" + next.priority());
             world.send(new Command.Claim(next.runId(), next.taskId(), next.lane(), "node", LEASE, Actor.agent("node")));
         }
@@ -85,11 +87,12 @@ class ClaimOrderTest extends QueuedWork {
             start(workspaces.get(0), 100);
             start(workspaces.get(1), 100);
         }
-        Turns turns = new Turns();
+        WorkspaceRoundRobin workspaceRoundRobin = new WorkspaceRoundRobin();
         List<Integer> served = new ArrayList<>();
         for (int many : List.of(1, 3, 2)) {
-            for (Candidate next : world.store.candidates(world.connection(), new Search(null, ECHO, many, turns))) {
-                turns.taken(next);
+            for (Candidate next : world.store.candidates(world.connection(),
+                    new Search(null, ECHO, many, workspaceRoundRobin))) {
+                workspaceRoundRobin.taken(next);
                 served.add(workspaces.indexOf(next.workspaceId()));
                 world.send(new Command.Claim(next.runId(), next.taskId(), next.lane(), "node", LEASE,
                         Actor.agent("node")));
@@ -114,7 +117,7 @@ class ClaimOrderTest extends QueuedWork {
         assertThat(limits.limited(world.workspace, "echo", "{}")).isFalse();
         assertThat(limits.limited(other)).isFalse();
 
-        Search all = new Search(null, ECHO, 10, new Turns());
+        Search all = new Search(null, ECHO, 10, new WorkspaceRoundRobin());
         assertThat(world.store.candidates(world.connection(), all, room(limits))).hasSize(3);
         claim(first, "worker");
         assertThat(world.store.candidates(world.connection(), all, room(limits))).extracting(Candidate::runId)
@@ -122,7 +125,7 @@ class ClaimOrderTest extends QueuedWork {
         world.connection().rollback();
     }
 
-    private WorkLimits.Room room(WorkLimits limits) throws SQLException {
+    private WorkLimits.Capacity room(WorkLimits limits) throws SQLException {
         return limits.room(world.connection(), limits.workspaces());
     }
 }

@@ -6,19 +6,20 @@ import static io.keelson.server.run.RunFixtures.task;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.ChangeSet.Timer;
+import io.keelson.core.decide.ChangeSet.TimerKey;
+import io.keelson.core.decide.Decider;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
 import io.keelson.core.money.Funds;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Actor;
-import io.keelson.core.run.Changes;
-import io.keelson.core.run.Changes.Timer;
-import io.keelson.core.run.Changes.TimerKey;
 import io.keelson.core.run.Command;
-import io.keelson.core.run.Decider;
-import io.keelson.core.run.Offer;
-import io.keelson.core.run.RunView;
 import io.keelson.core.run.TimerKind;
-import io.keelson.server.run.SetStatement.Moment;
-import io.keelson.server.run.SetStatement.Part;
+import io.keelson.server.run.sql.RowSetStatement;
+import io.keelson.server.run.sql.RowSetStatement.Moment;
+import io.keelson.server.run.sql.RowSetStatement.Part;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
@@ -51,7 +52,7 @@ class CommitMessageTest {
                 new Overtaken("delete from run_heads", head),
                 new Overtaken(noRun, view -> RunsTable.UPDATE.of(List.of(view.run()))),
                 new Overtaken(noRun,
-                        view -> RunsTable.UPDATE_PLAN.of(List.of(new Changes.NewPlan(view.run(), 2, "{}")))),
+                        view -> RunsTable.UPDATE_PLAN.of(List.of(new ChangeSet.NewPlan(view.run(), 2, "{}")))),
                 new Overtaken("delete from orchestration_tasks", view -> TasksTable.UPDATE.of(
                         view.tasks().stream().map(task -> new TasksTable.Changed(task, null, null)).toList())),
                 new Overtaken("delete from orchestration_steps", view -> StepsTable.UPDATE.of(view.tasks().stream()
@@ -84,7 +85,7 @@ class CommitMessageTest {
         });
         assertThatThrownBy(() -> send(overtaken.part.apply(view)))
                 .isInstanceOfSatisfying(SQLException.class, refusal -> assertThat(refusal.getSQLState())
-                        .isEqualTo(SetStatement.OVERTAKEN));
+                        .isEqualTo(RowSetStatement.OVERTAKEN));
         assertThat(committedTimers()).isZero();
         world.connection().rollback();
         assertThat(committedTimers()).isZero();
@@ -96,7 +97,8 @@ class CommitMessageTest {
                 true, TESTER));
         RunView view = world.load(RUN);
         world.connection().rollback();
-        Decider.decide(view, new Command.Pause(RUN, null, TESTER), new Changes(), world.now, world.ids, Offer.none(),
+        Decider.decide(view, new Command.Pause(RUN, null, TESTER), new ChangeSet(), world.now, world.ids,
+                LocalCapacity.none(),
                 Funds.UNLIMITED);
         return view;
     }

@@ -2,12 +2,12 @@ package io.keelson.server.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.decide.StepRow;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.Result;
 import io.keelson.core.run.StepError;
-import io.keelson.core.run.StepRow;
 import io.keelson.server.run.RunStore.Due;
 import io.keelson.server.run.RunStore.Expired;
 import io.keelson.server.run.RunStore.Place;
@@ -91,17 +91,19 @@ class DueWorkTest extends QueuedWork {
     void whatIsDueIsFoundByIndex() throws SQLException {
         try (Connection c = world.database.dedicatedConnection()) {
             for (int i = 0; i < 10; i++) {
-                world.store.candidates(c, new Search(null, List.of("common", "echo"), 100, new Turns()));
+                world.store.candidates(c, new Search(null, List.of("common", "echo"), 100, new WorkspaceRoundRobin()));
                 world.store.expired(c, 100);
                 world.store.dueTimers(c, 100);
                 world.store.due(c);
             }
             fill();
             assertThat(rowsRead(c,
-                    () -> world.store.candidates(c, new Search(null, List.of("common", "echo"), 100, new Turns()))))
+                    () -> world.store.candidates(c,
+                            new Search(null, List.of("common", "echo"), 100, new WorkspaceRoundRobin()))))
                     .isBetween(100L, 210L);
             assertThat(rowsRead(c,
-                    () -> world.store.candidates(c, new Search(world.workspace, List.of("rare"), 100, new Turns()))))
+                    () -> world.store.candidates(c,
+                            new Search(world.workspace, List.of("rare"), 100, new WorkspaceRoundRobin()))))
                     .isZero();
             assertThat(rowsRead(c, () -> world.store.expired(c, 100))).isZero();
             assertThat(rowsRead(c, () -> world.store.dueTimers(c, 100))).isZero();

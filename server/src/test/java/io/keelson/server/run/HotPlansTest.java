@@ -5,24 +5,31 @@ import static io.keelson.server.run.RunFixtures.step;
 import static io.keelson.server.run.RunFixtures.task;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Actor;
-import io.keelson.core.run.Changes.Lane;
 import io.keelson.core.run.Command;
-import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
-import io.keelson.core.run.StepRow;
-import io.keelson.core.run.TaskRow;
-import io.keelson.core.run.Work;
+import io.keelson.core.run.StepAssignment;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseOptions;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.TestDatabase;
 import io.keelson.server.db.TestPostgres;
 import io.keelson.server.run.RunStore.Search;
-import io.keelson.server.run.ScopeReader.Wanted;
 import io.keelson.server.run.SeenPlans.Seen;
+import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.run.read.Inbox;
+import io.keelson.server.run.read.RunFilter;
+import io.keelson.server.run.read.RunReader;
+import io.keelson.server.run.read.ScopeReader;
+import io.keelson.server.run.read.ScopeReader.Wanted;
+import io.keelson.server.run.read.StepWorkReader;
+import io.keelson.server.run.sql.RowSetStatement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -57,7 +64,7 @@ class HotPlansTest {
     private static final Set<String> BIG = Set.of("orchestration_runs", "run_heads", "orchestration_tasks",
             "orchestration_steps", "orchestration_events", "orchestration_task_dependencies", "run_agents",
             "run_attempts", "work_results", "work_queue", "timers", "board_tasks", "agent_reports");
-    private static final List<SetStatement<?>> WRITES = List.of(RunsTable.INSERT, RunsTable.UPDATE,
+    private static final List<RowSetStatement<?>> WRITES = List.of(RunsTable.INSERT, RunsTable.UPDATE,
             RunsTable.INSERT_HEAD, RunsTable.UPDATE_HEAD, AgentsTable.INSERT, AgentsTable.UPDATE, TasksTable.INSERT,
             TasksTable.UPDATE, DependenciesTable.INSERT, StepsTable.INSERT, StepsTable.UPDATE, EventsTable.INSERT,
             ResultsTable.INSERT, AttemptsTable.UPSERT, ArtifactsTable.INSERT, QueueTable.PUT, QueueTable.REMOVE,
@@ -244,7 +251,7 @@ class HotPlansTest {
             world.connection().commit();
             world.views.values().removeIf(view -> view.run().state().terminal());
         }
-        world.offer = Offer.none();
+        world.capacity = LocalCapacity.none();
     }
 
     private void askEverything(Connection c) throws SQLException {
@@ -253,8 +260,9 @@ class HotPlansTest {
                 .orElseThrow();
         List<UUID> steps = List.of(held.id());
         List<UUID> both = List.of(ended, run);
-        world.store.candidates(c, new Search(null, List.of("echo", "other"), 100, new Turns()));
-        world.store.candidates(c, new Search(world.workspace, List.of("echo", "other"), 100, new Turns()));
+        world.store.candidates(c, new Search(null, List.of("echo", "other"), 100, new WorkspaceRoundRobin()));
+        world.store.candidates(c,
+                new Search(world.workspace, List.of("echo", "other"), 100, new WorkspaceRoundRobin()));
         world.store.due(c);
         world.store.expired(c, 100);
         world.store.dueTimers(c, 100);
@@ -327,10 +335,11 @@ class HotPlansTest {
     /** The pages that statements about the queue look at, from the search for work to the commit. */
     private long pagesOfAClaim() throws SQLException {
         for (int i = 0; i < 7; i++) {
-            world.store.candidates(pool.connection(), new Search(null, List.of("echo"), 10, new Turns()));
+            world.store.candidates(pool.connection(), new Search(null, List.of("echo"), 10, new WorkspaceRoundRobin()));
         }
         pool.take();
-        var found = world.store.candidates(pool.connection(), new Search(null, List.of("echo"), 10, new Turns()))
+        var found = world.store
+                .candidates(pool.connection(), new Search(null, List.of("echo"), 10, new WorkspaceRoundRobin()))
                 .getFirst();
         committer.take();
         assertThat(world.send(new Command.Claim(found.runId(), found.taskId(), found.lane(), "worker", LEASE, TESTER)))
@@ -350,8 +359,8 @@ class HotPlansTest {
     private StepRow claim(UUID run) throws SQLException {
         for (TaskRow task : world.view(run).tasks()) {
             Reply reply = world.send(new Command.Claim(run, task.id(), 0, "worker", LEASE, TESTER));
-            if (reply instanceof Reply.Claimed(Work work)) {
-                return world.view(run).step(work.stepId());
+            if (reply instanceof Reply.Claimed(StepAssignment assignment)) {
+                return world.view(run).step(assignment.stepId());
             }
         }
         throw new AssertionError("nothing to claim in " + run);

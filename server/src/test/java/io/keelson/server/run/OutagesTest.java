@@ -10,6 +10,7 @@ import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.TimerKind;
+import io.keelson.server.run.queue.WorkerRegistry;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -26,7 +27,7 @@ class OutagesTest {
     private static final String NOTED = "select from_at || ' ' || to_at from engine_outages order by 1";
 
     private final World world = new World();
-    private final Fleet fleet = new Fleet(() -> world.now);
+    private final WorkerRegistry workers = new WorkerRegistry(() -> world.now);
 
     @AfterEach
     void close() throws SQLException {
@@ -40,7 +41,7 @@ class OutagesTest {
         arrive("two");
         assertThat(world.query(NOTED)).as("one was heard of lately").isEmpty();
         world.tick(Duration.ofSeconds(10));
-        world.database.runInTransaction(c -> fleet.leave(c, "one"));
+        world.database.runInTransaction(c -> workers.deregister(c, "one"));
         world.tick(Duration.ofMinutes(10));
         arrive("three");
         assertThat(world.query(NOTED)).as("from the last goodbye")
@@ -87,6 +88,6 @@ class OutagesTest {
     }
 
     private void arrive(String node) {
-        world.database.runInTransaction(c -> fleet.arrive(c, node, "test", SILENCE));
+        world.database.runInTransaction(c -> workers.register(c, node, "test", SILENCE));
     }
 }

@@ -117,8 +117,8 @@ class PurgePlansTest {
         while (!world.view(run).run().state().terminal()) {
             for (var task : world.view(run).tasks()) {
                 if (world.send(new Command.Claim(run, task.id(), 0, "worker", Duration.ofSeconds(30),
-                        TESTER)) instanceof Reply.Claimed(var work)) {
-                    world.send(new Command.Complete(run, work.stepId(), 1, Result.of("{}"), TESTER));
+                        TESTER)) instanceof Reply.Claimed(var assignment)) {
+                    world.send(new Command.Complete(run, assignment.stepId(), 1, Result.of("{}"), TESTER));
                 }
             }
         }

@@ -4,16 +4,17 @@ import static io.keelson.server.run.RunFixtures.run;
 import static io.keelson.server.run.RunFixtures.step;
 import static io.keelson.server.run.RunFixtures.task;
 
+import io.keelson.core.decide.StepRow;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.run.Actor;
 import io.keelson.core.run.Command;
 import io.keelson.core.run.NewRun;
 import io.keelson.core.run.Reply;
-import io.keelson.core.run.StepRow;
-import io.keelson.server.run.Heartbeats.Beat;
 import io.keelson.server.run.RunStore.Candidate;
 import io.keelson.server.run.RunStore.Expired;
 import io.keelson.server.run.RunStore.Search;
+import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.run.queue.Heartbeats.Beat;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,12 +24,12 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 
 /** Runs of one step whose work is queued, claimed, and lost. */
-abstract class QueuedWork {
-    static final Duration LEASE = Duration.ofSeconds(30);
+public abstract class QueuedWork {
+    public static final Duration LEASE = Duration.ofSeconds(30);
     static final List<String> ECHO = List.of("echo");
 
-    final World world = new World();
-    final Heartbeats heartbeats = new Heartbeats(() -> world.now);
+    public final World world = new World();
+    public final Heartbeats heartbeats = new Heartbeats(() -> world.now);
     private long ids;
 
     @AfterEach
@@ -36,7 +37,7 @@ abstract class QueuedWork {
         world.close();
     }
 
-    UUID start(UUID workspace, int priority) throws SQLException {
+    public UUID start(UUID workspace, int priority) throws SQLException {
         var made = run(new UUID(9, ++ids), workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one")));
         world.send(new Command.Create(new NewRun(made.id(), made.workspaceId(), made.name(), null,
                 made.goal(), made.plan(), made.planJson(), made.configJson(), made.policy(), made.inputsJson(),
@@ -44,27 +45,27 @@ abstract class QueuedWork {
         return made.id();
     }
 
-    StepRow claim(UUID run, String holder) throws SQLException {
+    public StepRow claim(UUID run, String holder) throws SQLException {
         Candidate found = candidates(10).stream().filter(c -> c.runId().equals(run)).findFirst().orElseThrow();
         Reply reply = world.send(new Command.Claim(run, found.taskId(), found.lane(), holder, LEASE,
                 Actor.agent(holder)));
-        return world.view(run).step(((Reply.Claimed) reply).work().stepId());
+        return world.view(run).step(((Reply.Claimed) reply).assignment().stepId());
     }
 
     List<Candidate> candidates(int limit) throws SQLException {
-        return world.store.candidates(world.connection(), new Search(null, ECHO, limit, new Turns()));
+        return world.store.candidates(world.connection(), new Search(null, ECHO, limit, new WorkspaceRoundRobin()));
     }
 
-    List<Expired> expired() throws SQLException {
+    public List<Expired> expired() throws SQLException {
         return world.store.expired(world.connection(), 10);
     }
 
-    Reply expire(Expired found) throws SQLException {
+    public Reply expire(Expired found) throws SQLException {
         return world.send(new Command.LeaseExpired(found.runId(), found.taskId(), found.lane(), found.epoch(),
                 found.lease(), Actor.RECONCILER));
     }
 
-    Map<UUID, Instant> beat(StepRow step, String holder, int epoch) throws SQLException {
+    public Map<UUID, Instant> beat(StepRow step, String holder, int epoch) throws SQLException {
         Map<UUID, Instant> extended = heartbeats.beat(world.connection(), world.workspace, holder,
                 List.of(new Beat(step.id(), epoch, null, null, null)));
         world.connection().commit();

@@ -2,6 +2,8 @@ package io.keelson.server.run;
 
 import static io.keelson.server.run.RunFixtures.run;
 
+import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.TaskRow;
 import io.keelson.core.lifecycle.TaskState;
 import io.keelson.core.money.Budget;
 import io.keelson.core.plan.Dependency;
@@ -22,8 +24,6 @@ import io.keelson.core.policy.FailureMode;
 import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.NewRun;
-import io.keelson.core.run.RunView;
-import io.keelson.core.run.TaskRow;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,10 @@
 package io.keelson.server.run;
 
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
+import io.keelson.core.decide.TicketRow;
 import io.keelson.core.lifecycle.RunState;
 import io.keelson.core.lifecycle.StepState;
 import io.keelson.core.lifecycle.TaskState;
@@ -10,14 +15,9 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.Command.DecideTask.Choice;
 import io.keelson.core.run.Command.Evaluation;
 import io.keelson.core.run.NewArtifact;
-import io.keelson.core.run.Next;
-import io.keelson.core.run.Offer;
+import io.keelson.core.run.NextStepRequest;
 import io.keelson.core.run.Result;
-import io.keelson.core.run.RunView;
 import io.keelson.core.run.StepError;
-import io.keelson.core.run.StepRow;
-import io.keelson.core.run.TaskRow;
-import io.keelson.core.run.TicketRow;
 import io.keelson.core.run.TimerKind;
 import io.keelson.core.run.Verdict;
 import java.math.BigDecimal;
@@ -51,7 +51,8 @@ final class RandomRuns {
 
     /** A batch for some of the runs, mostly of commands that make sense; each run's commands in a row. */
     List<Command> batch(List<UUID> runs) throws SQLException {
-        world.offer = chance(50) ? Offer.none() : new Offer("node-1", tool -> true, LEASE, random.nextInt(4));
+        world.capacity =
+                chance(50) ? LocalCapacity.none() : new LocalCapacity("node-1", tool -> true, LEASE, random.nextInt(4));
         world.tick(Duration.ofMillis(random.nextInt(400)));
         List<Command> batch = new ArrayList<>();
         for (UUID run : runs) {
@@ -161,7 +162,7 @@ final class RandomRuns {
             case 0 -> new Command.Release(run, step.id(), epoch, actor);
             case 1 -> new Command.Continue(run, step.id(), epoch, result(), actor);
             case 2, 3 -> new Command.Fail(run, step.id(), epoch, error(), result(), actor);
-            case 4, 5 -> new Command.Complete(run, step.id(), epoch, result(step), new Next(
+            case 4, 5 -> new Command.Complete(run, step.id(), epoch, result(step), new NextStepRequest(
                     String.valueOf(step.holder()), Set.of(step.spec().tool()), Duration.ofSeconds(30)), actor);
             default -> new Command.Complete(run, step.id(), epoch, result(step), actor);
         };

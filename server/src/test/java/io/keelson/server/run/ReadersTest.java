@@ -6,6 +6,7 @@ import static io.keelson.server.run.RunFixtures.task;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.decide.StepRow;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.StepKind;
 import io.keelson.core.plan.TaskSpec;
@@ -16,10 +17,16 @@ import io.keelson.core.run.Command;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
-import io.keelson.core.run.StepRow;
 import io.keelson.core.run.TimerKind;
-import io.keelson.server.run.RunReader.Page;
 import io.keelson.server.run.RunStore.Search;
+import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.run.queue.WorkerRegistry;
+import io.keelson.server.run.read.RunFilter;
+import io.keelson.server.run.read.RunReader;
+import io.keelson.server.run.read.RunReader.Page;
+import io.keelson.server.run.read.ScopeReader;
+import io.keelson.server.run.read.StepWorkReader;
+import io.keelson.server.run.sql.JsonRows;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -46,7 +53,7 @@ class ReadersTest {
 
     private final World world = new World();
     private final RunReader reader = new RunReader();
-    private final Fleet fleet = new Fleet(() -> world.now);
+    private final WorkerRegistry workers = new WorkerRegistry(() -> world.now);
     private final UUID run = new UUID(3, 3);
     private Connection c;
     private StepRow first;
@@ -203,34 +210,34 @@ class ReadersTest {
 
     @Test
     void workersNodesAndLogs() throws SQLException {
-        assertThat(fleet.seen(c, world.workspace, "w1", List.of("echo"), 4, "1.0")).isFalse();
-        assertThat(fleet.drain(c, world.workspace, "w1")).isTrue();
-        assertThat(fleet.drain(c, world.workspace, "w2")).isFalse();
+        assertThat(workers.seen(c, world.workspace, "w1", List.of("echo"), 4, "1.0")).isFalse();
+        assertThat(workers.drain(c, world.workspace, "w1")).isTrue();
+        assertThat(workers.drain(c, world.workspace, "w2")).isFalse();
         world.tick(Duration.ofSeconds(3));
-        assertThat(fleet.seen(c, world.workspace, "w1", List.of("echo", "own"), 2, null)).isTrue();
+        assertThat(workers.seen(c, world.workspace, "w1", List.of("echo", "own"), 2, null)).isTrue();
         assertThat(reader.workers(c, world.workspace)).singleElement().satisfies(worker -> {
             assertThat(worker.get("tools")).hasToString("[\"echo\",\"own\"]");
             assertThat(worker.get("version").asString()).isEqualTo("1.0");
             assertThat(worker.get("last_seen_at").asString()).isEqualTo(JsonRows.time(world.now));
         });
 
-        fleet.seen(c, world.workspace, "w1", List.of("own"), 2, null);
-        assertThat(fleet.served(c)).as("a claim for some of them").contains("echo", "own");
+        workers.seen(c, world.workspace, "w1", List.of("own"), 2, null);
+        assertThat(workers.served(c)).as("a claim for some of them").contains("echo", "own");
         world.tick(Duration.ofSeconds(61));
-        fleet.seen(c, world.workspace, "w1", List.of("own"), 2, null);
-        assertThat(fleet.served(c)).as("after it was away").contains("own").doesNotContain("echo");
+        workers.seen(c, world.workspace, "w1", List.of("own"), 2, null);
+        assertThat(workers.served(c)).as("after it was away").contains("own").doesNotContain("echo");
 
         Duration silence = Duration.ofSeconds(15);
-        assertThat(fleet.beat(c, "n1", "0.1", silence)).as("alone").isFalse();
+        assertThat(workers.heartbeat(c, "n1", "0.1", silence)).as("alone").isFalse();
         world.tick(Duration.ofSeconds(20));
-        assertThat(fleet.beat(c, "n2", "0.1", silence)).as("the other one is silent").isFalse();
-        assertThat(fleet.beat(c, "n2", "0.1", Duration.ofSeconds(20))).as("but not for longer").isTrue();
-        assertThat(fleet.nodes(c, Duration.ofSeconds(10))).extracting(Fleet.Node::id).containsExactly("n2");
-        fleet.leave(c, "n2");
-        assertThat(fleet.beat(c, "n1", "0.1", silence)).as("it has left").isFalse();
-        assertThat(fleet.nodes(c, Duration.ofSeconds(30))).extracting(Fleet.Node::id).containsExactly("n1");
-        fleet.beat(c, "n2", "0.1", silence);
-        assertThat(fleet.nodes(c, Duration.ofSeconds(10))).as("it is back").extracting(Fleet.Node::id)
+        assertThat(workers.heartbeat(c, "n2", "0.1", silence)).as("the other one is silent").isFalse();
+        assertThat(workers.heartbeat(c, "n2", "0.1", Duration.ofSeconds(20))).as("but not for longer").isTrue();
+        assertThat(workers.nodes(c, Duration.ofSeconds(10))).extracting(WorkerRegistry.Node::id).containsExactly("n2");
+        workers.deregister(c, "n2");
+        assertThat(workers.heartbeat(c, "n1", "0.1", silence)).as("it has left").isFalse();
+        assertThat(workers.nodes(c, Duration.ofSeconds(30))).extracting(WorkerRegistry.Node::id).containsExactly("n1");
+        workers.heartbeat(c, "n2", "0.1", silence);
+        assertThat(workers.nodes(c, Duration.ofSeconds(10))).as("it is back").extracting(WorkerRegistry.Node::id)
                 .containsExactly("n1", "n2");
 
         new Heartbeats(() -> world.now).log(c, List.of(new Heartbeats.Log(first.id(), 1, 0, List.of("x", "y"))));
@@ -301,12 +308,12 @@ class ReadersTest {
     }
 
     private StepRow claim(UUID id) throws SQLException {
-        var found = world.store.candidates(c, new Search(null, List.of("echo"), 10, new Turns())).stream()
+        var found = world.store.candidates(c, new Search(null, List.of("echo"), 10, new WorkspaceRoundRobin())).stream()
                 .filter(q -> q.runId().equals(id))
                 .findFirst().orElseThrow();
         Reply reply = world.send(new Command.Claim(id, found.taskId(), found.lane(), "worker", Duration.ofSeconds(30),
                 Actor.agent("worker")));
-        return world.view(id).step(((Reply.Claimed) reply).work().stepId());
+        return world.view(id).step(((Reply.Claimed) reply).assignment().stepId());
     }
 
     private static ScopeReader.Wanted wanted(List<String> tasks, boolean allTasks, List<String> steps,

@@ -12,6 +12,7 @@ import io.keelson.core.policy.RetryPolicy;
 import io.keelson.core.run.NewRun;
 import io.keelson.server.TestCredits;
 import io.keelson.server.db.Database;
+import io.keelson.server.run.sql.TextColumns;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -22,7 +23,7 @@ import java.util.List;
 import java.util.UUID;
 
 /** Runs, plans and rows for tests of the store. */
-final class RunFixtures {
+public final class RunFixtures {
 
     private RunFixtures() {}
 
@@ -49,7 +50,7 @@ final class RunFixtures {
 
     /** The name of that plan: its run's id, for a first one. */
     static String planOf(String planJson) {
-        return Texts.tree(planJson).get("run").asString();
+        return TextColumns.tree(planJson).get("run").asString();
     }
 
     static UUID workspace(Database database) {
@@ -59,7 +60,7 @@ final class RunFixtures {
         return id;
     }
 
-    static void execute(Connection c, String sql) throws SQLException {
+    public static void execute(Connection c, String sql) throws SQLException {
         try (var statement = c.createStatement()) {
             statement.execute(sql);
         }

@@ -6,6 +6,8 @@ import io.keelson.server.db.Database;
 import io.keelson.server.db.DatabaseUrl;
 import io.keelson.server.db.Migrations;
 import io.keelson.server.db.TestDatabase;
+import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.run.sql.RowSetStatement;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -226,7 +228,7 @@ class SchemaTest {
     /** A set statement sends its rows in the very form of the row type that the migrations make. */
     @ParameterizedTest
     @MethodSource("statements")
-    void rowType(SetStatement<?> statement) {
+    void rowType(RowSetStatement<?> statement) {
         assertThat(query("""
                 select a.attname || ' ' || t.typname
                   from pg_type row join pg_attribute a on a.attrelid = row.typrelid join pg_type t on t.oid = a.atttypid
@@ -234,7 +236,7 @@ class SchemaTest {
                 .isEqualTo(statement.columns().stream().map(c -> c.name() + " " + c.type().sql()).toList());
     }
 
-    static Stream<SetStatement<?>> statements() {
+    static Stream<RowSetStatement<?>> statements() {
         return Stream.of(RunsTable.class, TasksTable.class, StepsTable.class, AgentsTable.class, AttemptsTable.class,
                 DependenciesTable.class, EventsTable.class, ResultsTable.class, QueueTable.class, TimersTable.class,
                 ArtifactsTable.class, TicketsTable.class, DueWork.class, Heartbeats.class, BoardTable.class,
@@ -242,11 +244,11 @@ class SchemaTest {
                 .flatMap(SchemaTest::statementsOf);
     }
 
-    private static Stream<SetStatement<?>> statementsOf(Class<?> table) {
-        return Stream.of(table.getDeclaredFields()).filter(f -> f.getType() == SetStatement.class).map(field -> {
+    private static Stream<RowSetStatement<?>> statementsOf(Class<?> table) {
+        return Stream.of(table.getDeclaredFields()).filter(f -> f.getType() == RowSetStatement.class).map(field -> {
             try {
                 field.setAccessible(true);
-                return (SetStatement<?>) field.get(null);
+                return (RowSetStatement<?>) field.get(null);
             } catch (IllegalAccessException e) {
                 throw new AssertionError(e);
             }

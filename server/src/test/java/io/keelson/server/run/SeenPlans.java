@@ -1,6 +1,7 @@
 package io.keelson.server.run;
 
 import io.keelson.server.db.SqlFailure;
+import io.keelson.server.run.sql.TextColumns;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -103,7 +104,7 @@ final class SeenPlans {
         for (SQLWarning each = first; each != null; each = each.getNextWarning()) {
             int json = each.getMessage().indexOf('{');
             if (each.getMessage().startsWith("duration:") && json > 0) {
-                JsonNode document = Texts.tree(each.getMessage().substring(json));
+                JsonNode document = TextColumns.tree(each.getMessage().substring(json));
                 seen.add(new Seen(document.get("Query Text").asString().replaceAll("\\$\\d+", "?").strip(),
                         document.get("Plan")));
             }

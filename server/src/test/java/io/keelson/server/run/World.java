@@ -2,16 +2,16 @@ package io.keelson.server.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.Decider;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.ViewText;
 import io.keelson.core.money.Funds;
 import io.keelson.core.plan.Plan;
-import io.keelson.core.run.Changes;
 import io.keelson.core.run.Command;
-import io.keelson.core.run.Decider;
 import io.keelson.core.run.Ids;
-import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
-import io.keelson.core.run.RunView;
-import io.keelson.core.run.ViewText;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
 import java.sql.Connection;
@@ -30,16 +30,16 @@ import java.util.function.UnaryOperator;
  * A database, a clock that stands still, and the shortest possible committer: batches of commands decided on views kept
  * in memory and written, after which the views loaded from the database must equal those in memory.
  */
-final class World implements AutoCloseable {
-    final Database database;
-    final UUID workspace;
+public final class World implements AutoCloseable {
+    public final Database database;
+    public final UUID workspace;
     final Map<UUID, RunView> views = new HashMap<>();
     /** By what {@link RunFixtures#planOf} reads of their documents. */
     final Map<String, Plan> plans = new HashMap<>();
-    final RunStore store;
+    public final RunStore store;
     final Ids ids;
-    Instant now = Instant.parse("2026-01-01T00:00:00Z");
-    Offer offer = Offer.none();
+    public Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    public LocalCapacity capacity = LocalCapacity.none();
 
     private final Connection connection;
     private long counter;
@@ -61,11 +61,11 @@ final class World implements AutoCloseable {
         ids = () -> new UUID(++counter << 16 | 0x7000, 0x8000_0000_0000_0000L);
     }
 
-    Connection connection() {
+    public Connection connection() {
         return connection;
     }
 
-    void tick(Duration duration) {
+    public void tick(Duration duration) {
         now = now.plus(duration);
     }
 
@@ -87,16 +87,16 @@ final class World implements AutoCloseable {
                 views.put(run, load(run));
             }
         }
-        Changes changes = new Changes();
+        ChangeSet changes = new ChangeSet();
         List<Reply> replies = new ArrayList<>();
         for (Command command : commands) {
             if (command instanceof Command.Create create) {
                 plans.put(create.runId().toString(), create.run().plan());
                 views.put(create.runId(),
-                        Decider.create(create, changes, locked.now(), ids, offer, Funds.UNLIMITED).view());
+                        Decider.create(create, changes, locked.now(), ids, capacity, Funds.UNLIMITED).view());
                 replies.add(Reply.CHANGED);
             } else {
-                replies.add(Decider.decide(views.get(command.runId()), command, changes, locked.now(), ids, offer,
+                replies.add(Decider.decide(views.get(command.runId()), command, changes, locked.now(), ids, capacity,
                         Funds.UNLIMITED));
             }
         }
@@ -128,7 +128,7 @@ final class World implements AutoCloseable {
         views.remove(run);
     }
 
-    List<String> query(String sql, Object... parameters) throws SQLException {
+    public List<String> query(String sql, Object... parameters) throws SQLException {
         List<String> found = RunFixtures.query(connection, sql, parameters);
         connection.commit();
         return found;

@@ -7,22 +7,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.Decider;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.StepRow;
 import io.keelson.core.money.Funds;
 import io.keelson.core.plan.RunPolicy;
 import io.keelson.core.plan.TaskSpec;
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.core.run.Actor;
-import io.keelson.core.run.Changes;
 import io.keelson.core.run.Command;
-import io.keelson.core.run.Decider;
 import io.keelson.core.run.NewArtifact;
 import io.keelson.core.run.NewRun;
-import io.keelson.core.run.Offer;
 import io.keelson.core.run.Reply;
 import io.keelson.core.run.Result;
-import io.keelson.core.run.RunView;
 import io.keelson.core.run.StepError;
-import io.keelson.core.run.StepRow;
 import io.keelson.server.run.RunStore.Search;
 import java.math.BigDecimal;
 import java.sql.Connection;
@@ -109,8 +109,9 @@ class WriteTest {
         RunView stale = world.load(run);
         world.send(new Command.Pause(run, null, TESTER));
 
-        Changes changes = new Changes();
-        Decider.decide(stale, new Command.Cancel(run, null, TESTER), changes, world.now, world.ids, Offer.none(),
+        ChangeSet changes = new ChangeSet();
+        Decider.decide(stale, new Command.Cancel(run, null, TESTER), changes, world.now, world.ids,
+                LocalCapacity.none(),
                 Funds.UNLIMITED);
         Connection c = world.connection();
         assertThatThrownBy(() -> world.store.commit(c, changes, List.of(), world.now))
@@ -129,16 +130,17 @@ class WriteTest {
         UUID old = new UUID(1, 1);
         world.send(new Command.Create(run(old, world.workspace, RunPolicy.DEFAULT, task("a", List.of(), step("one"))),
                 true, TESTER));
-        Changes paused = new Changes();
-        Decider.decide(world.load(old), new Command.Pause(old, null, TESTER), paused, thought, world.ids, Offer.none(),
+        ChangeSet paused = new ChangeSet();
+        Decider.decide(world.load(old), new Command.Pause(old, null, TESTER), paused, thought, world.ids,
+                LocalCapacity.none(),
                 Funds.UNLIMITED);
-        Changes created = new Changes();
+        ChangeSet created = new ChangeSet();
         Decider.create(new Command.Create(run(new UUID(1, 2), world.workspace, RunPolicy.DEFAULT,
-                task("a", List.of(), step("one"))), true, TESTER), created, thought, world.ids, Offer.none(),
+                task("a", List.of(), step("one"))), true, TESTER), created, thought, world.ids, LocalCapacity.none(),
                 Funds.UNLIMITED);
         world.connection().rollback();
 
-        for (Changes changes : List.of(paused, created)) {
+        for (ChangeSet changes : List.of(paused, created)) {
             ThrowingCallable write = () -> world.store.commitUnlocked(world.connection(), changes, List.of(), thought);
             if (written) {
                 assertThatCode(write).doesNotThrowAnyException();
@@ -198,11 +200,11 @@ class WriteTest {
     }
 
     private long messagesFor(int runs, long firstId) throws SQLException {
-        Changes changes = new Changes();
+        ChangeSet changes = new ChangeSet();
         for (int i = 0; i < runs; i++) {
             NewRun made = run(new UUID(2, firstId + i), world.workspace, RunPolicy.DEFAULT,
                     task("a", List.of(), step("one")), task("b", List.of("a"), step("one")));
-            Decider.create(new Command.Create(made, true, TESTER), changes, world.now, world.ids, Offer.none(),
+            Decider.create(new Command.Create(made, true, TESTER), changes, world.now, world.ids, LocalCapacity.none(),
                     Funds.UNLIMITED);
         }
         CountingConnection counting = new CountingConnection(world.connection());
@@ -211,10 +213,11 @@ class WriteTest {
     }
 
     private StepRow claim(UUID run, int lane) throws SQLException {
-        var found = world.store.candidates(world.connection(), new Search(null, List.of("echo"), 1, new Turns()))
+        var found = world.store
+                .candidates(world.connection(), new Search(null, List.of("echo"), 1, new WorkspaceRoundRobin()))
                 .getFirst();
         Reply reply = world.send(new Command.Claim(run, found.taskId(), lane, "worker", LEASE, Actor.agent("worker")));
-        return world.view(run).step(((Reply.Claimed) reply).work().stepId());
+        return world.view(run).step(((Reply.Claimed) reply).assignment().stepId());
     }
 
     private void complete(StepRow step, Result result) throws SQLException {

@@ -3,7 +3,7 @@ package io.keelson.server.secret;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keelson.server.auth.Origin;
+import io.keelson.server.audit.AuditOrigin;
 import io.keelson.server.db.Database;
 import io.keelson.server.db.TestDatabase;
 import java.io.IOException;
@@ -57,7 +57,7 @@ class SecretsTest {
 
     @Test
     void aSecretIsOpenedForItsWorkspaceOnly() {
-        secrets.set(workspace, "token", "s3cret", Origin.SERVER);
+        secrets.set(workspace, "token", "s3cret", AuditOrigin.SERVER);
 
         assertThat(secrets.open(workspace, Set.of("token")).values()).isEqualTo(Map.of("token", "s3cret"));
         assertFailsWith("SECRET_NOT_FOUND", () -> secrets.open(other, Set.of("token")));
@@ -71,8 +71,8 @@ class SecretsTest {
 
     @Test
     void theValueBeforeIsStillStruckOut() {
-        secrets.set(workspace, "token", "first", Origin.SERVER);
-        assertThat(secrets.set(workspace, "token", "second", Origin.SERVER).version()).isEqualTo(2);
+        secrets.set(workspace, "token", "first", AuditOrigin.SERVER);
+        assertThat(secrets.set(workspace, "token", "second", AuditOrigin.SERVER).version()).isEqualTo(2);
 
         Secrets.Opened opened = secrets.open(workspace, Set.of("token"));
         assertThat(opened.values()).isEqualTo(Map.of("token", "second"));
@@ -84,16 +84,16 @@ class SecretsTest {
     @Test
     void whatWasReplacedOrRemovedIsStruckOutForADay() {
         for (String value : List.of("first", "second", "third")) {
-            secrets.set(workspace, "token", value, Origin.SERVER);
+            secrets.set(workspace, "token", value, AuditOrigin.SERVER);
         }
-        secrets.remove(workspace, "token", Origin.SERVER);
+        secrets.remove(workspace, "token", AuditOrigin.SERVER);
         assertThat(secrets.redaction(workspace, Set.of("token")).text("first second third"))
                 .isEqualTo("[secret] [secret] [secret]");
         assertThat(secrets.redaction(other, Set.of("token")).none()).isTrue();
         assertFailsWith("SECRET_NOT_FOUND", () -> secrets.open(workspace, Set.of("token")));
         assertThat(secrets.list(workspace)).isEmpty();
 
-        secrets.set(workspace, "token", "fourth", Origin.SERVER);
+        secrets.set(workspace, "token", "fourth", AuditOrigin.SERVER);
         secrets.forget();
         assertThat(secrets.open(workspace, Set.of("token")).struck().text("first fourth"))
                 .isEqualTo("[secret] [secret]");
@@ -105,8 +105,8 @@ class SecretsTest {
 
     @Test
     void aNewKeyKeepsFormerValuesStruckOut() {
-        secrets.set(workspace, "token", "first", Origin.SERVER);
-        secrets.set(workspace, "token", "second", Origin.SERVER);
+        secrets.set(workspace, "token", "first", AuditOrigin.SERVER);
+        secrets.set(workspace, "token", "second", AuditOrigin.SERVER);
         Secrets both = new Secrets(database, SealingKey.fresh(), List.of(key));
         both.reseal();
 
@@ -115,18 +115,18 @@ class SecretsTest {
 
     @Test
     void whatIsRemovedIsGone() {
-        secrets.set(workspace, "token", "s3cret", Origin.SERVER);
+        secrets.set(workspace, "token", "s3cret", AuditOrigin.SERVER);
 
-        assertThat(secrets.remove(other, "token", Origin.SERVER)).isFalse();
-        assertThat(secrets.remove(workspace, "token", Origin.SERVER)).isTrue();
-        assertThat(secrets.remove(workspace, "token", Origin.SERVER)).isFalse();
+        assertThat(secrets.remove(other, "token", AuditOrigin.SERVER)).isFalse();
+        assertThat(secrets.remove(workspace, "token", AuditOrigin.SERVER)).isTrue();
+        assertThat(secrets.remove(workspace, "token", AuditOrigin.SERVER)).isFalse();
         assertFailsWith("SECRET_NOT_FOUND", () -> secrets.open(workspace, Set.of("token")));
     }
 
     @Test
     void whatWasPutInAnothersPlaceDoesNotOpen() {
-        secrets.set(workspace, "token", "s3cret", Origin.SERVER);
-        secrets.set(workspace, "other", "different", Origin.SERVER);
+        secrets.set(workspace, "token", "s3cret", AuditOrigin.SERVER);
+        secrets.set(workspace, "other", "different", AuditOrigin.SERVER);
         sql("update secrets set sealed = (select sealed from secrets where name = 'token') where name = 'other'");
 
         assertFailsWith("SECRET_KEY_MISSING", () -> secrets.open(workspace, Set.of("other")));
@@ -134,7 +134,7 @@ class SecretsTest {
 
     @Test
     void aNewKeyTakesOverWhatAnOldOneSealed() {
-        secrets.set(workspace, "token", "s3cret", Origin.SERVER);
+        secrets.set(workspace, "token", "s3cret", AuditOrigin.SERVER);
         SealingKey next = SealingKey.fresh();
 
         assertFailsWith("SECRET_KEY_MISSING",

@@ -2,7 +2,7 @@ package io.keelson.server.tool.builtin;
 
 import io.keelson.core.policy.ErrorClass;
 import io.keelson.server.json.ExactJson;
-import io.keelson.server.tool.Striking;
+import io.keelson.server.tool.Redactor;
 import io.keelson.server.tool.Tool;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolFailure;
@@ -185,7 +185,7 @@ final class ProcessRun implements Tool {
         return head ? "" : call.struck().text(stdout.text());
     }
 
-    private static JsonNode output(SupervisedProcess.Outcome outcome, String parse, Striking struck)
+    private static JsonNode output(SupervisedProcess.Outcome outcome, String parse, Redactor struck)
             throws ToolFailure {
         String stdout = outcome.stdout().text();
         ObjectNode output = JsonNodeFactory.instance.objectNode()
@@ -203,7 +203,7 @@ final class ProcessRun implements Tool {
         return output;
     }
 
-    private static JsonNode parsed(String stdout, Striking struck) throws ToolFailure {
+    private static JsonNode parsed(String stdout, Redactor struck) throws ToolFailure {
         try {
             return ExactJson.read(stdout);
         } catch (JacksonException e) {

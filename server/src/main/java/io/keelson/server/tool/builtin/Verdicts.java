@@ -1,6 +1,6 @@
 package io.keelson.server.tool.builtin;
 
-import io.keelson.server.tool.Striking;
+import io.keelson.server.tool.Redactor;
 import io.keelson.server.tool.ToolResult;
 import io.keelson.server.tool.ToolSpec;
 import java.util.List;
@@ -35,13 +35,13 @@ final class Verdicts {
      *
      * @param score the share of what was asked for that is there
      */
-    static ToolResult rejected(Striking struck, double score, List<String> flaws) {
+    static ToolResult rejected(Redactor struck, double score, List<String> flaws) {
         String more = flaws.size() <= MOST_FLAWS ? "" : "; and " + (flaws.size() - MOST_FLAWS) + " more";
         String text = String.join("; ", flaws.subList(0, Math.min(MOST_FLAWS, flaws.size())));
         return result("rejected", score, cut(struck.text(text)) + more);
     }
 
-    static ToolResult rejected(Striking struck, String flaw) {
+    static ToolResult rejected(Redactor struck, String flaw) {
         return rejected(struck, 0, List.of(flaw));
     }
 

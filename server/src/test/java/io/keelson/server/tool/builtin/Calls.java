@@ -5,7 +5,7 @@ import io.keelson.server.artifact.ArtifactSink;
 import io.keelson.server.artifact.LocalArtifactStore;
 import io.keelson.server.expr.Expressions;
 import io.keelson.server.outbound.OutboundClient;
-import io.keelson.server.tool.Striking;
+import io.keelson.server.tool.Redactor;
 import io.keelson.server.tool.ToolCall;
 import io.keelson.server.tool.ToolCatalog;
 import io.keelson.server.tool.ToolFailure;
@@ -46,7 +46,7 @@ final class Calls {
         ArtifactSink sink = (name, type, content) -> store.put(owner, name, type, content);
         return new ToolCall(owner.workspaceId(), owner.runId(), UUID.randomUUID(), owner.stepId(), "test", input,
                 attempt,
-                1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add, Striking.NONE, sink);
+                1, "effect-key", Clock.systemUTC().instant().plus(timeout), null, log::add, Redactor.NONE, sink);
     }
 
     ToolResult execute(String tool, String input) throws ToolFailure, InterruptedException {

@@ -3,7 +3,7 @@ package io.keelson.server.tool.builtin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keelson.core.policy.ErrorClass;
-import io.keelson.server.tool.Striking;
+import io.keelson.server.tool.Redactor;
 import io.keelson.server.tool.ToolFailure;
 import io.keelson.server.tool.ToolPolicy;
 import io.keelson.server.tool.ToolResult;
@@ -34,7 +34,7 @@ class VerifiersTest {
     @Test
     void secretsAreStruckBeforeTheFeedbackIsCut() {
         String secret = "the-secret-value";
-        Striking struck = new Striking() {
+        Redactor struck = new Redactor() {
             @Override
             public boolean none() {
                 return false;

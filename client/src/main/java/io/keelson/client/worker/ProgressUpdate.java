@@ -1,0 +1,27 @@
+package io.keelson.client.worker;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * What a handler has reported since the last heartbeat.
+ *
+ * @param progress the latest; null when there is nothing new
+ * @param details the latest; null when there is nothing new
+ */
+record ProgressUpdate(@Nullable JsonNode progress, @Nullable JsonNode details, List<String> logs) {
+
+    void addTo(ObjectNode item) {
+        if (progress != null) {
+            item.set("progress", progress);
+        }
+        if (details != null) {
+            item.set("details", details);
+        }
+        if (!logs.isEmpty()) {
+            logs.forEach(item.withArrayProperty("logs")::add);
+        }
+    }
+}

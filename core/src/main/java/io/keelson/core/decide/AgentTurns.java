@@ -1,0 +1,125 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.StepPayload;
+import io.keelson.core.run.TaskPayload;
+import io.keelson.core.run.TurnAnswer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the turns of an agent ask for (specification, api: a task without steps is agentic). Each call of a tool is a step
+ * of its own at the turn's position, and behind the last one stands the next turn, which sees what came of them. What the
+ * task's terms do not allow is refused here and never reaches anybody who could execute it.
+ */
+final class AgentTurns {
+    static final String LIMIT = "CONTINUATION_LIMIT";
+    static final String UNREADABLE = "TURN_UNREADABLE";
+    static final String REFUSED = "TOOL_NOT_ALLOWED";
+
+    private AgentTurns() {}
+
+    /** The calls that a completed step asks for; null when it is no turn or asks for none. */
+    static TurnAnswer.@Nullable Calls calls(StepRow step, Result result) {
+        return step.spec().kind() == StepKind.TURN && result.turn() instanceof TurnAnswer.Calls calls ? calls : null;
+    }
+
+    /** Why a turn's answer cannot be taken; null when it can. */
+    static @Nullable StepError unreadable(StepRow step, Result result) {
+        if (step.spec().kind() != StepKind.TURN) {
+            return null;
+        }
+        if (result.turn() instanceof TurnAnswer.Unreadable(String why)) {
+            return new StepError(UNREADABLE, ErrorClass.QUALITY, why);
+        }
+        return result.turn() instanceof TurnAnswer.Calls && step.task().spec().parallelSteps()
+                ? new StepError(UNREADABLE, ErrorClass.PERMANENT,
+                        "turns of a task whose steps run in parallel can call no tools")
+                : null;
+    }
+
+    /** What is recorded as a turn's output: a last turn's is the task's. */
+    static Result yielded(StepRow step, Result result) {
+        return step.spec().kind() == StepKind.TURN && result.turn() instanceof TurnAnswer.Done(String output)
+                ? result.yielding(output)
+                : result;
+    }
+
+    /** A turn has ended and wants tools called. */
+    static void called(Decision d, StepRow turn, TurnAnswer.Calls calls, String holder) {
+        TaskRow task = turn.task();
+        if (!another(d, task)) {
+            return;
+        }
+        int at = task.steps.indexOf(turn) + 1;
+        int ordinal = turn.turn();
+        for (TurnAnswer.Call call : calls.calls()) {
+            StepRow step = add(d, task, at++, new StepSpec(call.tool(), StepKind.CALL, call.tool(), call.input(),
+                    call.retry(), call.timeout()), turn.position(), ++ordinal);
+            refuse(d, step);
+        }
+        add(d, task, at, turn.spec(), turn.position(), ++ordinal);
+        Steps.advance(d, task, holder);
+    }
+
+    /** Counts a further turn. A task that has had all that it may have fails. */
+    static boolean another(Decision d, TaskRow task) {
+        int limit = furtherTurns(d, task);
+        if (task.continuations >= limit) {
+            Propagation.failed(d, task, new StepError(LIMIT, ErrorClass.PERMANENT,
+                    "the task wanted more than " + limit + " further turns"));
+            return false;
+        }
+        task.continuations++;
+        d.changes.touch(task);
+        return true;
+    }
+
+    /** Turns that the task may have beyond its first. */
+    static int furtherTurns(Decision d, TaskRow task) {
+        AgentTerms terms = task.spec().policy().agent();
+        return terms == null || terms.maxTurns() == 0 ? d.run.policy().maxContinuations() : terms.maxTurns() - 1;
+    }
+
+    static StepRow add(Decision d, TaskRow task, int at, StepSpec spec, int position, int ordinal) {
+        StepRow step = new StepRow(d.ids.next(), task, spec, position, ordinal);
+        task.steps.add(at, step);
+        d.view.steps.put(step.id(), step);
+        d.changes.insert(d.run, step);
+        d.run.stepCount++;
+        return step;
+    }
+
+    private static void refuse(Decision d, StepRow step) {
+        AgentTerms terms = step.task().spec().policy().agent();
+        String tool = step.spec().tool();
+        if (terms == null || !terms.allows(tool)) {
+            List<String> allowed = terms == null ? List.of() : terms.tools();
+            step.errorCode = REFUSED;
+            step.errorMessage = "'" + tool + "' is none of the tools that this task may use"
+                    + (allowed.isEmpty() ? ", for it may use none" : ": " + String.join(", ", allowed));
+            step.errorClass = ErrorClass.PERMANENT.wire();
+            d.move(step, StepState.SKIPPED, new StepPayload.Skipped("tool_not_allowed", tool, REFUSED, null));
+        }
+    }
+
+    /**
+     * What is told of who does a task when its work begins.
+     *
+     * @param worker that takes its first step; null for the engine
+     */
+    static TaskPayload assigned(TaskRow task, @Nullable String worker) {
+        AgentTerms terms = task.spec().policy().agent();
+        if (terms == null) {
+            return new TaskPayload.Assigned(null, null, null, null, task.agent().name(), null, null, worker);
+        }
+        return new TaskPayload.Assigned(terms.id(), terms.type(), terms.model(), null, terms.slug(), terms.tools(),
+                terms.candidates(), worker);
+    }
+}

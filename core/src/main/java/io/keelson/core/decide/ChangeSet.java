@@ -1,0 +1,544 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Transfer;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.NewProposal;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.Signal;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.TimerKind;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the decisions of one batch changed, to be written in one transaction: rows to insert and to update, events,
+ * and operations on the work queue and the timers. Rows are the views' own and carry their final values; the writer
+ * reads them before the next batch is decided.
+ */
+public final class ChangeSet {
+
+    /** A lane of a task: the key of the work queue. */
+    public record Lane(UUID taskId, int lane) {}
+
+    /**
+     * A row of the work queue.
+     *
+     * @param tool what the lane's next step needs
+     * @param input that step's, as JSON text
+     * @param holder null while it may be claimed
+     * @param lease the lease's length when held; null when not
+     * @param timeout how long the execution may take when held by a remote worker; null when not
+     */
+    public record QueueItem(Lane key, UUID runId, UUID workspaceId, int priority, String tool, String input,
+            Instant queuedAt,
+            @Nullable String holder, @Nullable Duration lease, @Nullable Duration timeout) {}
+
+    /** A lease that somebody had. */
+    public record Lost(UUID stepId, int epoch, String holder) {}
+
+    public record TimerKey(TimerKind kind, UUID subject) {}
+
+    public record Timer(TimerKey key, UUID runId, Instant dueAt) {}
+
+    /**
+     * One attempt of a run as its row stands.
+     *
+     * @param failures what had failed when it ended: tasks, and steps of tasks that went on without them
+     * @param credits what it was about
+     */
+    public record Attempt(UUID runId, int number, String state, Instant startedAt, @Nullable Instant completedAt,
+            @Nullable String errorCode, @Nullable String errorMessage, int failures, Account credits) {}
+
+    /**
+     * The credits of one attempt.
+     *
+     * @param settledAt when what it did not need was given back: from then on charged + refunded = reserved; null while
+     *     it is open
+     */
+    public record Account(BigDecimal reserved, BigDecimal charged, BigDecimal refunded, BigDecimal uncollected,
+            @Nullable Instant settledAt) {}
+
+    /** By how much a workspace's balances change; what an open attempt has charged is still reserved here. */
+    public record Balance(UUID workspaceId, BigDecimal available, BigDecimal reserved, BigDecimal spent) {
+
+        private Balance plus(Balance other) {
+            return new Balance(workspaceId, available.add(other.available), reserved.add(other.reserved),
+                    spent.add(other.spent));
+        }
+
+        private boolean nothing() {
+            return available.signum() == 0 && reserved.signum() == 0 && spent.signum() == 0;
+        }
+    }
+
+    /**
+     * The recorded outcome of one lease on a step.
+     *
+     * @param outcome {@code completed}, {@code continued} or {@code failed}
+     * @param attempt of the step
+     * @param input JSON text of the resolved input; null when it is the plan's own or unknown
+     * @param outputHash of the output as a worker reported it; null where no report can be repeated
+     * @param model that used the tokens; null when none is named
+     */
+    public record StepResult(UUID stepId, int epoch, UUID runId, String outcome, int attempt,
+            @Nullable Instant startedAt, @Nullable String input, @Nullable Long outputHash,
+            @Nullable StepError error, @Nullable String model, long tokens, BigDecimal cost, @Nullable String holder) {
+
+        public @Nullable String errorCode() {
+            return error == null ? null : error.code();
+        }
+    }
+
+    public record Artifact(UUID id, UUID runId, UUID workspaceId, int attempt, UUID stepId, NewArtifact stored) {}
+
+    /** Something that a step proposes to people. */
+    public record Proposal(NewProposal made, UUID runId, UUID workspaceId, int attempt, UUID taskId, UUID stepId,
+            Instant createdAt, @Nullable Instant expiresAt) {}
+
+    /**
+     * A proposal that is pending no longer.
+     *
+     * @param state {@code accepted}, {@code rejected} or {@code withdrawn}
+     */
+    public record ProposalEnd(UUID id, String state, String by, @Nullable String comment, Instant at) {}
+
+    /** A new version of a run's plan, as it is to be stored. */
+    public record NewPlan(RunRow run, int version, String json) {}
+
+    /** A dependency between tasks of which the later one is not new. */
+    public record Link(TaskRow task, TaskRow upstream) {}
+
+    /** A ticket that was opened, changed or answered. */
+    public record Ticket(RunRow run, TicketRow row) {}
+
+    /**
+     * A signal that came.
+     *
+     * @param seq the number of its event: signals are taken in this order
+     * @param takenBy the step; null while it is kept
+     */
+    public record NewSignal(RunRow run, Signal signal, long seq, Actor actor, @Nullable UUID takenBy, Instant at) {}
+
+    /** A kept signal that a step has taken. */
+    public record TakenSignal(UUID id, UUID stepId, Instant at) {}
+
+    /** A run that another one's step has started, as that one's row of it stands. */
+    public record Child(RunRow run, ChildRow row) {}
+
+    /** Something to hand to the evaluator once committed. */
+    public record Evaluate(UUID runId, TimerKind kind, UUID subject) {}
+
+    /** The run and the attempt that a new row belongs to; the run may be at a later attempt by the end of the batch. */
+    public record Owner(RunRow run, int attempt) {}
+
+    private record AttemptKey(UUID runId, int number) {}
+
+    private final List<NewRun> newRuns = new ArrayList<>();
+    private final Set<UUID> newRunIds = new HashSet<>();
+    private final Set<RunRow> runs = new LinkedHashSet<>();
+    private final Map<AttemptKey, Attempt> attempts = new LinkedHashMap<>();
+    private final Set<AgentRow> newAgents = new LinkedHashSet<>();
+    private final Set<AgentRow> agents = new LinkedHashSet<>();
+    private final Set<TaskRow> newTasks = new LinkedHashSet<>();
+    private final Set<TaskRow> tasks = new LinkedHashSet<>();
+    private final Set<StepRow> newSteps = new LinkedHashSet<>();
+    private final Set<StepRow> steps = new LinkedHashSet<>();
+    private final Map<Object, Owner> owners = new HashMap<>();
+    private final Map<UUID, String> stepOutputs = new HashMap<>();
+    private final Map<UUID, String> stepInputs = new HashMap<>();
+    private final Map<UUID, String> taskOutputs = new HashMap<>();
+    private final List<Event> events = new ArrayList<>();
+    private final List<Transfer> transfers = new ArrayList<>();
+    private final Map<UUID, Balance> balances = new LinkedHashMap<>();
+    private final Map<Lane, Optional<QueueItem>> queue = new LinkedHashMap<>();
+    private final Map<TimerKey, Optional<Timer>> timers = new LinkedHashMap<>();
+    private final List<Timer> answered = new ArrayList<>();
+    private final Set<UUID> clearedRuns = new LinkedHashSet<>();
+    private final Map<UUID, NewPlan> plans = new LinkedHashMap<>();
+    private final List<Link> links = new ArrayList<>();
+    private final Map<UUID, Ticket> newTickets = new LinkedHashMap<>();
+    private final Map<UUID, Ticket> tickets = new LinkedHashMap<>();
+    private final Map<UUID, Child> children = new LinkedHashMap<>();
+    private final Set<RunRow> parents = new LinkedHashSet<>();
+    private final List<NewSignal> newSignals = new ArrayList<>();
+    private final List<TakenSignal> takenSignals = new ArrayList<>();
+    private final List<StepResult> results = new ArrayList<>();
+    private final List<Artifact> artifacts = new ArrayList<>();
+    private final Set<RunRow> endedWithArtifacts = new LinkedHashSet<>();
+    private final List<Proposal> proposals = new ArrayList<>();
+    private final List<ProposalEnd> proposalEnds = new ArrayList<>();
+    private final Map<StepRow, RunRow> started = new LinkedHashMap<>();
+    private final Map<StepRow, Lost> stopped = new LinkedHashMap<>();
+    private final List<Evaluate> evaluations = new ArrayList<>();
+
+    void insert(NewRun run) {
+        newRuns.add(run);
+        newRunIds.add(run.id());
+    }
+
+    /** Whatever a view knows of may change only together with its run's version, or other nodes keep what is no longer so. */
+    void touch(RunRow run) {
+        if (runs.add(run)) {
+            run.version++;
+        }
+    }
+
+    void attempt(Attempt attempt) {
+        attempts.put(new AttemptKey(attempt.runId(), attempt.number()), attempt);
+    }
+
+    void insert(RunRow run, AgentRow agent) {
+        newAgents.add(agent);
+        owners.put(agent, new Owner(run, run.attempt));
+    }
+
+    void touch(AgentRow agent) {
+        if (!newAgents.contains(agent)) {
+            agents.add(agent);
+        }
+    }
+
+    void insert(RunRow run, TaskRow task) {
+        newTasks.add(task);
+        owners.put(task, new Owner(run, run.attempt));
+    }
+
+    void touch(TaskRow task) {
+        if (!newTasks.contains(task)) {
+            tasks.add(task);
+        }
+    }
+
+    void insert(RunRow run, StepRow step) {
+        newSteps.add(step);
+        owners.put(step, new Owner(run, run.attempt));
+    }
+
+    void touch(StepRow step) {
+        if (!newSteps.contains(step)) {
+            steps.add(step);
+        }
+    }
+
+    void output(StepRow step, String json) {
+        stepOutputs.put(step.id(), json);
+    }
+
+    void resolvedInput(StepRow step, String json) {
+        stepInputs.put(step.id(), json);
+    }
+
+    void output(TaskRow task, String json) {
+        taskOutputs.put(task.id(), json);
+    }
+
+    void add(Event event) {
+        events.add(event);
+    }
+
+    void add(Transfer transfer) {
+        transfers.add(transfer);
+    }
+
+    /** Sets so much of the workspace's credits aside. */
+    void reserve(UUID workspace, BigDecimal amount) {
+        balances.merge(workspace, new Balance(workspace, amount.negate(), amount, Amounts.ZERO), Balance::plus);
+    }
+
+    /** Ends a reservation: so much of it was used, the rest goes back. */
+    void settle(UUID workspace, BigDecimal reserved, BigDecimal charged) {
+        balances.merge(workspace, new Balance(workspace, reserved.subtract(charged), reserved.negate(), charged),
+                Balance::plus);
+    }
+
+    void put(QueueItem item) {
+        queue.put(item.key(), Optional.of(item));
+    }
+
+    void remove(Lane lane) {
+        queue.put(lane, Optional.empty());
+    }
+
+    /** The lane's next step goes on under the lease that its row already records. */
+    void retain(Lane lane) {
+        queue.remove(lane);
+    }
+
+    void arm(Timer timer) {
+        timers.put(timer.key(), Optional.of(timer));
+    }
+
+    void disarm(TimerKey key) {
+        timers.put(key, Optional.empty());
+    }
+
+    /** What a timer was armed for is done with; another run may have armed it again. */
+    void answered(Timer timer) {
+        answered.add(timer);
+    }
+
+    /** The run has ended: nothing of it stays in the queue or among the timers. */
+    void clear(UUID runId) {
+        clearedRuns.add(runId);
+        queue.values().removeIf(item -> item.isPresent() && item.get().runId().equals(runId));
+        timers.values().removeIf(timer -> timer.isPresent() && timer.get().runId().equals(runId));
+        evaluations.removeIf(evaluate -> evaluate.runId().equals(runId));
+    }
+
+    void plan(RunRow run, String json) {
+        plans.put(run.id(), new NewPlan(run, run.planVersion, json));
+    }
+
+    void link(TaskRow task, TaskRow upstream) {
+        links.add(new Link(task, upstream));
+    }
+
+    void insert(RunRow run, TicketRow ticket) {
+        newTickets.put(ticket.id(), new Ticket(run, ticket));
+    }
+
+    void touch(RunRow run, TicketRow ticket) {
+        if (!newTickets.containsKey(ticket.id())) {
+            tickets.put(ticket.id(), new Ticket(run, ticket));
+        }
+    }
+
+    void put(RunRow run, ChildRow child) {
+        touch(run);
+        children.put(child.stepId(), new Child(run, child));
+    }
+
+    /** The run has heard of its parent. */
+    void touchParent(RunRow run) {
+        touch(run);
+        parents.add(run);
+    }
+
+    void add(NewSignal signal) {
+        newSignals.add(signal);
+    }
+
+    void add(TakenSignal signal) {
+        takenSignals.add(signal);
+    }
+
+    void add(StepResult result) {
+        results.add(result);
+    }
+
+    void add(Artifact artifact) {
+        artifacts.add(artifact);
+    }
+
+    /** The run has ended and has artifacts, which are kept for a time from now on. */
+    void endArtifacts(RunRow run) {
+        endedWithArtifacts.add(run);
+    }
+
+    void add(Proposal proposal) {
+        proposals.add(proposal);
+    }
+
+    void add(ProposalEnd end) {
+        proposalEnds.add(end);
+    }
+
+    void started(RunRow run, StepRow step) {
+        started.put(step, run);
+    }
+
+    void stopped(StepRow step) {
+        if (started.remove(step) == null) {
+            stopped.put(step, new Lost(step.id(), step.leaseEpoch, Objects.requireNonNull(step.holder)));
+        }
+    }
+
+    void evaluate(Evaluate evaluate) {
+        evaluations.add(evaluate);
+    }
+
+    public List<NewRun> newRuns() {
+        return newRuns;
+    }
+
+    /** True when the run is made in this batch. */
+    public boolean isNew(UUID runId) {
+        return newRunIds.contains(runId);
+    }
+
+    /** Runs to update, those in {@link #newRuns} included: they are inserted with the values that stand here. */
+    public Set<RunRow> runs() {
+        return runs;
+    }
+
+    public Collection<Attempt> attempts() {
+        return attempts.values();
+    }
+
+    public Set<AgentRow> newAgents() {
+        return newAgents;
+    }
+
+    public Set<AgentRow> agents() {
+        return agents;
+    }
+
+    public Set<TaskRow> newTasks() {
+        return newTasks;
+    }
+
+    public Set<TaskRow> tasks() {
+        return tasks;
+    }
+
+    public Set<StepRow> newSteps() {
+        return newSteps;
+    }
+
+    public Set<StepRow> steps() {
+        return steps;
+    }
+
+    /** Where a row of the {@code new…} sets belongs. */
+    public Owner ownerOf(Object newRow) {
+        return Objects.requireNonNull(owners.get(newRow));
+    }
+
+    /** JSON text of the output that a step got in this batch; null when it got none. */
+    public @Nullable String outputOf(StepRow step) {
+        return stepOutputs.get(step.id());
+    }
+
+    /** JSON text of the input as resolved when the engine opened the step; null when it did not. */
+    public @Nullable String resolvedInputOf(StepRow step) {
+        return stepInputs.get(step.id());
+    }
+
+    public @Nullable String outputOf(TaskRow task) {
+        return taskOutputs.get(task.id());
+    }
+
+    public List<Event> events() {
+        return events;
+    }
+
+    /** Rows of the ledger. */
+    public List<Transfer> transfers() {
+        return transfers;
+    }
+
+    /** Changes of balances, one for each workspace that has one. */
+    public List<Balance> balances() {
+        return balances.values().stream().filter(balance -> !balance.nothing()).toList();
+    }
+
+    /** Rows of the work queue to write (present) or delete (empty). */
+    public Map<Lane, Optional<QueueItem>> queue() {
+        return queue;
+    }
+
+    /** Timers to arm (present) or disarm (empty). */
+    public Map<TimerKey, Optional<Timer>> timers() {
+        return timers;
+    }
+
+    /** Timers to disarm where they are due as they are here, before those above are written. */
+    public List<Timer> answered() {
+        return answered;
+    }
+
+    /** Runs whose queue rows and timers all go, before those above are written. */
+    public Set<UUID> clearedRuns() {
+        return clearedRuns;
+    }
+
+    /** Plans that take the place of stored ones. */
+    public Collection<NewPlan> plans() {
+        return plans.values();
+    }
+
+    /** Dependencies of tasks that are not new. */
+    public List<Link> links() {
+        return links;
+    }
+
+    public Collection<Ticket> newTickets() {
+        return newTickets.values();
+    }
+
+    public Collection<Ticket> tickets() {
+        return tickets.values();
+    }
+
+    /** Rows of children to insert or to put in the place of those that are there. */
+    public Collection<Child> children() {
+        return children.values();
+    }
+
+    /** Runs that have heard of the run that started them. */
+    public Set<RunRow> parents() {
+        return parents;
+    }
+
+    /** Signals to insert, before {@link #takenSignals} are noted. */
+    public List<NewSignal> newSignals() {
+        return newSignals;
+    }
+
+    public List<TakenSignal> takenSignals() {
+        return takenSignals;
+    }
+
+    public List<StepResult> results() {
+        return results;
+    }
+
+    public List<Artifact> artifacts() {
+        return artifacts;
+    }
+
+    /** Runs with artifacts that ended in this batch; one that began again within it is no longer terminal. */
+    public Set<RunRow> endedWithArtifacts() {
+        return endedWithArtifacts;
+    }
+
+    public List<Proposal> proposals() {
+        return proposals;
+    }
+
+    /** Of proposals that may have been made in the same batch. */
+    public List<ProposalEnd> proposalEnds() {
+        return proposalEnds;
+    }
+
+    /** Steps that run now under a lease given in this batch, each with its run. */
+    public Map<StepRow, RunRow> started() {
+        return started;
+    }
+
+    /** Leases that have gone; what is executed under them must be stopped. */
+    public Collection<Lost> stopped() {
+        return stopped.values();
+    }
+
+    public List<Evaluate> evaluations() {
+        return evaluations;
+    }
+}

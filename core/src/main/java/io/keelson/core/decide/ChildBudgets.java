@@ -1,0 +1,77 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.money.Amounts;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.OtherPayload;
+import io.keelson.core.run.Reply;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What runs may cost that a run with a limit has started. The parent's view is where an allotment is decided; its child
+ * hears of it after that is written, and of nothing smaller than it has heard before. So the parent never counts on less
+ * than its children may cost, whoever dies on the way.
+ */
+final class ChildBudgets {
+    private ChildBudgets() {}
+
+    /**
+     * What a run is allotted that is about to be started: what its parent's limit leaves, or less if its step or its own
+     * mission says so; null for no limit.
+     */
+    static @Nullable BigDecimal of(@Nullable BigDecimal room, Command.Evaluation.Starts starts) {
+        BigDecimal least = least(least(room, starts.budget()), starts.run().policy().budget().hardLimit());
+        return least == null ? null : Amounts.of(least);
+    }
+
+    private static @Nullable BigDecimal least(@Nullable BigDecimal one, @Nullable BigDecimal other) {
+        return one == null ? other : other == null ? one : one.min(other);
+    }
+
+    /** True when a run that it has started is at work and nothing bounds what that one may cost. */
+    static boolean unbounded(Decision d) {
+        return d.view.children.values().stream().anyMatch(child -> !child.ended() && child.allotment() == null);
+    }
+
+    /** The parent gives a child more, if its own limit leaves it. */
+    static Reply allot(Decision d, Command.AddChildBudget command) {
+        Optional<ChildRow> found = d.view.children.values().stream()
+                .filter(child -> child.runId().equals(command.childId()) && !child.ended()).findFirst();
+        if (found.isEmpty() || d.run.state.terminal()) {
+            return refused(d, "the run that started it, " + d.run.id() + ", has ended or waits for it no longer");
+        }
+        ChildRow child = found.get();
+        BigDecimal amount = Amounts.of(command.amount());
+        BigDecimal has = child.allotment();
+        if (has == null || has.compareTo(amount) >= 0) {
+            return Reply.UNCHANGED;
+        }
+        BigDecimal room = HardLimit.roomForChild(d);
+        if (room != null && room.compareTo(amount.subtract(has)) < 0) {
+            return refused(d, "the run that started it, " + d.run.id() + ", can allow it "
+                    + Amounts.text(has.add(room.max(Amounts.ZERO))) + " credits; raise the limit of that one first");
+        }
+        ChildRuns.put(d, child.allotted(amount));
+        StepRow step = d.view.steps.get(child.stepId());
+        d.note(step == null ? null : step.task(), step, new OtherPayload.ChildRunAllotted(child.runId(), amount));
+        return Reply.CHANGED;
+    }
+
+    private static Reply.Rejected refused(Decision d, String why) {
+        return new Reply.Rejected("BUDGET_OF_PARENT", why, d.run.state.wire(), List.of());
+    }
+
+    /** A child hears what it is allotted. */
+    static Reply heard(Decision d, Command.ChildBudgetAdded command) {
+        ParentRow parent = d.run.parent;
+        if (parent == null || parent.allotment() == null || d.run.state.terminal()
+                || Objects.requireNonNull(parent.allotment()).compareTo(command.amount()) >= 0) {
+            return Reply.UNCHANGED;
+        }
+        ChildRuns.heard(d, parent.allotted(Amounts.of(command.amount())));
+        return Reply.CHANGED;
+    }
+}

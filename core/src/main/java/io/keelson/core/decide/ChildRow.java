@@ -1,0 +1,44 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.money.Amounts;
+import java.math.BigDecimal;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run that another one's step has started, as that one sees it.
+ *
+ * @param allotment credits that it may cost at most; null for no limit
+ * @param charged credits that it was charged, its own children included; 0 until it has ended, and until these have what
+ *     they may cost counts
+ * @param tokens that it and its own children have used; 0 until all have ended
+ * @param ended whether all have
+ */
+public record ChildRow(UUID stepId, UUID runId, @Nullable BigDecimal allotment, BigDecimal charged, long tokens,
+        boolean ended) {
+
+    ChildRow ended(BigDecimal cost, long used) {
+        return new ChildRow(stepId, runId, allotment, Amounts.of(cost), used, true);
+    }
+
+    /** It has ended and others that it has started have not: with these it comes to no more than so much. */
+    ChildRow atMost(BigDecimal cost) {
+        BigDecimal most = Amounts.of(cost);
+        return charged.signum() > 0 && charged.compareTo(most) <= 0 ? this
+                : new ChildRow(stepId, runId, allotment, most, tokens, ended);
+    }
+
+    ChildRow allotted(BigDecimal amount) {
+        return new ChildRow(stepId, runId, amount, charged, tokens, ended);
+    }
+
+    /** Whether it has ended itself, so that what it takes of its parent's limit will not become more. */
+    boolean over() {
+        return ended || charged.signum() > 0;
+    }
+
+    /** What it takes of its parent's limit. */
+    BigDecimal taken() {
+        return over() || allotment == null ? charged : allotment;
+    }
+}

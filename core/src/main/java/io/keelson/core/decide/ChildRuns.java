@@ -1,0 +1,254 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.decide.ChangeSet.Evaluate;
+import io.keelson.core.decide.ChangeSet.Timer;
+import io.keelson.core.decide.ChangeSet.TimerKey;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.Evaluation.ChildIs;
+import io.keelson.core.run.Command.Evaluation.ParentIs;
+import io.keelson.core.run.Command.Evaluation.Starts;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.OtherPayload;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.StepPayload;
+import io.keelson.core.run.TimerKind;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs that steps start. A child is made in the commit in which its step begins to wait, so there is never one without
+ * the other. Whatever one of them has to know of the other is asked for: a timer of the one who has to know is armed in
+ * the commit of the other, and is due again until somebody has looked. So nothing is lost with a process, and since the
+ * answer says how things are and not what has happened, it does no harm to hear it late or twice.
+ */
+final class ChildRuns {
+    /** Levels of runs below the topmost. */
+    static final int MOST_DEPTH = 5;
+    /** So many a run starts in its life. */
+    static final int MOST = 1_000;
+
+    private ChildRuns() {}
+
+    /** A step begins to wait for a run that it starts. */
+    static void start(Decision d, StepRow step, Starts starts) {
+        int depth = d.run.parent == null ? 1 : d.run.parent.depth() + 1;
+        BigDecimal room = HardLimit.roomForChild(d);
+        if (room != null && room.signum() <= 0) {
+            d.heldBack = true;
+            return;
+        }
+        d.move(step, StepState.WAITING, new StepPayload.Waiting());
+        d.changes.resolvedInput(step, starts.input());
+        if (depth > MOST_DEPTH || d.view.children.size() >= MOST) {
+            refuse(d, step, "CHILD_RUN_LIMIT", "a run starts at most " + MOST + " runs, and those are at most "
+                    + MOST_DEPTH + " levels deep");
+            return;
+        }
+        BigDecimal allotment = ChildBudgets.of(room, starts);
+        NewRun run = starts.run();
+        ChildRow child = new ChildRow(step.id(), run.id(), allotment, Amounts.ZERO, 0, false);
+        Decider.Created created = Decider.create(new Command.Create(run, true, d.actor),
+                new ParentRow(d.run.id(), step.id(), depth, starts.abandon(), allotment, 0, false), d.changes, d.now,
+                d.ids, d.capacity, d.funds);
+        if (created.reply() instanceof Reply.Rejected refusal) {
+            refuse(d, step, refusal.code(), "the child run: " + refusal.message());
+            return;
+        }
+        put(d, child);
+        d.note(step.task(), step, new OtherPayload.ChildRunStarted(run.id(), run.name(), allotment));
+        if (starts.timeout() != null) {
+            step.nextRunAt = d.now.plus(starts.timeout());
+            d.arm(TimerKind.STEP_WAIT, step.id(), step.nextRunAt);
+        }
+    }
+
+    static void put(Decision d, ChildRow child) {
+        d.view.children.put(child.stepId(), child);
+        d.changes.put(d.run, child);
+    }
+
+    private static void refuse(Decision d, StepRow step, String code, String message) {
+        fail(d, step, new StepError(code, ErrorClass.PERMANENT, message), null);
+    }
+
+    private static void fail(Decision d, StepRow step, StepError error, PayloadPart.@Nullable Waited waited) {
+        Failures.refused(d, step, error,
+                new StepPayload.Failed(PayloadPart.Failure.of(error), null, waited, false));
+    }
+
+    /** The child has taken too long. */
+    static void late(Decision d, StepRow step) {
+        tell(d, step.id());
+        fail(d, step, new StepError("CHILD_RUN_TIMEOUT", ErrorClass.INFRASTRUCTURE, "the child run took too long"),
+                null);
+    }
+
+    /**
+     * This run has ended, and all its timers are gone, also those by which it was to look at its children: it looks once
+     * more at those that are open, as it may have another attempt. The run that started it looks at it.
+     */
+    static void runEnded(Decision d) {
+        for (ChildRow child : d.view.children.values()) {
+            if (!child.ended()) {
+                d.changes.arm(new Timer(new TimerKey(TimerKind.EVALUATE_CHILD, child.stepId()), d.run.id(),
+                        d.now.plus(Decider.EVALUATION_PATIENCE)));
+            }
+        }
+        tellParent(d);
+    }
+
+    /** This run has ended, or what it has started is other than it was since: who started it looks. */
+    private static void tellParent(Decision d) {
+        ParentRow parent = d.run.parent;
+        if (parent != null) {
+            ask(d, parent.runId(), TimerKind.EVALUATE_CHILD, parent.stepId());
+        }
+    }
+
+    /** Another attempt begins: what this run was to learn of its parent has gone with the timers of the one before. */
+    static void anotherAttempt(Decision d) {
+        if (d.run.parent != null) {
+            ask(d, d.run.id(), TimerKind.EVALUATE_PARENT, d.ids.next());
+        }
+    }
+
+    /** Something about the step or this run is other than it was: the child looks. */
+    static void tell(Decision d, UUID step) {
+        ChildRow child = d.view.children.get(step);
+        if (child != null && !child.ended()) {
+            ask(d, child.runId(), TimerKind.EVALUATE_PARENT, d.ids.next());
+        }
+    }
+
+    static void tellAll(Decision d) {
+        for (StepRow step : d.view.steps.values().stream().filter(ChildRuns::waits).sorted(StepRow.BY_ID).toList()) {
+            tell(d, step.id());
+        }
+    }
+
+    /** Children rest with the run: the time of its pause is not held against them. */
+    static void rested(Decision d, @Nullable Instant since) {
+        for (StepRow step : d.view.steps.values().stream().filter(ChildRuns::waits).sorted(StepRow.BY_ID).toList()) {
+            if (since != null && step.nextRunAt != null) {
+                step.nextRunAt = step.nextRunAt.plus(Duration.between(since, d.now));
+                d.changes.touch(step);
+                d.arm(TimerKind.STEP_WAIT, step.id(), step.nextRunAt);
+            }
+        }
+    }
+
+    private static boolean waits(StepRow step) {
+        return step.spec().kind() == StepKind.RUN && step.state == StepState.WAITING;
+    }
+
+    /** Has another run look; its view knows nothing of the timer. */
+    private static void ask(Decision d, UUID run, TimerKind kind, UUID subject) {
+        d.changes.arm(new Timer(new TimerKey(kind, subject), run, d.now.plus(Decider.EVALUATION_PATIENCE)));
+        d.changes.evaluate(new Evaluate(run, kind, subject));
+    }
+
+    static boolean open(RunView view) {
+        return view.children.values().stream().anyMatch(child -> !child.ended());
+    }
+
+    static boolean wanted(Decision d, UUID step) {
+        ChildRow child = d.view.children.get(step);
+        return child != null && !child.ended();
+    }
+
+    /** Somebody has looked at a child. */
+    static Reply childIs(Decision d, UUID stepId, ChildIs is) {
+        d.disarm(TimerKind.EVALUATE_CHILD, stepId, is.armed());
+        ChildRow child = d.view.children.get(stepId);
+        if (child == null || child.ended() || !is.state().terminal()) {
+            return Reply.UNCHANGED;
+        }
+        ChildRow now = is.settled() ? child.ended(is.charged(), is.tokens()) : child.atMost(is.charged());
+        StepRow step = d.view.steps.get(stepId);
+        boolean waits = step != null && step.state == StepState.WAITING;
+        if (now.equals(child) && !waits) {
+            return Reply.UNCHANGED;
+        }
+        put(d, now);
+        if (d.run.state.terminal()) {
+            tellParent(d);
+        }
+        BigDecimal charged = Amounts.of(is.charged());
+        if (step == null || !waits) {
+            HardLimit.after(d);
+            return Reply.CHANGED;
+        }
+        d.note(step.task(), step,
+                new OtherPayload.ChildRunEnded(child.runId(), is.state().wire(), charged, is.tokens()));
+        PayloadPart.Waited told = new PayloadPart.Waited(null, null, false, child.runId(), is.state().wire(), charged,
+                is.tokens());
+        d.disarm(TimerKind.STEP_WAIT, stepId);
+        switch (is.state()) {
+            case COMPLETED, SKIPPED -> Steps.succeed(d, step, is.output() == null ? "null" : is.output(), told);
+            case CANCELLED -> fail(d, step, new StepError("CHILD_RUN_CANCELLED", ErrorClass.CANCELLED,
+                    "the child run was cancelled" + because(is.error())), told);
+            case FAILED -> fail(d, step, new StepError("CHILD_RUN_FAILED", ErrorClass.INFRASTRUCTURE,
+                    "the child run failed" + because(is.error())), told);
+            case CREATED, PENDING, PLANNING, AWAITING_APPROVAL, READY, RUNNING, PAUSED, BUDGET_EXCEEDED, ESCALATED,
+                    RESUMING,
+                    RETRYING ->
+                throw new IllegalStateException(is.toString());
+        }
+        return Reply.CHANGED;
+    }
+
+    private static String because(@Nullable String error) {
+        return error == null ? "" : ": " + error;
+    }
+
+    /** Somebody has looked at the run that started this one. */
+    static Reply parentIs(Decision d, UUID subject, ParentIs is) {
+        d.disarm(TimerKind.EVALUATE_PARENT, subject);
+        ParentRow parent = d.run.parent;
+        if (parent == null || d.run.state.terminal() || is.version() < parent.seen()) {
+            return Reply.UNCHANGED;
+        }
+        boolean held = is.waits() && is.paused() && (parent.held() || d.run.state != RunState.PAUSED);
+        heard(d, parent.heard(is.version(), held));
+        if (!is.waits() && !parent.abandon()) {
+            Completion.cancelRun(d, "the run that started it waits for it no longer");
+            return Reply.CHANGED;
+        }
+        if (parent.held() && !held && d.run.state == RunState.PAUSED) {
+            return HumanGates.resume(d);
+        }
+        return rest(d) ? Reply.CHANGED : Reply.UNCHANGED;
+    }
+
+    static void heard(Decision d, ParentRow parent) {
+        d.run.parent = parent;
+        d.changes.touchParent(d.run);
+    }
+
+    /** A run that is to rest rests as soon as it runs. */
+    static boolean rest(Decision d) {
+        boolean rests = d.run.parent != null && d.run.parent.held() && d.carriedOut();
+        if (rests) {
+            HumanGates.pause(d, Actor.SYSTEM.name(), "the run that started it is paused");
+        }
+        return rests;
+    }
+
+    /** A human lets it go on although its parent is paused. */
+    static void released(Decision d) {
+        if (d.run.parent != null && d.run.parent.held()) {
+            heard(d, d.run.parent.heard(d.run.parent.seen(), false));
+        }
+    }
+}

@@ -1,0 +1,487 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.AgentPayload;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.RunPayload;
+import io.keelson.core.run.TaskPayload;
+import io.keelson.core.run.TimerKind;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What follows when tasks end: downstreams are judged, agents and the run come to their end. Cascades run over a list,
+ * never by recursion, for plans may be ten thousand tasks deep.
+ */
+final class Completion {
+
+    private Completion() {}
+
+    /** A task has completed. */
+    static void completed(Decision d, TaskRow task) {
+        completed(d, task, null);
+    }
+
+    /** @param feedback of its verifier; null for none */
+    static void completed(Decision d, TaskRow task, @Nullable String feedback) {
+        BigDecimal cost = task.cost.stripTrailingZeros();
+        if (task.state == TaskState.VERIFYING) {
+            d.move(task, TaskState.COMPLETED,
+                    new TaskPayload.VerificationPassed(task.verifierScore, feedback, task.tokens, cost));
+        } else if (allSkipped(task)) {
+            nothingDone(d, task);
+        } else {
+            d.move(task, TaskState.COMPLETED, new TaskPayload.Completed(task.tokens, cost));
+        }
+        ended(d, List.of(task));
+    }
+
+    /** A human has approved a task's output. */
+    static void approved(Decision d, TaskRow task, @Nullable String reason) {
+        d.move(task, TaskState.COMPLETED, new TaskPayload.HumanApproved(d.by(), reason, task.tokens,
+                task.cost.stripTrailingZeros()));
+        ended(d, List.of(task));
+    }
+
+    /** Whether nothing was done in a running task: what was not skipped in it was passed over. */
+    private static boolean allSkipped(TaskRow task) {
+        if (task.state != TaskState.RUNNING) {
+            return false;
+        }
+        if (task.isGroup()) {
+            return !task.children.isEmpty()
+                    && task.children.stream().allMatch(c -> c.state == TaskState.SKIPPED || c.passedOver);
+        }
+        return !task.steps.isEmpty()
+                && task.steps.stream().allMatch(s -> s.state == StepState.SKIPPED || s.passedOver);
+    }
+
+    /** A task is skipped with all its work. Where some of that was passed over, so is the task, with the first such error. */
+    private static void nothingDone(Decision d, TaskRow task) {
+        PayloadPart.Cause cause = IgnoredFailure.within(task);
+        if (cause != null) {
+            task.passedOver = true;
+            task.errorCode = cause.errorCode();
+            task.errorMessage = cause.errorMessage();
+            task.errorClass = cause.errorClass();
+        }
+        d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped(
+                cause == null ? "all its work was skipped" : "its work failed and the run went on without it", null,
+                "steps", null, null, cause));
+    }
+
+    /** The whole run is cancelled. */
+    static void cancelRun(Decision d, @Nullable String reason) {
+        d.run.errorCode = "RUN_CANCELLED";
+        d.run.errorMessage = reason == null ? "cancelled" : reason;
+        Proposals.withdraw(d);
+        String why = d.run.errorMessage;
+        int remaining = d.view.tasksOpen;
+        abandon(d, RunState.CANCELLED, new TaskPayload.Cancelled(d.by(), why, false), Set.of(),
+                credits -> new RunPayload.Cancelled(d.by(), remaining, why, credits));
+    }
+
+    /** Takes a task out of the run's present: what is open of it is cancelled, and it is counted no longer. */
+    static void drop(Decision d, TaskRow task) {
+        AgentRow agent = task.agent();
+        if (task.terminal()) {
+            CompletionCounters.uncount(agent, task);
+        } else {
+            cancelSteps(d, task);
+            forget(d, task);
+            cancel(d, task, new TaskPayload.Cancelled(Actor.SYSTEM.name(), "superseded", false));
+            d.view.tasksOpen--;
+            agent.tasksOpen--;
+            if (task.group() != null) {
+                task.group().childrenOpen--;
+            }
+            SlotScheduling.leave(d, task);
+        }
+        task.superseded = true;
+        d.changes.touch(task);
+        agent.tasks--;
+        d.run.taskCount--;
+        switch (task.state) {
+            case COMPLETED -> d.run.tasksCompleted--;
+            case FAILED -> d.run.tasksFailed--;
+            case SKIPPED -> d.run.tasksSkipped--;
+            default -> {
+            }
+        }
+        Planning.dropSteps(d, task);
+        d.view.tasks.remove(task.id());
+        if (task.group() != null) {
+            task.group().children.remove(task);
+        }
+    }
+
+    /** Disarms what waits on behalf of a task that will not go on. */
+    static void forget(Decision d, TaskRow task) {
+        switch (task.state) {
+            case CONTINUING -> d.disarm(TimerKind.TASK_CONTINUE, task.id());
+            case AWAITING_RETRY -> d.disarm(TimerKind.TASK_RETRY, task.id());
+            case AWAITING_HUMAN -> d.disarm(TimerKind.HUMAN, task.id());
+            default -> {
+            }
+        }
+    }
+
+    static void cancel(Decision d, TaskRow task, TaskPayload.Cancelled why, List<TaskRow> ended) {
+        cancelSteps(d, task);
+        forget(d, task);
+        cancel(d, task, why);
+        ended.add(task);
+    }
+
+    /** The row keeps why: whatever it had failed of before is told by its events. */
+    private static void cancel(Decision d, TaskRow task, TaskPayload.Cancelled why) {
+        task.errorCode = "TASK_CANCELLED";
+        task.errorMessage = why.reason();
+        task.errorClass = ErrorClass.CANCELLED.wire();
+        d.move(task, TaskState.CANCELLED, why);
+    }
+
+    /** One task, or all open ones of a list, are cancelled on request; what depends on them is judged. */
+    static void cancelled(Decision d, List<TaskRow> tasks, TaskPayload.Cancelled why) {
+        List<TaskRow> ended = new ArrayList<>();
+        for (TaskRow task : tasks) {
+            if (!task.terminal()) {
+                task.children.stream().filter(child -> !child.terminal())
+                        .forEach(child -> cancel(d, child, why, ended));
+                cancel(d, task, why, ended);
+            }
+        }
+        ended(d, ended);
+    }
+
+    /** What is open of a task is given up, and what was asked about it is void. */
+    static void cancelSteps(Decision d, TaskRow task) {
+        for (StepRow step : task.steps) {
+            if (!step.state.terminal()) {
+                Steps.cancel(d, step);
+            }
+        }
+        if (!d.view.tickets.isEmpty()) {
+            Tickets.voidOf(d, task);
+        }
+        if (task.evaluating) {
+            task.evaluating = false;
+            d.disarm(TimerKind.EVALUATE_GATE, task.id());
+            d.disarm(TimerKind.EVALUATE_TASK_OUTPUT, task.id());
+        }
+    }
+
+    /** Counts tasks that have just become terminal, judges what waited for them and settles what that brings to an end. */
+    static void ended(Decision d, Collection<TaskRow> first) {
+        Deque<TaskRow> todo = new ArrayDeque<>(first);
+        while (!todo.isEmpty()) {
+            TaskRow task = todo.poll();
+            count(d, task);
+            if (SystemTasks.plans(task)) {
+                Replanning.ended(d, task);
+            }
+            TaskRow group = task.group();
+            if (group != null && --group.childrenOpen == 0 && group.state == TaskState.RUNNING) {
+                Steps.finish(d, group);
+            }
+            for (TaskRow down : task.downstreams) {
+                down.upstreamsOpen--;
+                CompletionCounters.countUpstream(down, task);
+                judge(d, down, todo);
+            }
+            if (task == d.view.beforeHook) {
+                for (TaskRow other : List.copyOf(d.view.tasks.values())) {
+                    judge(d, other, todo);
+                }
+            }
+        }
+        settle(d);
+    }
+
+    private static void count(Decision d, TaskRow task) {
+        AgentRow agent = task.agent();
+        d.view.tasksOpen--;
+        agent.tasksOpen--;
+        CompletionCounters.count(agent, task);
+        switch (task.state) {
+            case COMPLETED -> d.run.tasksCompleted++;
+            case FAILED -> d.run.tasksFailed++;
+            case SKIPPED -> d.run.tasksSkipped++;
+            default -> {
+            }
+        }
+        ParentNotice.snapshotAfter(d);
+        SlotScheduling.free(d, task);
+        end(d, agent);
+    }
+
+    /** Judges every task that may be ready: at the start of an attempt and when a run resumes. */
+    static void judgeAll(Decision d) {
+        Deque<TaskRow> skipped = new ArrayDeque<>();
+        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
+            if (d.carriedOut()) {
+                judge(d, task, skipped);
+            }
+        }
+        ended(d, List.copyOf(skipped));
+    }
+
+    private static void judge(Decision d, TaskRow task, Collection<TaskRow> ended) {
+        boolean always = task.spec().triggerRule() == TriggerRule.ALWAYS;
+        if (!d.carriedOut() || task.state != TaskState.PENDING || task.evaluating
+                || task.upstreamsOpen > 0 && !always || task == d.view.afterHook || task.agent().nextRunAt != null
+                || Replanning.holds(d, task) || !Planning.begun(d, task)) {
+            return;
+        }
+        if (!task.spec().triggerRule().holds(task.upstreams.size(), task.upstreamsCompleted, task.upstreamsFailed)) {
+            d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped(task.spec().triggerRule().wire() + " does not hold",
+                    ParentNotice.failedDependency(task), "trigger_rule", null, null, null));
+            cancelSteps(d, task);
+            ended.add(task);
+        } else if (task.spec().when() != null || task.spec().forEach() != null) {
+            task.evaluating = true;
+            d.evaluate(TimerKind.EVALUATE_GATE, task.id());
+        } else {
+            queue(d, task);
+        }
+    }
+
+    static void queue(Decision d, TaskRow task) {
+        d.move(task, TaskState.QUEUED,
+                task.state == TaskState.ASSIGNED ? new TaskPayload.Requeued() : ParentNotice.queued(task));
+        SlotScheduling.ready(d, task);
+    }
+
+    /** A pending task is skipped, for what it depends on has failed. */
+    static void skip(Decision d, TaskRow task, TaskRow failed, List<TaskRow> ended) {
+        cancelSteps(d, task);
+        d.move(task, TaskState.SKIPPED, new TaskPayload.Skipped("'" + failed.key() + "' failed", failed.id(),
+                "dependency_failed", null, null, null));
+        ended.add(task);
+    }
+
+    /** A task is skipped: its {@code when} was false, or a human wants it so. */
+    static void skipped(Decision d, TaskRow task, TaskPayload.Skipped why) {
+        forget(d, task);
+        cancelSteps(d, task);
+        d.move(task, TaskState.SKIPPED, why);
+        ended(d, List.of(task));
+    }
+
+    /**
+     * Ends an agent all of whose tasks have ended; not while the run is paused. The last one stays open until the run's
+     * result is there and accepted: a running run has an agent at work, and a failed one an agent that failed (handoff
+     * §2.1).
+     */
+    static void end(Decision d, AgentRow agent) {
+        if (!answersForResult(d, agent)) {
+            conclude(d, agent);
+        }
+    }
+
+    private static boolean answersForResult(Decision d, AgentRow agent) {
+        boolean open = d.run.outputTemplate() != null || d.run.policy().humans().accept();
+        return open && !d.run.failing && !agent.system()
+                && d.view.agents.stream().allMatch(each -> each == agent || each.system() || each.state.terminal());
+    }
+
+    private static void conclude(Decision d, AgentRow agent) {
+        if (!d.carriedOut() || agent.tasksOpen > 0 || agent.state.terminal()) {
+            return;
+        }
+        AgentState end;
+        if (agent.tasksFailed > 0 || agent.failing) {
+            if (d.run.gate != RunRow.Gate.NONE && d.run.gate != RunRow.Gate.ACCEPTANCE) {
+                return;
+            }
+            end = AgentState.FAILED;
+            agent.passedOver = !d.run.failing && d.run.policy().failures().run() == FailureMode.CONTINUE;
+        } else if (agent.tasksCancelled > 0) {
+            end = AgentState.CANCELLED;
+        } else {
+            end = agent.tasksSkipped == agent.tasks ? AgentState.SKIPPED : AgentState.COMPLETED;
+        }
+        if (end == AgentState.FAILED || end == AgentState.COMPLETED) {
+            SlotScheduling.start(d, agent);
+        }
+        d.move(agent, end, switch (end) {
+            case FAILED -> new AgentPayload.Failed(agent.passedOver);
+            case CANCELLED -> new AgentPayload.Cancelled();
+            case SKIPPED -> new AgentPayload.Skipped();
+            case COMPLETED, PENDING, RUNNING, PAUSED -> new AgentPayload.Completed();
+        });
+    }
+
+    /** Ends a running run whose tasks have all ended, its output first. */
+    static void settle(Decision d) {
+        TaskRow hook = d.view.afterHook;
+        boolean hookWaits = hook != null && hook.state == TaskState.PENDING;
+        if (!d.carriedOut() || d.view.tasksOpen > (hookWaits ? 1 : 0) || d.view.evaluatingOutput
+                || d.view.evaluatingPlan || d.run.gate != RunRow.Gate.NONE) {
+            return;
+        }
+        if (hook != null && hookWaits) {
+            queue(d, hook);
+            return;
+        }
+        d.view.agents.forEach(agent -> end(d, agent));
+        d.begin();
+        if (d.run.failing) {
+            end(d, RunState.FAILED, failed(d, "task_failed", null, null, null));
+            if (d.run.policy().failures().run() == FailureMode.RETRY && AttemptRestarts.runMay(d)) {
+                AttemptRestarts.retryRun(d);
+            }
+        } else if (d.run.outputTemplate() != null) {
+            d.view.evaluatingOutput = true;
+            d.evaluate(TimerKind.EVALUATE_RUN_OUTPUT, d.run.id());
+        } else {
+            accept(d);
+        }
+    }
+
+    /** All work has ended well and the output is there: a human accepts it where one is asked, else that is the end. */
+    static void accept(Decision d) {
+        if (!d.run.policy().humans().accept()) {
+            complete(d);
+            return;
+        }
+        d.run.gate = RunRow.Gate.ACCEPTANCE;
+        d.note(new RunPayload.AcceptanceRequested());
+        d.arm(TimerKind.HUMAN, d.run.id(), d.now.plus(d.run.policy().humans().patience()));
+    }
+
+    static void complete(Decision d) {
+        d.run.gate = RunRow.Gate.NONE;
+        d.view.agents.forEach(agent -> conclude(d, agent));
+        List<AgentRow> agents = d.view.agents.stream().filter(agent -> !agent.system()).toList();
+        boolean nothingDone = !agents.isEmpty()
+                && agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED || agent.passedOver
+                        || agent.state == AgentState.CANCELLED
+                                && agent.tasksCancelled + agent.tasksSkipped == agent.tasks);
+        end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED, credits -> nothingDone
+                ? new RunPayload.Skipped(totals(d), credits)
+                : new RunPayload.Completed(totals(d), credits));
+    }
+
+    private static PayloadPart.Totals totals(Decision d) {
+        return new PayloadPart.Totals(d.run.cost.stripTrailingZeros(), d.run.tokens,
+                d.run.startedAt == null ? null : Duration.between(d.run.startedAt, d.now).toMillis(),
+                d.run.tasksCompleted, d.run.tasksFailed, d.run.failures);
+    }
+
+    /**
+     * What is told of a run that fails, whose error is set.
+     *
+     * @param reason null for the error's code in lower case
+     * @param failing the task that it fails for; null for the first that has failed for good, if any
+     * @param failedBy the person who failed it; null for none
+     * @param rejectedBy the person who rejected its plan or result; null for none
+     */
+    static Function<PayloadPart.@Nullable Settled, RunPayload> failed(Decision d, @Nullable String reason,
+            @Nullable TaskRow failing, @Nullable String failedBy, @Nullable String rejectedBy) {
+        String code = String.valueOf(d.run.errorCode);
+        UUID task = failing != null ? failing.id()
+                : d.view.tasks.values().stream()
+                        .filter(each -> each.state == TaskState.FAILED && !each.passedOver).findFirst().map(TaskRow::id)
+                        .orElse(null);
+        return credits -> new RunPayload.Failed(reason == null ? code.toLowerCase(Locale.ROOT) : reason, task,
+                d.run.cost.stripTrailingZeros(), code, String.valueOf(d.run.errorMessage), failedBy, rejectedBy,
+                credits);
+    }
+
+    /** The run ends: nothing of it stays in the queue or among the timers. */
+    static void end(Decision d, RunState state, Function<PayloadPart.@Nullable Settled, RunPayload> payload) {
+        boolean begun = d.run.state != RunState.CREATED;
+        Tickets.voidAll(d);
+        d.run.gate = RunRow.Gate.NONE;
+        d.run.quietSince = null;
+        d.run.failures = (int) IgnoredFailure.in(d.view).count();
+        ChangeSet.Account credits = Credits.settle(d);
+        ParentNotice.snapshot(d);
+        d.move(state, payload.apply(begun ? Credits.settled(credits) : null));
+        d.changes.clear(d.run.id());
+        if (!d.view.artifacts.isEmpty()) {
+            d.changes.endArtifacts(d.run);
+        }
+        ChildRuns.runEnded(d);
+        d.view.watchDue = null;
+        d.view.startDue = null;
+        d.view.evaluatingOutput = false;
+        d.view.evaluatingPlan = false;
+        if (begun) {
+            Planning.recordAttempt(d, credits);
+        }
+    }
+
+    /** Fails the run, whose error is set, and ends everything in it that is still open; see {@link #failed}. */
+    static void failAll(Decision d, @Nullable String reason, @Nullable TaskRow failing, @Nullable String failedBy,
+            @Nullable String rejectedBy) {
+        abandon(d, RunState.FAILED, new TaskPayload.Cancelled(
+                failedBy != null ? failedBy : rejectedBy != null ? rejectedBy : Actor.SYSTEM.name(), "the run failed",
+                false), atFault(d, failing), failed(d, reason, failing, failedBy, rejectedBy));
+    }
+
+    /**
+     * The agents that a run fails with: that of the task at fault and those that fail already, otherwise those whose work is
+     * under way, otherwise those that were to go on. None while no agent has begun.
+     */
+    private static Set<AgentRow> atFault(Decision d, @Nullable TaskRow failing) {
+        Set<AgentRow> open = agents(d, agent -> !agent.state.terminal());
+        Set<AgentRow> guilty = agents(d, agent -> open.contains(agent) && agent.begunAt != null
+                && (agent.failing || failing != null && failing.agent() == agent));
+        Set<AgentRow> begun = agents(d, agent -> open.contains(agent) && agent.begunAt != null);
+        if (!guilty.isEmpty() || !begun.isEmpty()) {
+            return guilty.isEmpty() ? begun : guilty;
+        }
+        return agents(d, agent -> agent.startedAt != null).isEmpty() ? Set.of() : open;
+    }
+
+    private static Set<AgentRow> agents(Decision d, Predicate<AgentRow> which) {
+        return d.view.agents.stream().filter(agent -> !agent.system()).filter(which).collect(Collectors.toSet());
+    }
+
+    /**
+     * Ends the run and everything in it that is still open.
+     *
+     * @param atFault agents that end failed instead of cancelled
+     */
+    private static void abandon(Decision d, RunState end, TaskPayload.Cancelled why, Set<AgentRow> atFault,
+            Function<PayloadPart.@Nullable Settled, RunPayload> payload) {
+        for (TaskRow task : d.view.tasks.values()) {
+            if (!task.terminal()) {
+                cancelSteps(d, task);
+                cancel(d, task, why);
+                d.view.tasksOpen--;
+                task.agent().tasksOpen--;
+            }
+        }
+        for (AgentRow agent : d.view.agents) {
+            if (atFault.contains(agent)) {
+                SlotScheduling.start(d, agent);
+                d.move(agent, AgentState.FAILED, new AgentPayload.Failed(false));
+            } else if (!agent.state.terminal()) {
+                d.move(agent, AgentState.CANCELLED, new AgentPayload.Cancelled());
+            }
+        }
+        end(d, end, payload);
+    }
+}

@@ -1,0 +1,322 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Prices.Cost;
+import io.keelson.core.money.Transfer;
+import io.keelson.core.money.Transfer.Kind;
+import io.keelson.core.money.Transfer.Use;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.RunPayload;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a run costs its workspace (specification, money §1): set aside when an attempt begins, charged as its steps
+ * report, more set aside where that does not do, and the rest given back at its end. Never more is charged than is set
+ * aside, and never more is set aside than the hard limit leaves.
+ */
+final class Credits {
+    private static final String INSUFFICIENT = "INSUFFICIENT_CREDITS";
+
+    private Credits() {}
+
+    /**
+     * Sets aside what an attempt is thought to need.
+     *
+     * @param attempt that is about to begin
+     * @return null when it may begin; otherwise why not, and nothing has changed
+     */
+    static Reply.@Nullable Rejected reserve(Decision d, int attempt) {
+        BigDecimal room = HardLimit.room(d.run);
+        if (room != null && room.signum() <= 0 && d.run.chargedBefore.signum() > 0) {
+            return usedUp(d.run);
+        }
+        BigDecimal wanted = wanted(d);
+        if (wanted.signum() > 0 && !d.funds.balances().take(d.run.workspaceId(), wanted)) {
+            return insufficient(d.run, wanted);
+        }
+        setAside(d, attempt, wanted, "reserve");
+        return null;
+    }
+
+    /**
+     * Looks whether a first attempt could be paid for; reserves nothing.
+     *
+     * @return null when it could
+     */
+    static Reply.@Nullable Rejected missing(Decision d) {
+        BigDecimal wanted = wanted(d);
+        return wanted.signum() == 0 || d.funds.balances().covers(d.run.workspaceId(), wanted) ? null
+                : insufficient(d.run, wanted);
+    }
+
+    private static void setAside(Decision d, int attempt, BigDecimal amount, String what) {
+        if (amount.signum() > 0) {
+            d.run.reserved = d.run.reserved.add(amount);
+            d.changes.reserve(d.run.workspaceId(), amount);
+            book(d, Kind.RESERVE, amount, attempt, d.run.id() + "/" + attempt + "/" + what);
+        }
+    }
+
+    /** What an attempt is thought to need, at least 1, as far as the hard limit leaves it. */
+    private static BigDecimal wanted(Decision d) {
+        return HardLimit.within(d.run, d.run.policy().budget().estimate(d.funds.prices()).max(Amounts.ONE));
+    }
+
+    /** What all attempts may cost together; null for no limit. */
+    static @Nullable BigDecimal hardLimit(RunRow run) {
+        return run.hardLimit != null ? run.hardLimit : run.policy().budget().hardLimit();
+    }
+
+    /** What all attempts have been charged so far. */
+    static BigDecimal charged(RunRow run) {
+        return run.chargedBefore.add(run.charged);
+    }
+
+    /** What a report says to have cost, or is to cost by the prices in force. */
+    static Cost cost(Decision d, StepRow step, Result result) {
+        return d.funds.prices().cost(step.spec().tool(), result.model(), result.tokens(), result.cost());
+    }
+
+    /**
+     * Charges what one try of a step cost, once, as far as it can be collected.
+     *
+     * @return what its event tells of it; null when it has used nothing
+     */
+    static PayloadPart.@Nullable Spent charge(Decision d, StepRow step, Result result, Cost cost) {
+        BigDecimal amount = cost.amount();
+        if (result.tokens() == 0 && amount.signum() == 0) {
+            return null;
+        }
+        BigDecimal charged = null;
+        BigDecimal uncollected = null;
+        if (amount.signum() > 0) {
+            BigDecimal missing = amount.subtract(left(d.run));
+            if (missing.signum() > 0) {
+                extend(d, missing);
+                if (amount.compareTo(left(d.run)) > 0) {
+                    scrape(d, missing);
+                }
+            }
+            BigDecimal collected = amount.min(left(d.run)).min(HardLimit.besideChildren(d, amount));
+            collect(d, step, result, cost, collected);
+            warn(d);
+            charged = collected;
+            if (collected.compareTo(amount) < 0) {
+                uncollected = amount.subtract(collected);
+                d.run.uncollected = d.run.uncollected.add(uncollected);
+            }
+        }
+        return new PayloadPart.Spent(result.tokens(), amount, charged, uncollected);
+    }
+
+    /** What the runs that it has started were charged, or may be. */
+    static BigDecimal childrenTake(Decision d) {
+        return childrenTake(d.view);
+    }
+
+    static BigDecimal childrenTake(RunView view) {
+        return view.children.values().stream().map(ChildRow::taken).reduce(Amounts.ZERO, BigDecimal::add);
+    }
+
+    private static BigDecimal left(RunRow run) {
+        return run.reserved.subtract(run.charged);
+    }
+
+    private static void collect(Decision d, StepRow step, Result result, Cost cost, BigDecimal amount) {
+        if (amount.signum() > 0) {
+            d.run.charged = d.run.charged.add(amount);
+            d.changes.add(new Transfer(d.run.workspaceId(), Kind.CHARGE, amount, d.run.id(), d.run.attempt, step.id(),
+                    step.id() + "/" + step.attempt, new Use(step.spec().tool(), result.model(),
+                            step.task().agent().name(), result.tokens(), cost.version()),
+                    d.actor.type().wire(), d.actor.id()));
+        }
+    }
+
+    /** Sets more aside: a whole reservation's worth if it is there, else so much at least, else nothing. */
+    private static void extend(Decision d, BigDecimal least) {
+        BigDecimal much = HardLimit.within(d.run, wanted(d).max(least));
+        BigDecimal little = HardLimit.within(d.run, least);
+        BigDecimal got = take(d, much) ? much : take(d, little) ? little : Amounts.ZERO;
+        if (got.signum() > 0) {
+            d.note(new RunPayload.CreditsExtended(got, d.run.reserved.add(got)));
+            setAside(d, d.run.attempt, got, "extend/" + d.run.seq);
+        }
+    }
+
+    /** Sets aside whatever there is of what is missing. */
+    private static void scrape(Decision d, BigDecimal missing) {
+        extend(d, d.funds.balances().rest(d.run.workspaceId(), HardLimit.within(d.run, missing)));
+    }
+
+    /** A first plan is there: what it is thought to cost is set aside as far as it is not, if the workspace has it. */
+    static void provideFor(Decision d, BigDecimal estimate) {
+        BigDecimal more = HardLimit.within(d.run, estimate.subtract(left(d.run)));
+        if (take(d, more)) {
+            d.note(new RunPayload.CreditsExtended(more, d.run.reserved.add(more)));
+            setAside(d, d.run.attempt, more, "extend/" + d.run.seq);
+        }
+    }
+
+    private static boolean take(Decision d, BigDecimal amount) {
+        return amount.signum() > 0 && d.funds.balances().take(d.run.workspaceId(), amount);
+    }
+
+    /** People are warned once of what a run costs. */
+    private static void warn(Decision d) {
+        BigDecimal soft = d.run.softLimit != null ? d.run.softLimit : d.run.policy().budget().softLimit();
+        BigDecimal hard = hardLimit(d.run);
+        BigDecimal at = d.run.policy().budget().warning(hard, soft);
+        if (!d.run.budgetWarned && at != null && charged(d.run).compareTo(at) >= 0) {
+            d.run.budgetWarned = true;
+            BigDecimal charged = charged(d.run);
+            BigDecimal of = hard == null ? at : hard;
+            double percent = of.signum() == 0 ? 100
+                    : charged.movePointRight(2).divide(of, 1, RoundingMode.HALF_EVEN).doubleValue();
+            d.note(new RunPayload.BudgetWarning(charged, at, percent, charged, at, hard));
+        }
+    }
+
+    /** Whether the next try of a failed step can be paid, as far as it is known what that costs. */
+    static boolean affordable(Decision d, BigDecimal known) {
+        BigDecimal needed = known.max(d.run.policy().budget().minCredits());
+        BigDecimal more = needed.subtract(left(d.run));
+        return more.signum() <= 0 || d.funds.balances().covers(d.run.workspaceId(), more);
+    }
+
+    /** True when all that is set aside is used up and did not do for what a step has cost. */
+    static boolean overdrawn(RunRow run) {
+        return run.uncollected.signum() > 0 && left(run).signum() == 0;
+    }
+
+    /** A human lets a run go on that was overdrawn in its pause: there may be something to go on with by now. */
+    static void provideAgain(Decision d) {
+        if (overdrawn(d.run)) {
+            provide(d);
+        }
+    }
+
+    /** A run that was stopped goes on if its limit and its workspace leave something to go on with. */
+    static Reply resume(Decision d) {
+        Reply.Rejected refusal = provide(d);
+        return refusal == null ? HumanGates.resume(d) : refusal;
+    }
+
+    private static Reply.@Nullable Rejected provide(Decision d) {
+        BigDecimal limit = hardLimit(d.run);
+        if (limit != null && charged(d.run).add(childrenTake(d)).compareTo(limit) >= 0) {
+            return usedUp(d.run);
+        }
+        if (left(d.run).signum() == 0) {
+            extend(d, HardLimit.within(d.run, Amounts.ONE));
+        }
+        return left(d.run).signum() > 0 ? null : insufficient(d.run, HardLimit.within(d.run, Amounts.ONE));
+    }
+
+    static Reply raise(Decision d, Command.RaiseBudget command) {
+        if (d.run.state.terminal() && d.run.state != RunState.FAILED) {
+            return Decider.forbidden(d.run.state, "change the budget of");
+        }
+        BigDecimal hard = command.hardLimit() == null ? d.run.hardLimit : Amounts.of(command.hardLimit());
+        BigDecimal soft = command.softLimit() == null ? d.run.softLimit : Amounts.of(command.softLimit());
+        ParentRow parent = d.run.parent;
+        if (hard != null && parent != null && parent.allotment() != null && hard.compareTo(parent.allotment()) > 0) {
+            return new Reply.Rejected("BUDGET_OF_PARENT", "the run that started it allows it "
+                    + Amounts.credits(parent.allotment()), d.run.state.wire(), List.of());
+        }
+        if (command.hardLimit() != null && hardLimit(d.run) == null && ChildBudgets.unbounded(d)) {
+            return new Reply.Rejected("CHILDREN_UNBOUNDED",
+                    "runs that it started without a limit are at work, and a limit"
+                            + " of its own would not bind them",
+                    d.run.state.wire(), List.of("cancel"));
+        }
+        BigDecimal taken = d.run.chargedBefore.add(d.run.reserved).max(charged(d.run).add(childrenTake(d)));
+        if (command.hardLimit() != null && hard != null && hard.compareTo(taken) < 0) {
+            return new Reply.Rejected("BUDGET_TOO_LOW", Amounts.credits(taken)
+                    + " or more must be allowed: so much is charged or set aside already",
+                    d.run.state.wire(), List.of());
+        }
+        BigDecimal before = hardLimit(d.run);
+        boolean same = same(hard, d.run.hardLimit) && same(soft, d.run.softLimit);
+        if (!same) {
+            d.run.hardLimit = hard;
+            d.run.softLimit = soft;
+            d.note(new RunPayload.BudgetChanged(hard, soft));
+        }
+        boolean raised = before != null && hardLimit(d.run) != null && before.compareTo(hardLimit(d.run)) < 0;
+        if (d.run.state != RunState.BUDGET_EXCEEDED) {
+            if (raised) {
+                d.note(new RunPayload.BudgetIncreased(before, hardLimit(d.run), d.by()));
+            }
+            return new Reply.Done(!same);
+        }
+        Reply.Rejected refusal = provide(d);
+        if (refusal == null) {
+            return HumanGates.resume(d, before);
+        }
+        if (raised) {
+            d.note(new RunPayload.BudgetIncreased(before, hardLimit(d.run), d.by()));
+        }
+        return same ? refusal : Reply.CHANGED;
+    }
+
+    static boolean isLimit(RunRow run, BigDecimal hardLimit) {
+        return same(hardLimit(run), hardLimit);
+    }
+
+    private static boolean same(@Nullable BigDecimal one, @Nullable BigDecimal other) {
+        return one == null || other == null ? one == other : one.compareTo(other) == 0;
+    }
+
+    /** The attempt ends: what it did not need goes back, in full, and its account is empty for the next. */
+    static ChangeSet.Account settle(Decision d) {
+        RunRow run = d.run;
+        BigDecimal refund = left(run);
+        ChangeSet.Account account =
+                new ChangeSet.Account(run.reserved, run.charged, refund, run.uncollected, d.now);
+        if (refund.signum() > 0) {
+            book(d, Kind.REFUND, refund, run.attempt, run.id() + "/" + run.attempt + "/settle");
+            d.funds.balances().give(run.workspaceId(), refund);
+        }
+        d.changes.settle(run.workspaceId(), run.reserved, run.charged);
+        run.chargedBefore = run.chargedBefore.add(run.charged);
+        run.refunded = run.refunded.add(refund);
+        run.reserved = Amounts.ZERO;
+        run.charged = Amounts.ZERO;
+        return account;
+    }
+
+    /** The account of an attempt that goes on. */
+    static ChangeSet.Account open(RunRow run) {
+        return new ChangeSet.Account(run.reserved, run.charged, Amounts.ZERO, run.uncollected, null);
+    }
+
+    /** What a terminal event tells. */
+    static PayloadPart.Settled settled(ChangeSet.Account account) {
+        return new PayloadPart.Settled(account.charged(), account.refunded(),
+                account.uncollected().signum() > 0 ? account.uncollected() : null);
+    }
+
+    private static void book(Decision d, Kind kind, BigDecimal amount, int attempt, String key) {
+        d.changes.add(new Transfer(d.run.workspaceId(), kind, amount, d.run.id(), attempt, null, key, null,
+                d.actor.type().wire(), d.actor.id()));
+    }
+
+    private static Reply.Rejected insufficient(RunRow run, BigDecimal wanted) {
+        return new Reply.Rejected(INSUFFICIENT, "the workspace has fewer than the " + Amounts.credits(wanted)
+                + " that the run needs", run.state.wire(), List.of());
+    }
+
+    private static Reply.Rejected usedUp(RunRow run) {
+        return new Reply.Rejected("BUDGET_EXCEEDED", "the run has used " + Amounts.credits(charged(run))
+                + ", and its hard limit is " + Amounts.text(Objects.requireNonNull(hardLimit(run))),
+                run.state.wire(), List.of("budget", "cancel"));
+    }
+}

@@ -1,0 +1,47 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Timeouts;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When a time that counts at the moment is over, at the earliest: {@link TimeoutMonitor} takes times without an engine off.
+ *
+ * @param of what runs out of its time
+ * @param limit how long it may be at work
+ */
+record Deadline(String of, Instant at, Duration limit) {
+
+    /** The first that a task meets, of its own, its agent's and its run's time; null while none of them counts. */
+    static @Nullable Deadline first(RunView view, TaskRow task) {
+        return Stream.of(run(view), agent(view, task.agent()), task(view, task)).filter(Objects::nonNull)
+                .min(Comparator.comparing(Deadline::at)).orElse(null);
+    }
+
+    private static @Nullable Deadline run(RunView view) {
+        Duration limit = view.run.policy().timeouts().running();
+        return view.run.activeSince == null ? null
+                : new Deadline("the run", view.run.activeSince.plus(limit).minus(view.run.active), limit);
+    }
+
+    private static @Nullable Deadline agent(RunView view, AgentRow agent) {
+        Duration limit = view.run.policy().timeouts().agent();
+        return agent.state != AgentState.RUNNING || agent.begunAt == null || TimeoutMonitor.spared(view, agent) ? null
+                : new Deadline("agent '" + Objects.requireNonNullElse(agent.name(), "default") + "'",
+                        agent.begunAt.plus(limit), limit);
+    }
+
+    private static @Nullable Deadline task(RunView view, TaskRow task) {
+        Timeouts timeouts = view.run.policy().timeouts();
+        Duration limit = Objects.requireNonNullElse(task.spec().policy().timeout(), timeouts.task());
+        boolean counts = task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING;
+        return !counts || task.begunAt == null || TimeoutMonitor.spared(task) ? null
+                : new Deadline("task '" + task.key() + "'", task.begunAt.plus(limit), limit);
+    }
+}

@@ -1,0 +1,314 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Funds;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Ids;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.OtherPayload;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.RunPayload;
+import io.keelson.core.run.TimerKind;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides commands on a run. Deterministic: no clock, no random, no I/O, no threads. The answer and everything that
+ * changes follow from the view, the command, the time and the ids given. A refusal is a value and leaves the view as it
+ * was; an exception is a bug, after which the view must be thrown away.
+ */
+public final class Decider {
+    /** How long an evaluation may stay unanswered before it is asked for again. */
+    static final Duration EVALUATION_PATIENCE = Duration.ofSeconds(5);
+
+    private Decider() {}
+
+    /**
+     * What became of a new run.
+     *
+     * @param view for commands that follow; null when it was refused: then there is no such run
+     */
+    public record Created(Reply reply, @Nullable RunView view) {}
+
+    /**
+     * Accepts a new run, unless its workspace cannot pay for it. A run that starts at a later time is accepted in any case:
+     * it waits until it can be paid for.
+     *
+     * @param changes collects what is to be written
+     * @param capacity what the deciding node can start at once; its slots are used up
+     * @param funds prices, and what workspaces have
+     */
+    public static Created create(Command.Create command, ChangeSet changes, Instant now, Ids ids,
+            LocalCapacity capacity,
+            Funds funds) {
+        return create(command, null, changes, now, ids, capacity, funds);
+    }
+
+    /** @param parent the run whose step starts it; null for none */
+    static Created create(Command.Create command, @Nullable ParentRow parent, ChangeSet changes, Instant now, Ids ids,
+            LocalCapacity capacity, Funds funds) {
+        RunView view = Planning.created(command.run(), parent);
+        Decision d = new Decision(view, changes, now, ids, capacity, funds, command.actor());
+        Instant later = DeferredStart.later(command.run(), now);
+        boolean begins = later == null
+                && (command.start() || command.run().fork() != null || command.run().startAt() != null);
+        Reply.Rejected refusal = begins ? Credits.reserve(d, 1) : later == null ? Credits.missing(d) : null;
+        if (refusal != null) {
+            return new Created(refusal, null);
+        }
+        changes.insert(command.run());
+        d.note(DeferredStart.created(command.run(), later));
+        if (later != null) {
+            DeferredStart.at(d, later);
+        }
+        NewRun.Fork fork = command.run().fork();
+        if (begins) {
+            Planning.begin(d, false,
+                    fork == null ? Planning.Kept.NOTHING : new Planning.Kept(fork.carried(), Map.of()));
+        }
+        HardLimit.after(d);
+        TimeoutMonitor.after(d, RunState.CREATED);
+        return new Created(Reply.CHANGED, view);
+    }
+
+    /**
+     * Decides any other command.
+     *
+     * @param view current as of the run's version, under the run's lock; edited in place
+     * @param capacity what the deciding node can start at once; its slots are used up
+     * @param funds prices, and what workspaces have
+     */
+    public static Reply decide(RunView view, Command command, ChangeSet changes, Instant now, Ids ids,
+            LocalCapacity capacity,
+            Funds funds) {
+        Decision d = new Decision(view, changes, now, ids, capacity, funds, command.actor());
+        RunState before = view.run.state;
+        int events = changes.events().size();
+        Reply reply = decide(d, command);
+        ChildRuns.rest(d);
+        if (view.run.state == RunState.ESCALATED && view.tickets.isEmpty()) {
+            HumanGates.resume(d);
+        }
+        if (d.heldBack || changes.events().size() > events) {
+            HardLimit.after(d);
+        }
+        TimeoutMonitor.after(d, before);
+        return reply;
+    }
+
+    private static Reply decide(Decision d, Command command) {
+        return switch (command) {
+            case Command.Create c -> throw new IllegalArgumentException("a view exists already: " + c.runId());
+            case Command.Start c -> DeferredStart.now(d);
+            case Command.Admit c -> admit(d);
+            case Command.Approve c -> HumanGates.decide(d, true, c.comment());
+            case Command.Reject c -> HumanGates.decide(d, false, c.reason());
+            case Command.DecideGate c -> decideGate(d, c);
+            case Command.DecideStep c -> HumanGates.decideStep(d, c);
+            case Command.DecideTask c -> Verdicts.decide(d, c);
+            case Command.DecideProposal c -> Proposals.decide(d, c);
+            case Command.Resolve c -> Tickets.resolve(d, c);
+            case Command.FailRun c -> failRun(d, c);
+            case Command.Replan c -> Replanning.ask(d, c);
+            case Command.CancelTask c -> ManualActions.cancel(d, c);
+            case Command.RetryTask c -> ManualActions.retry(d, c);
+            case Command.SkipTask c -> ManualActions.skip(d, c);
+            case Command.CancelAgent c -> ManualActions.cancel(d, c);
+            case Command.Pause c -> pause(d, c);
+            case Command.Resume c -> resume(d);
+            case Command.RaiseBudget c -> Credits.raise(d, c);
+            case Command.AddChildBudget c -> ChildBudgets.allot(d, c);
+            case Command.ChildBudgetAdded c -> ChildBudgets.heard(d, c);
+            case Command.Cancel c -> cancel(d, c);
+            case Command.SendSignal c -> Signals.received(d, c);
+            case Command.Retry c -> retry(d, c);
+            case Command.Claim c -> Steps.claim(d, c);
+            case Command.Complete c -> Steps.complete(d, c);
+            case Command.Continue c -> Steps.another(d, c);
+            case Command.Fail c -> Steps.fail(d, c);
+            case Command.Release c -> Steps.release(d, c);
+            case Command.LeaseExpired c -> Steps.leaseExpired(d, c);
+            case Command.Settle c -> settle(d);
+            case Command.TimerDue c -> timer(d, c);
+            case Command.Evaluated c -> HumanGates.evaluated(d, c);
+        };
+    }
+
+    private static Reply admit(Decision d) {
+        if (d.run.state != RunState.PENDING) {
+            return Reply.UNCHANGED;
+        }
+        Planning.admit(d);
+        return Reply.CHANGED;
+    }
+
+    private static Reply pause(Decision d, Command.Pause command) {
+        if (d.run.state == RunState.PAUSED) {
+            return Reply.UNCHANGED;
+        }
+        boolean may = d.run.state == RunState.PENDING ? d.carriedOut()
+                : Lifecycles.RUN.allows(d.run.state, RunState.PAUSED);
+        return may ? HumanGates.pause(d, d.by(), command.reason())
+                : forbidden(d.run.state, "pause");
+    }
+
+    private static Reply resume(Decision d) {
+        return switch (d.run.state) {
+            case RUNNING, RESUMING -> Reply.UNCHANGED;
+            case PAUSED -> {
+                ChildRuns.released(d);
+                Credits.provideAgain(d);
+                yield HumanGates.resume(d);
+            }
+            case BUDGET_EXCEEDED -> Credits.resume(d);
+            default -> forbidden(d.run.state, "resume");
+        };
+    }
+
+    private static Reply cancel(Decision d, Command.Cancel command) {
+        if (d.run.state == RunState.CANCELLED) {
+            return Reply.UNCHANGED;
+        }
+        if (!Lifecycles.RUN.allows(d.run.state, RunState.CANCELLED)) {
+            return forbidden(d.run.state, "cancel");
+        }
+        Completion.cancelRun(d, command.reason());
+        return Reply.CHANGED;
+    }
+
+    private static Reply failRun(Decision d, Command.FailRun command) {
+        if (d.run.state == RunState.FAILED) {
+            return Reply.UNCHANGED;
+        }
+        if (!Lifecycles.RUN.allows(d.run.state, RunState.FAILED)) {
+            return forbidden(d.run.state, "fail");
+        }
+        d.run.errorCode = "FAILED_BY_HUMAN";
+        d.run.errorMessage = command.reason() == null ? "failed by a human" : command.reason();
+        Completion.failAll(d, null, null, d.by(), null);
+        return Reply.CHANGED;
+    }
+
+    /** As {@link Command.Approve} and the like, but never about anything else that waits by now. */
+    private static Reply decideGate(Decision d, Command.DecideGate command) {
+        boolean waits = switch (command.gate()) {
+            case PLAN -> d.run.state == RunState.AWAITING_APPROVAL;
+            case RESULT -> d.run.state == RunState.RUNNING && d.run.gate == RunRow.Gate.ACCEPTANCE;
+            case BUDGET -> d.run.state == RunState.BUDGET_EXCEEDED;
+        };
+        if (!waits) {
+            return decidedGate(d, command);
+        }
+        if (command.gate() != Command.DecideGate.Gate.BUDGET) {
+            return HumanGates.decide(d, command.approve(), command.comment());
+        }
+        return command.approve() ? approveBudget(d, command)
+                : failRun(d, new Command.FailRun(d.run.id(), command.comment(), d.actor));
+    }
+
+    private static Reply approveBudget(Decision d, Command.DecideGate command) {
+        Reply reply = command.hardLimit() == null ? Credits.resume(d)
+                : Credits.raise(d, new Command.RaiseBudget(d.run.id(), command.hardLimit(), null, d.actor));
+        if (reply.equals(Reply.CHANGED)) {
+            d.note(new RunPayload.BudgetApproved(d.by(), command.comment()));
+        }
+        return reply;
+    }
+
+    /** The same decision again is no error; a limit that would be passed over is. */
+    private static Reply decidedGate(Decision d, Command.DecideGate command) {
+        String no = switch (command.gate()) {
+            case PLAN -> "PLAN_REJECTED";
+            case RESULT -> "RESULT_REJECTED";
+            case BUDGET -> "FAILED_BY_HUMAN";
+        };
+        boolean rejected = d.run.state == RunState.FAILED && no.equals(d.run.errorCode);
+        boolean approved = !rejected && d.run.state != RunState.CANCELLED && switch (command.gate()) {
+            case PLAN -> d.run.startedAt != null || d.run.state == RunState.READY;
+            case RESULT -> d.run.state == RunState.COMPLETED || d.run.state == RunState.SKIPPED;
+            case BUDGET -> command.hardLimit() == null || Credits.isLimit(d.run, command.hardLimit());
+        };
+        return (command.approve() ? approved : rejected) ? Reply.UNCHANGED
+                : forbidden(d.run.state, command.approve() ? "approve" : "reject");
+    }
+
+    private static Reply retry(Decision d, Command.Retry command) {
+        if (d.run.state != RunState.FAILED) {
+            return forbidden(d.run.state, "retry");
+        }
+        if (d.run.parent != null) {
+            return new Reply.Rejected("CHILD_RUN", "another run has started it and has seen it fail: retry that one, "
+                    + d.run.parent.runId(), d.run.state.wire(), List.of());
+        }
+        if (d.run.attempt >= d.run.policy().maxAttempts()) {
+            return new Reply.Rejected("ATTEMPTS_EXHAUSTED", "the run has had all of its " + d.run.policy().maxAttempts()
+                    + " attempts", d.run.state.wire(), List.of());
+        }
+        Reply.Rejected refusal = Credits.reserve(d, d.run.attempt + 1);
+        if (refusal != null) {
+            return refusal;
+        }
+        Planning.retry(d, command.fromStart());
+        return Reply.CHANGED;
+    }
+
+    private static Reply settle(Decision d) {
+        long before = d.run.seq;
+        if (d.run.state == RunState.RUNNING && d.view.tasksOpen == 0 && d.run.gate == RunRow.Gate.NONE
+                && !d.view.evaluatingOutput) {
+            d.note(new OtherPayload.StallDetected("run", d.run.id(), d.run.state.wire(), d.run.stateSince,
+                    "re-evaluated"));
+        }
+        Completion.judgeAll(d);
+        Completion.settle(d);
+        return new Reply.Done(d.run.seq != before);
+    }
+
+    private static Reply timer(Decision d, Command.TimerDue command) {
+        UUID subject = command.subject();
+        TaskRow task = d.view.tasks.get(subject);
+        StepRow step = d.view.steps.get(subject);
+        switch (command.kind()) {
+            case WATCH -> TimeoutMonitor.look(d);
+            case HEARTBEAT -> TimeoutMonitor.heartbeatDue(d);
+            case RUN_RETRY -> AttemptRestarts.runDue(d);
+            case START -> DeferredStart.due(d);
+            case HUMAN -> HumanTimeouts.over(d, subject);
+            case AGENT_RETRY -> d.view.agents.stream().filter(agent -> agent.id().equals(subject)).findFirst()
+                    .ifPresentOrElse(agent -> AttemptRestarts.agentDue(d, agent),
+                            () -> d.disarm(command.kind(), subject));
+            case TASK_CONTINUE, TASK_RETRY -> {
+                if (task == null) {
+                    d.disarm(command.kind(), subject);
+                } else if (command.kind() == TimerKind.TASK_RETRY) {
+                    AttemptRestarts.taskDue(d, task);
+                } else {
+                    Steps.nextTurn(d, task);
+                }
+            }
+            case STEP_RETRY, STEP_WAIT -> {
+                if (step == null) {
+                    d.disarm(command.kind(), subject);
+                } else {
+                    Steps.due(d, step, command.kind());
+                }
+            }
+            case EVALUATE_GATE, EVALUATE_STEP, EVALUATE_TASK_OUTPUT, EVALUATE_RUN_OUTPUT, EVALUATE_PLAN,
+                    EVALUATE_CHILD, EVALUATE_PARENT ->
+                HumanGates.askAgain(d, command.kind(), subject);
+        }
+        return Reply.CHANGED;
+    }
+
+    /** The refusal of what the run's state does not allow, with what it does allow. */
+    static Reply.Rejected forbidden(RunState state, String what) {
+        return new Reply.Rejected("INVALID_STATE_TRANSITION",
+                "cannot " + what + " a run that is " + state.wire(), state.wire(),
+                Lifecycles.RUN.targets(state).stream().map(RunState::wire).toList());
+    }
+}

@@ -1,0 +1,263 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.ActorType;
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.Edge;
+import io.keelson.core.lifecycle.Lifecycle;
+import io.keelson.core.lifecycle.Lifecycles;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.State;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Funds;
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.Ids;
+import io.keelson.core.run.NextStepRequest;
+import io.keelson.core.run.Payload;
+import io.keelson.core.run.RunPayload;
+import io.keelson.core.run.StepAssignment;
+import io.keelson.core.run.TimerKind;
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One decision under way: the view it works on, what it has changed so far, and the doors. A {@code move} is the only
+ * way in which an entity's state changes: it obeys the lifecycle, writes the event and marks the row. A forbidden move
+ * here is a bug; what clients may not do is refused before.
+ */
+final class Decision {
+    final RunView view;
+    final RunRow run;
+    final ChangeSet changes;
+    final Instant now;
+    final Ids ids;
+    final LocalCapacity capacity;
+    final Funds funds;
+    final Actor actor;
+    /** True when a step was not begun because the run's limit does not allow it. */
+    boolean heldBack;
+    /** What the command's worker wants to go on with; null for nothing. */
+    @Nullable NextStepRequest request;
+    /** The output that the command has brought, JSON text; null for none. */
+    @Nullable String yielded;
+    /** What it got; null for nothing. */
+    @Nullable StepAssignment given;
+
+    Decision(RunView view, ChangeSet changes, Instant now, Ids ids, LocalCapacity capacity, Funds funds, Actor actor) {
+        this.view = view;
+        this.run = view.run;
+        this.changes = changes;
+        this.now = now;
+        this.ids = ids;
+        this.capacity = capacity;
+        this.funds = funds;
+        this.actor = actor;
+    }
+
+    /** True while steps may begin: those of the plan, and the planner's. */
+    boolean atWork() {
+        return carriedOut() || run.state == RunState.PLANNING;
+    }
+
+    /** True while the plan is carried out: its first steps may be claimed before the run is running. */
+    boolean carriedOut() {
+        return run.state == RunState.RUNNING || queued();
+    }
+
+    /** True while the plan's first steps wait to be claimed. A run with a concurrency key is pending before its turn. */
+    private boolean queued() {
+        return run.state == RunState.READY || run.state == RunState.PENDING && run.policy().concurrency() == null;
+    }
+
+    /** The plan's work begins: the run is running from now on. Its planner's work does not count. */
+    void begin() {
+        if (queued()) {
+            move(RunState.RUNNING, new RunPayload.Started());
+            Planning.recordAttempt(this, Credits.open(run));
+        }
+    }
+
+    void move(RunState to, Payload payload) {
+        Edge<RunState> edge = edge(Lifecycles.RUN, run.state, to, payload);
+        run.state = to;
+        run.stateSince = now;
+        if (to == RunState.RUNNING && run.startedAt == null) {
+            run.startedAt = now;
+        }
+        run.completedAt = to.terminal() ? now : null;
+        event(null, null, null, edge.from(), edge.to(), payload);
+    }
+
+    void move(AgentRow agent, AgentState to, Payload payload) {
+        Edge<AgentState> edge = edge(Lifecycles.AGENT, agent.state, to, payload);
+        agent.state = to;
+        if (to == AgentState.RUNNING && agent.startedAt == null) {
+            agent.startedAt = now;
+        }
+        if (to == AgentState.RUNNING && agent.begunAt == null) {
+            agent.begunAt = now;
+        }
+        agent.completedAt = to.terminal() ? now : null;
+        changes.touch(agent);
+        event(agent, null, null, edge.from(), edge.to(), payload);
+    }
+
+    void move(TaskRow task, TaskState to, Payload payload) {
+        Edge<TaskState> edge = edge(Lifecycles.TASK, task.state, to, payload);
+        view.tasksBegun -= RunView.begun(task) ? 1 : 0;
+        task.state = to;
+        task.stateSince = now;
+        view.tasksBegun += RunView.begun(task) ? 1 : 0;
+        switch (to) {
+            case QUEUED -> {
+                task.queuedAt = now;
+                task.begunAt = null;
+            }
+            case RUNNING -> {
+                task.startedAt = task.startedAt == null ? now : task.startedAt;
+                task.begunAt = task.begunAt == null ? now : task.begunAt;
+            }
+            default -> task.completedAt = to.terminal() ? now : null;
+        }
+        view.lookAtWaits(task);
+        changes.touch(task);
+        event(task.agent(), task, null, edge.from(), edge.to(), payload);
+    }
+
+    void move(StepRow step, StepState to, Payload payload) {
+        Edge<StepState> edge = edge(Lifecycles.STEP, step.state, to, payload);
+        if (step.state == StepState.WAITING || step.state == StepState.WAITING_APPROVAL) {
+            TimeoutMonitor.spare(this, step);
+        }
+        step.state = to;
+        if (step.startedAt == null && !to.terminal() && to != StepState.PENDING) {
+            step.startedAt = now;
+        }
+        step.completedAt = to.terminal() ? now : null;
+        if (to == StepState.WAITING || to == StepState.WAITING_APPROVAL || step.task().waits || step.parked()
+                || step.task().spec().parallelSteps()) {
+            view.lookAtWaits(step.task());
+        }
+        changes.touch(step);
+        event(step.task().agent(), step.task(), step, edge.from(), edge.to(), payload);
+    }
+
+    /** An event of the run that tells of no transition. */
+    void note(Payload payload) {
+        event(null, null, null, null, null, payload);
+    }
+
+    /** An event of a task that tells of no transition. */
+    void note(TaskRow task, Payload payload) {
+        note(task, null, payload);
+    }
+
+    /** An event of a task, a step or the run without a transition. */
+    void note(@Nullable TaskRow task, @Nullable StepRow step, Payload payload) {
+        event(task == null ? null : task.agent(), task, step, null, null, payload);
+    }
+
+    /** An event of an agent that tells of no transition. */
+    void note(AgentRow agent, Payload payload) {
+        event(agent, null, null, null, null, payload);
+    }
+
+    private void event(@Nullable AgentRow agent, @Nullable TaskRow task, @Nullable StepRow step, @Nullable State from,
+            @Nullable State to, Payload payload) {
+        run.seq++;
+        changes.touch(run);
+        changes.add(new Event(run.id(), run.seq, run.attempt, agent == null ? null : agent.id(),
+                task == null ? null : task.id(), step == null ? null : step.id(), payload,
+                from == null ? null : from.wire(), to == null ? null : to.wire(), decidedBy(payload, task), now));
+    }
+
+    /** Who or what decided it: by its type, but for payloads that know better (PRD-101 §6.3). */
+    private Actor decidedBy(Payload payload, @Nullable TaskRow task) {
+        Actor own = payload.actor();
+        if (own != null) {
+            return own;
+        }
+        if (payload.asked()) {
+            return asked() ? actor : Actor.SYSTEM;
+        }
+        return switch (payload.type().by()) {
+            case HUMAN, SERVICE -> asked() ? actor : Actor.SYSTEM;
+            case AGENT -> worker(task);
+            case VERIFIER -> new Actor(ActorType.VERIFIER, task == null ? null : verifier(task));
+            case COORDINATOR -> Actor.COORDINATOR;
+            case RECONCILER -> Actor.RECONCILER;
+            case SYSTEM -> Actor.SYSTEM;
+        };
+    }
+
+    /** The caller of the command, as payloads name them; {@code system} for commands of the engine. */
+    String by() {
+        return asked() ? actor.name() : Actor.SYSTEM.name();
+    }
+
+    /** True when a person or a service has asked for the command. */
+    private boolean asked() {
+        return actor.type() == ActorType.HUMAN || actor.type() == ActorType.SERVICE;
+    }
+
+    /** The tool of the verifying step that ended last. */
+    private static @Nullable String verifier(TaskRow task) {
+        return task.steps.stream().filter(step -> step.spec().kind() == StepKind.VERIFY && step.startedAt != null)
+                .reduce((one, next) -> next).map(step -> step.spec().tool()).orElse(null);
+    }
+
+    /** The agent from the roster that does the task, or the worker or node that reports. */
+    private Actor worker(@Nullable TaskRow task) {
+        if (actor.type() != ActorType.AGENT) {
+            return actor.type() == ActorType.RECONCILER ? Actor.RECONCILER : Actor.SYSTEM;
+        }
+        AgentTerms terms = task == null ? null : task.spec().policy().agent();
+        return terms == null || terms.slug() == null ? actor : Actor.agent(terms.slug());
+    }
+
+    /** The edge from here to there; the record of a transition is that of its edge. */
+    private static <S extends Enum<S> & State> Edge<S> edge(Lifecycle<S> lifecycle, S from, S to, Payload payload) {
+        Edge<S> edge = lifecycle.edge(from, to);
+        if (edge == null) {
+            throw new IllegalStateException(lifecycle.entity() + " cannot go from " + from + " to " + to);
+        }
+        if (edge.event() != payload.type()) {
+            throw new IllegalStateException(lifecycle.entity() + " going from " + from + " to " + to + " is "
+                    + edge.event() + ", not " + payload.type());
+        }
+        return edge;
+    }
+
+    /** Arms a timer of one of the run's entities, or of the run. */
+    void arm(TimerKind kind, UUID subject, Instant due) {
+        changes.touch(run);
+        changes.arm(new ChangeSet.Timer(new ChangeSet.TimerKey(kind, subject), run.id(), due));
+    }
+
+    /** Asks for an evaluation after the commit, under a timer that asks again should the answer never come. */
+    void evaluate(TimerKind kind, UUID subject) {
+        arm(kind, subject, now.plus(Decider.EVALUATION_PATIENCE));
+        changes.evaluate(new ChangeSet.Evaluate(run.id(), kind, subject));
+    }
+
+    /**
+     * Disarms a timer as somebody saw it: where it has been armed again since, it stays.
+     *
+     * @param due null when it was not armed
+     */
+    void disarm(TimerKind kind, UUID subject, @Nullable Instant due) {
+        changes.touch(run);
+        if (due != null) {
+            changes.answered(new ChangeSet.Timer(new ChangeSet.TimerKey(kind, subject), run.id(), due));
+        }
+    }
+
+    void disarm(TimerKind kind, UUID subject) {
+        changes.touch(run);
+        changes.disarm(new ChangeSet.TimerKey(kind, subject));
+    }
+}

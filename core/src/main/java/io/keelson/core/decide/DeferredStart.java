@@ -1,0 +1,70 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.run.NewRun;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.RunPayload;
+import io.keelson.core.run.TimerKind;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** How runs start that were only accepted: when they are told to, or by themselves at their time. */
+final class DeferredStart {
+    /** So soon a run is tried again whose workspace could not pay for it at its time. */
+    static final Duration AGAIN = Duration.ofMinutes(1);
+
+    private DeferredStart() {}
+
+    /** When a new run is to start by itself; null where that is not later than now. */
+    static @Nullable Instant later(NewRun run, Instant now) {
+        Instant at = run.startAt();
+        return at != null && at.isAfter(now) ? at : null;
+    }
+
+    /** What the event of its making says. */
+    static RunPayload created(NewRun run, @Nullable Instant later) {
+        return new RunPayload.Created(run.name(), run.goal(), ParentNotice.summary(run.policy()),
+                run.policy().humans().autonomy().wire(), run.trigger(), later);
+    }
+
+    static void at(Decision d, Instant when) {
+        d.view.startDue = when;
+        d.arm(TimerKind.START, d.run.id(), when);
+    }
+
+    /** Somebody says so; one that would have started by itself does so no more. */
+    static Reply now(Decision d) {
+        if (d.run.state == RunState.CREATED) {
+            Reply.Rejected refusal = Credits.reserve(d, d.run.attempt);
+            if (refusal != null) {
+                return refusal;
+            }
+            begin(d);
+            return Reply.CHANGED;
+        }
+        return d.run.state.terminal() ? Decider.forbidden(d.run.state, "start") : Reply.UNCHANGED;
+    }
+
+    /** Its time may have come. A run that cannot be paid for waits until it can. */
+    static void due(Decision d) {
+        Instant due = d.view.startDue;
+        if (d.run.state != RunState.CREATED || due == null) {
+            d.disarm(TimerKind.START, d.run.id());
+        } else if (!due.isAfter(d.now)) {
+            if (Credits.reserve(d, d.run.attempt) == null) {
+                begin(d);
+            } else {
+                at(d, d.now.plus(AGAIN));
+            }
+        }
+    }
+
+    private static void begin(Decision d) {
+        if (d.view.startDue != null) {
+            d.view.startDue = null;
+            d.disarm(TimerKind.START, d.run.id());
+        }
+        Planning.begin(d, false, Planning.Kept.NOTHING);
+    }
+}

@@ -1,0 +1,377 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.Concurrency;
+import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.run.Explanation;
+import io.keelson.core.run.Seconds;
+import io.keelson.core.run.SignalWait;
+import io.keelson.core.run.TimerKind;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Why a run, a task or a step waits, read off a view: which upstream, timer, limit, human, lease or missing worker. */
+public final class Explain {
+    private static final int SHOWN = 100;
+
+    private final RunView view;
+    private final Surroundings around;
+    private final List<Explanation> reasons = new ArrayList<>();
+
+    private Explain(RunView view, Surroundings around) {
+        this.view = view;
+        this.around = around;
+    }
+
+    /** What a view does not know. */
+    public interface Surroundings {
+        /** Whether some executor or a worker that was heard of lately takes steps of that tool. */
+        boolean served(String tool);
+
+        /** When a lease ends unless it is extended; null when there is none. */
+        @Nullable Instant leaseUntil(ChangeSet.Lane lane);
+
+        /**
+         * What bounds how much is at work in the workspace, where nothing more may be begun with that tool and input: the limit's name
+         * and what it is, such as {@code steps=20}; null while there is room.
+         */
+        @Nullable String full(String tool, String input);
+
+        /** The name of its own that an item of a fan-out has; null for any other task. */
+        @Nullable String label(UUID task);
+
+        /** When a timer is due; null when it is not armed. */
+        @Nullable Instant due(TimerKind kind, UUID subject);
+    }
+
+    /** Of a whole run: its own reasons, then those of at most a hundred open tasks that could move. */
+    public static List<Explanation> run(RunView view, Surroundings around) {
+        Explain explain = new Explain(view, around);
+        if (!explain.held()) {
+            view.tasks.values().stream().filter(task -> !task.terminal() && !task.isGroup())
+                    .filter(task -> task.state != TaskState.PENDING || task.upstreamsOpen == 0).limit(SHOWN)
+                    .forEach(explain::task);
+        }
+        return explain.reasons;
+    }
+
+    /** Of one task: what holds the run up, if anything does, then its own. */
+    public static List<Explanation> task(RunView view, TaskRow task, Surroundings around) {
+        Explain explain = new Explain(view, around);
+        explain.held();
+        explain.task(task);
+        return explain.reasons;
+    }
+
+    /** Of one step: what holds the run or its task up, then its own. */
+    public static List<Explanation> step(RunView view, StepRow step, Surroundings around) {
+        Explain explain = new Explain(view, around);
+        explain.held();
+        if (step.task().state != TaskState.RUNNING && step.task().state != TaskState.VERIFYING) {
+            explain.task(step.task());
+        }
+        explain.step(step);
+        return explain.reasons;
+    }
+
+    /** What keeps the whole run from going on; true when there is such a thing. */
+    private boolean held() {
+        RunRow run = view.run;
+        switch (run.state) {
+            case CREATED -> notStarted();
+            case PENDING -> {
+                return turn(run);
+            }
+            case READY -> {
+                return false;
+            }
+            case PLANNING -> {
+                add("PLANNING", "its planner makes the plan", null);
+                return false;
+            }
+            case RESUMING -> add("STARTING", "the run is being set up", null);
+            case AWAITING_APPROVAL -> add("PLAN_APPROVAL", "a human has to approve the plan",
+                    around.due(TimerKind.HUMAN, run.id()));
+            case PAUSED -> add("PAUSED", "the run is paused; work in flight may finish", null);
+            case BUDGET_EXCEEDED -> add("BUDGET_EXCEEDED", budget(run), null);
+            case RETRYING -> add("RUN_BACKOFF", "attempt " + run.attempt + " begins after its backoff",
+                    around.due(TimerKind.RUN_RETRY, run.id()));
+            case ESCALATED -> view.tickets.values().forEach(this::ticket);
+            case RUNNING -> {
+                return gate(run);
+            }
+            case COMPLETED, SKIPPED -> {
+                List<Explanation> failures = IgnoredFailure.in(view).toList();
+                add("ENDED", failures.isEmpty() ? "the run is " + run.state.wire()
+                        : "the run completed with failures: " + failures.size(), null);
+                failures.stream().limit(SHOWN).forEach(reasons::add);
+            }
+            case FAILED, CANCELLED -> {
+                add("ENDED", "the run is " + run.state.wire() + error(run.errorCode, run.errorMessage), null);
+                view.tasks.values().stream().filter(task -> task.state == TaskState.FAILED)
+                        .flatMap(task -> task.steps.stream())
+                        .filter(step -> step.state == StepState.FAILED && !step.passedOver).limit(SHOWN)
+                        .forEach(step -> add(step, "FAILED", "it failed" + error(step.errorCode, step.errorMessage),
+                                null,
+                                List.of()));
+            }
+        }
+        return true;
+    }
+
+    private static String error(@Nullable String code, @Nullable String message) {
+        return (code == null ? "" : ": " + code) + (message == null ? "" : ": " + message);
+    }
+
+    private void notStarted() {
+        if (view.startDue == null) {
+            add("NOT_STARTED", "the run was accepted and waits to be started", null);
+        } else {
+            add("STARTS_LATER", "the run starts by itself at its time, or as soon as its workspace can pay for it then",
+                    view.startDue);
+        }
+    }
+
+    /** Whether it waits for its turn under a concurrency key; without one only its tasks tell what it waits for. */
+    private boolean turn(RunRow run) {
+        Concurrency turn = run.policy().concurrency();
+        if (turn != null) {
+            reasons.add(new Explanation("CONCURRENCY_KEY", "so many runs with the concurrency key '" + turn.key()
+                    + "' are at work that it has to wait for its turn (limit " + turn.limit() + ")", null, null, null,
+                    List.of(turn.key())));
+        }
+        return turn != null;
+    }
+
+    /** Whether it is its limit that stopped it: what the limit would have left was not there otherwise. */
+    private String budget(RunRow run) {
+        BigDecimal limit = Credits.hardLimit(run);
+        BigDecimal children = Credits.childrenTake(view);
+        BigDecimal taken = Credits.charged(run).add(children);
+        boolean reached = limit != null && taken.compareTo(limit) >= 0;
+        String cost = "it has cost " + Amounts.credits(Credits.charged(run))
+                + (children.signum() == 0 ? "" : " beside " + Amounts.text(children) + " of the runs that it started");
+        if (limit == null || !reached && run.uncollected.signum() > 0 && run.reserved.compareTo(run.charged) == 0) {
+            return cost + " and the workspace has no more of them; grant some and resume it, or cancel it";
+        }
+        return cost + " of the " + Amounts.text(limit) + " that it may"
+                + (reached ? "" : ", and the next step costs more than is left") + "; raise its budget, or cancel it";
+    }
+
+    private boolean gate(RunRow run) {
+        switch (run.gate) {
+            case NONE -> {
+                if (view.evaluatingOutput) {
+                    add("OUTPUT_EVALUATING", "the run's output is being put together", null);
+                }
+                return view.evaluatingOutput;
+            }
+            case REPLANNING, REPLAN_APPROVED -> {
+                add("REPLANNING", "a new plan is being made; nothing of the old one is begun", null);
+                return false;
+            }
+            case ACCEPTANCE -> add("RESULT_ACCEPTANCE", "a human has to accept the result",
+                    around.due(TimerKind.HUMAN, run.id()));
+        }
+        return true;
+    }
+
+    /** Once, though it holds up the run as well as its task or step. */
+    private void ticket(TicketRow ticket) {
+        if (reasons.stream().anyMatch(told -> told.on().contains(ticket.id().toString()))) {
+            return;
+        }
+        reasons.add(new Explanation("TICKET_OPEN", ticket.message() + " (" + ticket.reason() + ")", ticket.taskId(),
+                ticket.stepId(), around.due(TimerKind.HUMAN, ticket.id()), List.of(ticket.id().toString())));
+    }
+
+    private void task(TaskRow task) {
+        AgentTerms terms = task.spec().policy().agent();
+        if (terms != null && terms.slug() != null && !task.terminal()) {
+            add(task, "AGENT_CHOSEN", "its agent is '" + terms.slug() + "', " + (terms.candidates().isEmpty()
+                    ? "as the plan says"
+                    : "for it scored best"), null, terms.candidates());
+        }
+        switch (task.state) {
+            case PENDING -> pending(task);
+            case QUEUED -> queued(task);
+            case AWAITING_RETRY -> {
+                if (task.parked()) {
+                    view.tickets.values().stream().filter(t -> Objects.equals(t.taskId(), task.id()))
+                            .forEach(this::ticket);
+                } else {
+                    add(task, "TASK_BACKOFF", "attempt " + (task.attempt + 1) + " begins after its backoff"
+                            + because(task.errorCode), task.nextRunAt, List.of());
+                    deadline(task, task.nextRunAt);
+                }
+            }
+            case AWAITING_HUMAN -> add(task, "TASK_REVIEW", "a human has to judge the output",
+                    around.due(TimerKind.HUMAN, task.id()), List.of());
+            case CONTINUING -> add(task, "NEXT_TURN", "its next turn begins in a moment",
+                    around.due(TimerKind.TASK_CONTINUE, task.id()), List.of());
+            case ASSIGNED, RUNNING, VERIFYING -> {
+                if (task.evaluating) {
+                    add(task, "OUTPUT_EVALUATING", "its output is being put together", null, List.of());
+                } else if (task.isGroup()) {
+                    add(task, "CHILDREN_OPEN", task.childrenOpen + " of its tasks are open", null, List.of());
+                }
+                task.steps.stream().filter(step -> !step.state.terminal())
+                        .filter(step -> step.state != StepState.PENDING || step.queued || step.evaluating)
+                        .forEach(this::step);
+            }
+            case COMPLETED, FAILED, CANCELLED, SKIPPED -> add(task, "ENDED", "the task is " + task.state.wire()
+                    + because(task.errorCode), null, List.of());
+        }
+    }
+
+    private static String because(@Nullable String code) {
+        return code == null ? "" : ": " + code;
+    }
+
+    private void pending(TaskRow task) {
+        TaskRow hook = view.beforeHook;
+        if (task.upstreamsOpen > 0 && task.spec().triggerRule() != TriggerRule.ALWAYS) {
+            List<String> open = task.upstreams.stream().filter(up -> !up.terminal()).map(TaskRow::key).toList();
+            add(task, "UPSTREAM_OPEN", "upstreams have not ended: " + shown(open), null, open);
+        } else if (task == view.afterHook) {
+            add(task, "UPSTREAM_OPEN", "it runs when everything else has ended", null, List.of());
+        } else if (hook != null && !hook.terminal() && !task.system()) {
+            add(task, "HOOK_OPEN", "the run's first hook has not ended", null, List.of(hook.key()));
+        } else if (task.agent().nextRunAt != null) {
+            add(task, "AGENT_BACKOFF", "its agent starts over after its backoff", task.agent().nextRunAt, List.of());
+        } else if (task.evaluating) {
+            add(task, "CONDITION_EVALUATING", "its condition is being evaluated", null, List.of());
+        }
+    }
+
+    private void queued(TaskRow task) {
+        AgentRow agent = task.agent();
+        String name = Objects.requireNonNullElse(agent.name(), "the default agent");
+        if (task.hasSlot) {
+            task.steps.stream().filter(step -> step.queued).forEach(this::step);
+        } else if (!agent.atWork() && view.agentsAtWork >= view.run.policy().maxAgents()) {
+            add(task, "AGENTS_LIMIT", "so many agents of the run are at work that " + name + " has to wait (limit "
+                    + view.run.policy().maxAgents() + ")", null, List.of(name));
+        } else {
+            add(task, "TASKS_LIMIT", name + " has all its places taken (" + agent.slotsTaken + ")", null,
+                    List.of(name));
+        }
+    }
+
+    private void step(StepRow step) {
+        String tool = step.spec().tool();
+        switch (step.state) {
+            case PENDING -> {
+                if (step.queued) {
+                    unclaimed(step);
+                } else if (step.evaluating) {
+                    add(step, "INPUT_EVALUATING", "its input is being resolved", null, List.of());
+                } else if (step.task().spec().parallelSteps()) {
+                    add(step, "STEPS_LIMIT", "so many steps of its task are under way that it has to wait (limit "
+                            + view.run.policy().stepsPerTask() + ")", null, List.of());
+                } else {
+                    add(step, "EARLIER_STEP", "an earlier step of its task has not ended", null, List.of());
+                }
+            }
+            case RUNNING -> {
+                if (step.held()) {
+                    add(step, "RUNNING", "'" + step.holder + "' is at it, under a lease of epoch " + step.leaseEpoch,
+                            around.leaseUntil(new ChangeSet.Lane(step.task().id(), step.lane())),
+                            List.of(Objects.requireNonNull(step.holder)));
+                } else {
+                    unclaimed(step);
+                }
+            }
+            case AWAITING_RETRY -> {
+                if (step.parked()) {
+                    view.tickets.values().stream().filter(t -> Objects.equals(t.stepId(), step.id()))
+                            .forEach(this::ticket);
+                } else {
+                    add(step, "STEP_BACKOFF", "it is tried again after its backoff" + because(step.errorCode),
+                            step.nextRunAt, List.of());
+                    deadline(step.task(), step.nextRunAt);
+                }
+            }
+            case WAITING -> {
+                SignalWait signalWait = step.signalWait;
+                ChildRow child = view.children.get(step.id());
+                if (child != null) {
+                    add(step, "CHILD_RUN", "it waits for the run that it has started", step.nextRunAt,
+                            List.of(child.runId().toString()));
+                } else if (signalWait == null) {
+                    add(step, "TIMER", "it waits for its time", step.nextRunAt, List.of());
+                } else {
+                    add(step, "SIGNAL", "it waits for the signal '" + signalWait.signal() + "'", step.nextRunAt,
+                            List.of(signalWait.signal()));
+                }
+                deadline(step.task(), step.nextRunAt);
+            }
+            case WAITING_APPROVAL -> add(step, "APPROVAL", "a human has to decide",
+                    around.due(TimerKind.HUMAN, step.id()), List.of());
+            case COMPLETED, FAILED, CANCELLED, SKIPPED -> add(step, "ENDED", "the step is " + step.state.wire()
+                    + because(step.errorCode), null, List.of());
+        }
+        if (step.queued && !step.held() && !around.served(tool)) {
+            add(step, "MISSING_WORKER", SystemTasks.plans(step.task())
+                    ? "it waits for a worker that serves the planning tool '" + tool + "'; none was heard of lately"
+                    : "no worker that serves '" + tool + "' has been heard of lately", null, List.of(tool));
+        }
+    }
+
+    private void unclaimed(StepRow step) {
+        String full = step.held() ? null : around.full(step.spec().tool(), step.spec().input());
+        if (full != null) {
+            add(step, "WORKSPACE_LIMIT", "so much is at work in its workspace that it has to wait (" + full + ")", null,
+                    List.of(full));
+            return;
+        }
+        add(step, "QUEUED", "it is ready and waits to be claimed for '" + step.spec().tool() + "'", null,
+                List.of(step.spec().tool()));
+    }
+
+    /** Names the time that runs out before what is waited for comes, if one does; each once. */
+    private void deadline(TaskRow task, @Nullable Instant awaited) {
+        Deadline first = Deadline.first(view, task);
+        if (first == null || awaited == null || !first.at().isBefore(awaited)
+                || reasons.stream()
+                        .anyMatch(told -> told.code().equals("DEADLINE") && told.on().contains(first.of()))) {
+            return;
+        }
+        reasons.add(new Explanation("DEADLINE", first.of() + " runs out of its time of " + Seconds.of(first.limit())
+                + " before that", task.id(), null, first.at(), List.of(first.of())));
+    }
+
+    private void add(String code, String text, @Nullable Instant until) {
+        reasons.add(new Explanation(code, text, null, null, until, List.of()));
+    }
+
+    private void add(TaskRow task, String code, String text, @Nullable Instant until, List<String> on) {
+        reasons.add(new Explanation(code, "task '" + task.key() + "'" + label(task) + ": " + text, task.id(), null,
+                until, on));
+    }
+
+    private void add(StepRow step, String code, String text, @Nullable Instant until, List<String> on) {
+        reasons.add(new Explanation(code, "step '" + step.task().key() + "/" + step.name() + "'"
+                + label(step.task()) + ": " + text,
+                step.task().id(), step.id(), until, on));
+    }
+
+    /** In brackets behind the key. */
+    private String label(TaskRow task) {
+        String label = around.label(task.id());
+        return label == null ? "" : " (" + label + ")";
+    }
+
+    private static String shown(List<String> keys) {
+        return keys.size() <= 10 ? String.join(", ", keys)
+                : String.join(", ", keys.subList(0, 10)) + " and " + (keys.size() - 10) + " more";
+    }
+}

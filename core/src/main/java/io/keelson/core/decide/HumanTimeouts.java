@@ -1,0 +1,85 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.HumanRules;
+import io.keelson.core.plan.HumanRules.OnTimeout;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.OtherPayload;
+import io.keelson.core.run.TimerKind;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Gates and tickets that nobody has answered in time: people are reminded, or the run's rule answers for them. */
+final class HumanTimeouts {
+    private static final String COMMENT = "nobody answered in time";
+
+    private HumanTimeouts() {}
+
+    /** The timer of a gate or a ticket has come due. */
+    static void over(Decision d, UUID subject) {
+        d.disarm(TimerKind.HUMAN, subject);
+        TicketRow ticket = d.view.tickets.get(subject);
+        TaskRow task = d.view.tasks.get(subject);
+        StepRow step = d.view.steps.get(subject);
+        if (ticket != null) {
+            if (isOver(d, subject, ticket.openedAt())) {
+                Tickets.overdue(d, ticket);
+            }
+        } else if (task != null && task.state == TaskState.AWAITING_HUMAN) {
+            if (isOver(d, subject, task.stateSince) && !reminded(d, subject, task, null)) {
+                Verdicts.decide(d, task, approves(d) ? Command.DecideTask.Choice.APPROVE
+                        : Command.DecideTask.Choice.REJECT, null, COMMENT);
+            }
+        } else if (step != null && step.state == StepState.WAITING_APPROVAL) {
+            if (isOver(d, subject, step.startedAt) && !reminded(d, subject, step.task(), step)) {
+                HumanGates.decideStep(d, step, approves(d), COMMENT);
+            }
+        } else if (subject.equals(d.run.id()) && atGate(d) && isOver(d, subject, gateSince(d))
+                && !reminded(d, subject, null, null)) {
+            HumanGates.decide(d, approves(d), COMMENT);
+        }
+    }
+
+    /** Time without an engine is not held against people, who could not answer; they have it in addition. */
+    private static boolean isOver(Decision d, UUID subject, @Nullable Instant asked) {
+        HumanRules rules = d.run.policy().humans();
+        Duration left = rules.patience().minus(TimeoutMonitor.alive(d, asked));
+        boolean over = rules.onTimeout() == OnTimeout.REMIND || asked == null || !left.isPositive();
+        if (!over) {
+            d.arm(TimerKind.HUMAN, subject, d.now.plus(left));
+        }
+        return over;
+    }
+
+    private static boolean reminded(Decision d, UUID subject, @Nullable TaskRow task, @Nullable StepRow step) {
+        HumanRules rules = d.run.policy().humans();
+        if (rules.onTimeout() != OnTimeout.REMIND) {
+            return false;
+        }
+        d.note(task, step, new OtherPayload.HumanReminded("decision"));
+        d.arm(TimerKind.HUMAN, subject, d.now.plus(rules.patience()));
+        return true;
+    }
+
+    private static boolean approves(Decision d) {
+        return d.run.policy().humans().onTimeout() == OnTimeout.APPROVE;
+    }
+
+    private static boolean atGate(Decision d) {
+        return d.run.state == RunState.AWAITING_APPROVAL
+                || d.run.state == RunState.RUNNING && d.run.gate == RunRow.Gate.ACCEPTANCE;
+    }
+
+    /** A result waits from when the last of the run's agents ended, and anew from the end of a pause. */
+    private static @Nullable Instant gateSince(Decision d) {
+        return Stream.concat(Stream.ofNullable(d.run.stateSince), d.view.agents.stream()
+                .map(agent -> agent.completedAt).filter(Objects::nonNull)).max(Comparator.naturalOrder()).orElse(null);
+    }
+}

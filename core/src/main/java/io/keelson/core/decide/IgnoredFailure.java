@@ -1,0 +1,49 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.run.Explanation;
+import io.keelson.core.run.PayloadPart;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The failures that a run's current attempt goes on without, or ended in spite of. */
+final class IgnoredFailure {
+
+    private IgnoredFailure() {}
+
+    /**
+     * Tasks that failed, and steps that failed in tasks which went on without them. A planner's failure is not counted, for
+     * another plan was made or the run failed; nor is a failed call of an agent, which judges that itself.
+     */
+    static Stream<Explanation> in(RunView view) {
+        return Stream.concat(
+                view.tasks.values().stream()
+                        .filter(task -> task.state == TaskState.FAILED && !SystemTasks.plans(task))
+                        .map(task -> failed("task '" + task.key() + "'", task, null, task.errorCode,
+                                task.errorMessage)),
+                view.steps.values().stream()
+                        .filter(step -> step.passedOver && step.spec().kind() != StepKind.CALL
+                                && step.task().state != TaskState.FAILED)
+                        .map(step -> failed("step '" + step.name() + "' of task '" + step.task().key() + "'",
+                                step.task(), step, step.errorCode, step.errorMessage)));
+    }
+
+    /** The first failure that a task whose work has ended went on without; null for none. */
+    static PayloadPart.@Nullable Cause within(TaskRow task) {
+        return Stream.concat(
+                task.children.stream().filter(child -> child.passedOver)
+                        .map(child -> new PayloadPart.Cause(child.errorCode, child.errorClass, child.errorMessage)),
+                task.steps.stream().filter(step -> step.passedOver)
+                        .map(step -> new PayloadPart.Cause(step.errorCode, step.errorClass, step.errorMessage)))
+                .findFirst().orElse(null);
+    }
+
+    private static Explanation failed(String what, TaskRow task, @Nullable StepRow step, @Nullable String code,
+            @Nullable String message) {
+        return new Explanation("PASSED_OVER", what + " failed and the run went on without it"
+                + (code == null ? "" : ": " + code) + (message == null ? "" : ": " + message), task.id(),
+                step == null ? null : step.id(), null, List.of());
+    }
+}

@@ -1,0 +1,117 @@
+package io.keelson.core.decide;
+
+import java.time.Duration;
+import java.util.UUID;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the deciding node's own executors can take at once, so that work which becomes ready need not go through the
+ * queue. Nothing is offered while others wait in the queue, or order and fairness would suffer.
+ */
+public final class LocalCapacity {
+
+    /** What may not be started past the queue, because of how much may be at work at a time. */
+    public interface Limits {
+
+        /** Nothing is limited. */
+        Limits NONE = new Limits() {
+            @Override
+            public boolean limited(UUID workspace) {
+                return false;
+            }
+
+            @Override
+            public boolean limited(UUID workspace, String tool, String input) {
+                return false;
+            }
+        };
+
+        /** Whether a workspace's new lanes must queue, for they are counted where they are claimed. */
+        boolean limited(UUID workspace);
+
+        /**
+         * Whether each step with this tool, or with the model that its input names, must, be it in a lane that somebody
+         * holds already.
+         *
+         * @param input JSON text
+         */
+        boolean limited(UUID workspace, String tool, String input);
+    }
+
+    /** Where lanes beyond those already held may begin. */
+    @FunctionalInterface
+    public interface Slots {
+        /** Takes one for good, if there is one. */
+        boolean take();
+    }
+
+    private final @Nullable String holder;
+    private final Predicate<String> tools;
+    private final Duration lease;
+    private final Slots slots;
+    private final Limits limits;
+    private int taken;
+
+    /**
+     * @param holder the node; null when nothing is offered
+     * @param slots asked for each lane that could be started
+     * @param tools the tools that the node's executors run
+     */
+    public LocalCapacity(@Nullable String holder, Predicate<String> tools, Duration lease, Slots slots, Limits limits) {
+        this.holder = holder;
+        this.tools = tools;
+        this.lease = lease;
+        this.slots = slots;
+        this.limits = limits;
+    }
+
+    /** So many slots, and nothing is limited. */
+    public LocalCapacity(@Nullable String holder, Predicate<String> tools, Duration lease, int slots) {
+        this.holder = holder;
+        this.tools = tools;
+        this.lease = lease;
+        this.slots = () -> taken < slots;
+        this.limits = Limits.NONE;
+    }
+
+    /** An offer of nothing. */
+    public static LocalCapacity none() {
+        return new LocalCapacity(null, tool -> false, Duration.ZERO, 0);
+    }
+
+    /** True when the offer's node may go on with the next step of a lane that it holds. */
+    boolean keeps(String laneHolder, String tool) {
+        return laneHolder.equals(holder) && tools.test(tool);
+    }
+
+    /** Whether a step must queue although its lane has a holder. */
+    boolean queues(UUID workspace, String tool, String input) {
+        return limits.limited(workspace, tool, input);
+    }
+
+    /** Takes a slot for a new lane of the workspace if there is one for that tool. */
+    boolean take(UUID workspace, String tool) {
+        if (holder == null || !tools.test(tool) || limits.limited(workspace) || !slots.take()) {
+            return false;
+        }
+        taken++;
+        return true;
+    }
+
+    String holder() {
+        if (holder == null) {
+            throw new IllegalStateException("nothing was offered");
+        }
+        return holder;
+    }
+
+    Duration lease() {
+        return lease;
+    }
+
+    /** Slots that were taken. */
+    public int taken() {
+        return taken;
+    }
+}

@@ -1,0 +1,122 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.OtherPayload;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.TaskPayload;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Payloads that are gathered from more than one place, and the events that tell of no transition but follow from one. */
+final class ParentNotice {
+    /** A run's cost is summed up whenever so many more of its tasks have ended, and at its end. */
+    static final int SNAPSHOT_EVERY = 100;
+    /** So many tasks a snapshot names, those that cost most. */
+    static final int SNAPSHOT_TASKS = 20;
+    /** Characters of an output that its summary has at most. */
+    private static final int SUMMARY = 2_000;
+
+    private ParentNotice() {}
+
+    /** What a run's configuration comes to. */
+    static Map<String, Object> summary(RunPolicy policy) {
+        Map<String, Object> summary = new LinkedHashMap<>();
+        summary.put("max_attempts", policy.maxAttempts());
+        summary.put("failure_mode", policy.failures().run().wire());
+        summary.put("agent_failure_mode", policy.failures().agent(null).wire());
+        summary.put("timeout_seconds", policy.timeouts().running().toSeconds());
+        summary.put("approve_plan", policy.approvePlan());
+        if (policy.budget().hardLimit() != null) {
+            summary.put("hard_limit", policy.budget().hardLimit().toPlainString());
+        }
+        if (policy.budget().softLimit() != null) {
+            summary.put("soft_limit", policy.budget().softLimit().toPlainString());
+        }
+        return summary;
+    }
+
+    /** A task is ready: which of those that it depends on ended last. */
+    static TaskPayload.Queued queued(TaskRow task) {
+        TaskRow of = task.group() == null ? task : task.group();
+        return new TaskPayload.Queued(of.upstreams.stream().filter(up -> up.completedAt != null)
+                .max(Comparator.comparing(up -> up.completedAt)).map(TaskRow::id).orElse(null));
+    }
+
+    /** The first of a task's dependencies that did not end as its rule wants; null for none. */
+    static @Nullable UUID failedDependency(TaskRow task) {
+        return task.upstreams.stream().filter(up -> up.state == TaskState.FAILED).findFirst()
+                .or(() -> task.upstreams.stream().filter(up -> up.state != TaskState.COMPLETED).findFirst())
+                .map(TaskRow::id).orElse(null);
+    }
+
+    static TaskPayload.OutputSubmitted submitted(Decision d, TaskRow task, int verifiers) {
+        int length = d.yielded == null ? 0 : Math.min(SUMMARY, d.yielded.length());
+        return new TaskPayload.OutputSubmitted(task.outputRef(), length, task.tokens, verifiers);
+    }
+
+    /** A verifier begins with a task's output. */
+    static void verifies(Decision d, TaskRow task, StepSpec verifier) {
+        d.note(task, new TaskPayload.VerificationStarted(verifier.tool(),
+                d.run.policy().failures().models().verifier()));
+    }
+
+    /** Another attempt is scheduled, where the event of the transition tells of a verdict. */
+    static void retrying(Decision d, TaskRow task, double backoffSeconds, PayloadPart.Failure cause) {
+        d.note(task, retrying(task, backoffSeconds, cause));
+    }
+
+    static TaskPayload.Retrying retrying(TaskRow task, double backoffSeconds, PayloadPart.Failure cause) {
+        return new TaskPayload.Retrying(task.attempt + 1, backoffSeconds,
+                cause.errorClass().equals(ErrorClass.INFRASTRUCTURE.wire()) ? "infrastructure" : "quality", cause);
+    }
+
+    /** An infrastructure failure has ended a task's attempt. */
+    static void crashed(Decision d, TaskRow task, StepError error) {
+        if (error.errorClass() == ErrorClass.INFRASTRUCTURE) {
+            long millis = task.begunAt == null ? 0 : Duration.between(task.begunAt, d.now).toMillis();
+            d.note(task, new TaskPayload.Crashed(error.code(), error.message(), millis, error.code()));
+        }
+    }
+
+    /** A turn's report names another model than the task asks for; a more precise name of the same one is none. */
+    static void otherModel(Decision d, StepRow step, Result result) {
+        AgentTerms terms = step.task().spec().policy().agent();
+        if (step.spec().kind() == StepKind.TURN && terms != null && terms.model() != null && result.model() != null
+                && !result.model().startsWith(terms.model())) {
+            d.note(step.task(), step, new OtherPayload.ModelFallback(step.task().id(), terms.model(), result.model(),
+                    "reported by the worker"));
+        }
+    }
+
+    /** A task has ended and is counted. */
+    static void snapshotAfter(Decision d) {
+        if ((d.run.tasksCompleted + d.run.tasksFailed + d.run.tasksSkipped) % SNAPSHOT_EVERY == 0) {
+            snapshot(d);
+        }
+    }
+
+    /** Sums up what the run has cost; nothing while it has used nothing. */
+    static void snapshot(Decision d) {
+        if (d.run.tokens == 0 && d.run.cost.signum() == 0) {
+            return;
+        }
+        Map<String, Object> byTask = new LinkedHashMap<>();
+        d.view.tasks.values().stream().filter(task -> task.cost.signum() > 0)
+                .sorted(Comparator.comparing((TaskRow task) -> task.cost).reversed()
+                        .thenComparing(TaskRow::id))
+                .limit(SNAPSHOT_TASKS)
+                .forEach(task -> byTask.put(task.id().toString(), task.cost.stripTrailingZeros().toPlainString()));
+        d.note(new OtherPayload.CostSnapshot(d.run.id(), d.run.cost.stripTrailingZeros(), d.run.tokens, byTask));
+    }
+}

@@ -1,0 +1,27 @@
+package io.keelson.core.decide;
+
+import java.math.BigDecimal;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a run knows of the run that started it.
+ *
+ * @param stepId the step that waits for it
+ * @param depth 1 for a run that a run of its own has started
+ * @param abandon true when it goes on should the parent not wait for it any more
+ * @param allotment credits that it may cost at most; null for no limit
+ * @param seen the parent's version that it last heard of: older news are none
+ * @param held true while it is to rest because its parent is paused
+ */
+public record ParentRow(UUID runId, UUID stepId, int depth, boolean abandon, @Nullable BigDecimal allotment, int seen,
+        boolean held) {
+
+    ParentRow allotted(BigDecimal amount) {
+        return new ParentRow(runId, stepId, depth, abandon, amount, seen, held);
+    }
+
+    ParentRow heard(int version, boolean holds) {
+        return new ParentRow(runId, stepId, depth, abandon, allotment, version, holds);
+    }
+}

@@ -1,0 +1,200 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.TriggerRule;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.Seconds;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.TaskPayload;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Where a task's final failure goes: it is passed over, its agent starts over, the run is planned anew, or agent and run
+ * fail with it (specification, failure §4, §5).
+ */
+final class Propagation {
+
+    private Propagation() {}
+
+    static void failed(Decision d, TaskRow task, StepError error) {
+        failed(d, task, error, PayloadPart.Failure.of(error));
+    }
+
+    /**
+     * A task has failed for good: it is passed over, its agent starts over, the run is planned anew, or agent and run
+     * fail with it (failure §4, §5).
+     *
+     * @param told what its event tells: the error, and the decision where a policy was asked
+     */
+    static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure told) {
+        failed(d, task, error, told, d.run.policy().failures().agent(task.agent().name()));
+    }
+
+    private static void failed(Decision d, TaskRow task, StepError error, PayloadPart.Failure told,
+            FailureMode mode) {
+        TaskRow group = task.group() == null || task.group().terminal() ? null : task.group();
+        boolean over = task == d.view.afterHook
+                || group != null && group.spec().policy().failureMode() == FailureMode.CONTINUE;
+        List<TaskRow> ended = new ArrayList<>();
+        task.children.stream().filter(child -> !child.terminal())
+                .forEach(child -> Completion.cancel(d, child, because(task), ended));
+        fail(d, task, error, told, over || !task.system() && mode == FailureMode.CONTINUE, ended);
+        if (over) {
+            Completion.ended(d, ended);
+            return;
+        }
+        if (group != null) {
+            group.children.stream().filter(child -> !child.terminal())
+                    .forEach(child -> Completion.cancel(d, child, because(task), ended));
+            fail(d, group, error, PayloadPart.Failure.of(error), mode == FailureMode.CONTINUE, ended);
+        }
+        if (SystemTasks.plans(task)) {
+            task.passedOver = true;
+            Completion.ended(d, ended);
+        } else if (task.system()) {
+            failFast(d, task, error, true, ended);
+        } else if (mode == FailureMode.CONTINUE) {
+            Completion.ended(d, ended);
+        } else if (d.run.failing || task.agent().failing) {
+            Completion.ended(d, ended);
+        } else if (mode == FailureMode.RETRY && AttemptRestarts.agentMay(d, task.agent(), error)) {
+            ended.forEach(each -> uncount(d, each));
+            AttemptRestarts.startOver(d, task.agent(), error);
+            Completion.settle(d);
+        } else if (Replanning.underWay(d) || Replanning.wanted(d, task.agent())) {
+            task.agent().failing = true;
+            d.changes.touch(task.agent());
+            if (!Replanning.underWay(d)) {
+                Replanning.begin(d, "task '" + task.key() + "' failed: " + error.code());
+            }
+            Completion.ended(d, ended);
+        } else {
+            failFast(d, group == null ? task : group, error, d.run.policy().failures().run() != FailureMode.CONTINUE,
+                    ended);
+        }
+    }
+
+    /**
+     * Skips what depends on the failed task and cancels what else is open, in its agent or in the whole run, but for what
+     * exists for this case.
+     */
+    private static void failFast(Decision d, TaskRow failed, StepError error, boolean whole, List<TaskRow> ended) {
+        AgentRow agent = failed.agent();
+        agent.failing = true;
+        d.changes.touch(agent);
+        if (whole) {
+            d.run.failing = true;
+            remember(d, failed, error);
+        }
+        Set<TaskRow> below = below(failed);
+        Set<TaskRow> kept = keptAfter(d, below);
+        for (TaskRow other : List.copyOf(d.view.tasks.values())) {
+            if (other.terminal() || kept.contains(other) || !whole && other.agent() != agent) {
+                continue;
+            }
+            if (other.state == TaskState.PENDING && below.contains(other)) {
+                Completion.skip(d, other, failed, ended);
+            } else {
+                Completion.cancel(d, other, because(failed), ended);
+            }
+        }
+        Completion.ended(d, ended);
+    }
+
+    private static void remember(Decision d, TaskRow failed, StepError error) {
+        d.run.errorCode = error.code();
+        d.run.errorMessage = "task '" + failed.key() + "' failed: " + error.message();
+    }
+
+    /** No new plan came of it: the failures that called for one take their course. */
+    static void failWhatFailed(Decision d, StepError error) {
+        Set<AgentRow> seen = new HashSet<>();
+        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
+            if (task.state == TaskState.FAILED && !task.passedOver && task.agent().failing && !task.system()
+                    && !d.run.failing && seen.add(task.agent())) {
+                failFast(d, task, new StepError(Objects.requireNonNullElse(task.errorCode, error.code()),
+                        error.errorClass(), Objects.requireNonNullElse(task.errorMessage, error.message())),
+                        d.run.policy().failures().run() != FailureMode.CONTINUE, new ArrayList<>());
+            }
+        }
+        Completion.judgeAll(d);
+        Completion.settle(d);
+    }
+
+    /** An agent has been at work for too long: it fails itself, even where it would pass over a task that fails. */
+    static void timedOut(Decision d, AgentRow agent) {
+        StepError error = new StepError("AGENT_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+                "the agent was at work for longer than " + Seconds.of(d.run.policy().timeouts().agent()));
+        FailureMode mode = d.run.policy().failures().agent(agent.name()) == FailureMode.RETRY ? FailureMode.RETRY
+                : FailureMode.FAIL_FAST;
+        d.view.tasks.values().stream().filter(task -> task.agent() == agent && RunView.begun(task)).findFirst()
+                .ifPresent(begun -> {
+                    TaskRow task = begun.group() == null ? begun : begun.group();
+                    if (task.state == TaskState.QUEUED) {
+                        d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, null));
+                    }
+                    failed(d, task, error, PayloadPart.Failure.of(error), mode);
+                });
+    }
+
+    private static void fail(Decision d, TaskRow task, StepError error, PayloadPart.Failure told, boolean over,
+            List<TaskRow> ended) {
+        task.errorCode = error.code();
+        task.errorMessage = error.message();
+        task.errorClass = error.errorClass().wire();
+        task.passedOver = over;
+        Completion.cancelSteps(d, task);
+        Completion.forget(d, task);
+        d.move(task, TaskState.FAILED,
+                new TaskPayload.Failed(task.attempt, task.cost.stripTrailingZeros(), told, over));
+        ended.add(task);
+    }
+
+    private static TaskPayload.Cancelled because(TaskRow failed) {
+        return new TaskPayload.Cancelled(Actor.SYSTEM.name(), "task '" + failed.key() + "' failed", false);
+    }
+
+    /** What has just ended will be begun anew: it stands for nothing that waits. */
+    private static void uncount(Decision d, TaskRow task) {
+        d.view.tasksOpen--;
+        task.agent().tasksOpen--;
+        CompletionCounters.count(task.agent(), task);
+        d.run.tasksFailed += task.state == TaskState.FAILED ? 1 : 0;
+        SlotScheduling.leave(d, task);
+    }
+
+    /** Open tasks that exist for the case of a failure: {@code always}, and {@code all_done} downstream of it. */
+    private static Set<TaskRow> keptAfter(Decision d, Set<TaskRow> below) {
+        Set<TaskRow> kept = new HashSet<>();
+        for (TaskRow task : d.view.tasks.values()) {
+            if (task.spec().triggerRule() == TriggerRule.ALWAYS || task == d.view.afterHook) {
+                kept.add(task);
+            }
+        }
+        below.stream().filter(down -> down.spec().triggerRule() == TriggerRule.ALL_DONE).forEach(kept::add);
+        return kept;
+    }
+
+    /** All tasks that depend on a task, directly or not. */
+    private static Set<TaskRow> below(TaskRow task) {
+        Deque<TaskRow> todo = new ArrayDeque<>(List.of(task));
+        Set<TaskRow> seen = new HashSet<>();
+        while (!todo.isEmpty()) {
+            for (TaskRow down : todo.poll().downstreams) {
+                if (seen.add(down)) {
+                    todo.add(down);
+                }
+            }
+        }
+        return seen;
+    }
+}

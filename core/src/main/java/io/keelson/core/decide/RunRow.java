@@ -1,0 +1,389 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.run.RunTrace;
+import io.keelson.core.run.TraceParent;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** A run as decisions see it. Only this package changes it. */
+public final class RunRow {
+    private final UUID id;
+    private final UUID workspaceId;
+    private final String name;
+    private final int priority;
+    private final RunPolicy policy;
+    private final @Nullable String outputTemplate;
+
+    RunState state = RunState.CREATED;
+    int attempt = 1;
+    int effectGeneration = 1;
+    int version = 1;
+    long seq;
+    boolean failing;
+    int agentCount;
+    int taskCount;
+    int tasksCompleted;
+    int tasksFailed;
+    /** What had failed when the attempt ended; nothing is decided by it. */
+    int failures;
+    int tasksSkipped;
+    int stepCount;
+    int stepsCompleted;
+    long tokens;
+    BigDecimal cost = BigDecimal.ZERO;
+    /** Set aside for the open attempt. */
+    BigDecimal reserved = Amounts.ZERO;
+    /** Of that, what its steps have used; never more. */
+    BigDecimal charged = Amounts.ZERO;
+    /** What the attempt's steps have cost beyond what could be collected. */
+    BigDecimal uncollected = Amounts.ZERO;
+    /** What settled attempts were charged, and what they gave back. */
+    BigDecimal chargedBefore = Amounts.ZERO;
+    BigDecimal refunded = Amounts.ZERO;
+    /** Limits that have taken the place of those of the policy; null where none has. */
+    @Nullable BigDecimal hardLimit;
+    @Nullable BigDecimal softLimit;
+    /** True once people were warned of what it costs. */
+    boolean budgetWarned;
+    /** Where whoever asked for it was in a trace of theirs; null where they did not say. */
+    private @Nullable TraceParent trace;
+    /** Where another run's step has started it; else null. */
+    @Nullable ParentRow parent;
+    int planVersion = 1;
+    /** Re-plannings asked for in this attempt. */
+    int replans;
+    Gate gate = Gate.NONE;
+    /** When it came into its state. */
+    @Nullable Instant stateSince;
+    /** How long it has been at work in this attempt, up to {@link #activeSince}. */
+    Duration active = Duration.ZERO;
+    /** Since when its time at work has been counting; null while it does not. */
+    @Nullable Instant activeSince;
+    /** Since when none of its workers has been heard of, where the run fails of that; null while one is. */
+    @Nullable Instant quietSince;
+    @Nullable Instant startedAt;
+    @Nullable Instant completedAt;
+    @Nullable String errorCode;
+    @Nullable String errorMessage;
+    @Nullable String output;
+    private @Nullable Face saved;
+
+    /** What stands on the run's own row; what may change with every step stands apart. */
+    private record Face(RunState state, int attempt, int effectGeneration, boolean failing, int agents, int tasks,
+            int tasksCompleted, int tasksFailed, int tasksSkipped, int steps, int planVersion, int replans, Gate gate,
+            @Nullable Instant stateSince, Duration active, @Nullable Instant activeSince, @Nullable Instant quietSince,
+            @Nullable Instant startedAt, @Nullable Instant completedAt, @Nullable String errorCode,
+            @Nullable String errorMessage, @Nullable String output, BigDecimal chargedBefore, BigDecimal refunded,
+            BigDecimal uncollected, @Nullable BigDecimal hardLimit, @Nullable BigDecimal softLimit,
+            boolean budgetWarned) {}
+
+    /** What a running run waits for beside its tasks. */
+    public enum Gate {
+        NONE,
+        /** The planner is making a new plan; nothing of the old one is begun meanwhile. */
+        REPLANNING,
+        /** A human has approved the new plan; it is about to be put in place. */
+        REPLAN_APPROVED,
+        /** A human decides whether the result is accepted. */
+        ACCEPTANCE;
+
+        private final String wire = name().toLowerCase(Locale.ROOT);
+
+        public String wire() {
+            return wire;
+        }
+
+        public static Gate of(String wire) {
+            return valueOf(wire.toUpperCase(Locale.ROOT));
+        }
+    }
+
+    /**
+     * Counters that stand on the run's row (PRD-101 §4.2), of the current attempt.
+     *
+     * @param tasksSkipped tasks that ended without being needed
+     */
+    public record Counts(int agents, int tasks, int tasksCompleted, int tasksFailed, int tasksSkipped, int steps,
+            int stepsCompleted) {}
+
+    public RunRow(UUID id, UUID workspaceId, String name, int priority, RunPolicy policy,
+            @Nullable String outputTemplate) {
+        this.id = id;
+        this.workspaceId = workspaceId;
+        this.name = name;
+        this.priority = priority;
+        this.policy = policy;
+        this.outputTemplate = outputTemplate;
+    }
+
+    /** Sets where it is in somebody's trace; for whoever makes or loads it. */
+    public RunRow traced(@Nullable TraceParent parent) {
+        trace = parent;
+        return this;
+    }
+
+    /** What its spans follow from. */
+    public RunTrace trace() {
+        return new RunTrace(id, attempt, trace);
+    }
+
+    /** Sets what the database holds; for the loader of views only. */
+    public RunRow restore(RunState state, int attempt, int effectGeneration, int version, long seq, boolean failing,
+            Counts counts,
+            long tokens, BigDecimal cost, @Nullable Instant startedAt, @Nullable Instant completedAt,
+            @Nullable String errorCode, @Nullable String errorMessage) {
+        this.state = state;
+        this.attempt = attempt;
+        this.effectGeneration = effectGeneration;
+        this.version = version;
+        this.seq = seq;
+        this.failing = failing;
+        this.agentCount = counts.agents();
+        this.taskCount = counts.tasks();
+        this.tasksCompleted = counts.tasksCompleted();
+        this.tasksFailed = counts.tasksFailed();
+        this.tasksSkipped = counts.tasksSkipped();
+        this.stepCount = counts.steps();
+        this.stepsCompleted = counts.stepsCompleted();
+        this.tokens = tokens;
+        this.cost = cost;
+        this.startedAt = startedAt;
+        this.completedAt = completedAt;
+        this.errorCode = errorCode;
+        this.errorMessage = errorMessage;
+        saved();
+        return this;
+    }
+
+    /** Sets what the failure policy and the watch over time keep; for the loader of views only. */
+    public RunRow restorePolicy(int planVersion, int replans, Gate gate, @Nullable Instant stateSince,
+            Duration active, @Nullable Instant activeSince, @Nullable Instant quietSince) {
+        this.planVersion = planVersion;
+        this.replans = replans;
+        this.gate = gate;
+        this.stateSince = stateSince;
+        this.active = active;
+        this.activeSince = activeSince;
+        this.quietSince = quietSince;
+        saved();
+        return this;
+    }
+
+    /** Sets what it has cost and may cost; for the loader of views only. */
+    public RunRow restoreCredits(BigDecimal reserved, BigDecimal charged, BigDecimal uncollected,
+            BigDecimal chargedBefore, BigDecimal refunded, @Nullable BigDecimal hardLimit,
+            @Nullable BigDecimal softLimit, boolean budgetWarned) {
+        this.reserved = reserved;
+        this.charged = charged;
+        this.uncollected = uncollected;
+        this.chargedBefore = chargedBefore;
+        this.refunded = refunded;
+        this.hardLimit = hardLimit;
+        this.softLimit = softLimit;
+        this.budgetWarned = budgetWarned;
+        saved();
+        return this;
+    }
+
+    /** Sets by what it was started; for the loader of views only. */
+    public void restoreParent(ParentRow of) {
+        this.parent = of;
+    }
+
+    /** The run whose step has started it; null for none. */
+    public @Nullable ParentRow parent() {
+        return parent;
+    }
+
+    private Face face() {
+        return new Face(state, attempt, effectGeneration, failing, agentCount, taskCount, tasksCompleted, tasksFailed,
+                tasksSkipped, stepCount, planVersion, replans, gate, stateSince, active, activeSince, quietSince,
+                startedAt, completedAt, errorCode, errorMessage, output, chargedBefore, refunded, uncollected,
+                hardLimit,
+                softLimit, budgetWarned);
+    }
+
+    /** True when the run's own row does not hold what stands here; for the writer of changes. */
+    public boolean unsaved() {
+        return !face().equals(saved);
+    }
+
+    /** The run's own row holds what stands here; for the writer and the loader of views. */
+    public void saved() {
+        saved = face();
+    }
+
+    public UUID id() {
+        return id;
+    }
+
+    public UUID workspaceId() {
+        return workspaceId;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    public int priority() {
+        return priority;
+    }
+
+    public RunPolicy policy() {
+        return policy;
+    }
+
+    public @Nullable String outputTemplate() {
+        return outputTemplate;
+    }
+
+    public RunState state() {
+        return state;
+    }
+
+    /** The current attempt, from 1. */
+    public int attempt() {
+        return attempt;
+    }
+
+    /** Part of every effect key: rises when the run starts over, so that its effects are made anew. */
+    public int effectGeneration() {
+        return effectGeneration;
+    }
+
+    /** Rises by one with every commit that touches the run; the proof that a view is current. */
+    public int version() {
+        return version;
+    }
+
+    /** Sequence number of the run's last event. */
+    public long seq() {
+        return seq;
+    }
+
+    /** True from a task's final failure until the tasks that exist for this case have ended and the run fails. */
+    public boolean failing() {
+        return failing;
+    }
+
+    /** The version of the plan that it works on, from 1. */
+    public int planVersion() {
+        return planVersion;
+    }
+
+    /** Re-plannings asked for in this attempt. */
+    public int replans() {
+        return replans;
+    }
+
+    /** What it waits for beside its tasks. */
+    public Gate gate() {
+        return gate;
+    }
+
+    /** When it came into its state; null for a run that was never moved. */
+    public @Nullable Instant stateSince() {
+        return stateSince;
+    }
+
+    /** How long it has been at work in this attempt, up to {@link #activeSince}. */
+    public Duration active() {
+        return active;
+    }
+
+    /** Since when its time at work has been counting; null while it does not. */
+    public @Nullable Instant activeSince() {
+        return activeSince;
+    }
+
+    /** Since when none of its workers has been heard of, where the run fails of that; null while one is. */
+    public @Nullable Instant quietSince() {
+        return quietSince;
+    }
+
+    /** Tasks that had failed when the attempt ended, and steps of tasks that went on without them; set at that end. */
+    public int failures() {
+        return failures;
+    }
+
+    public Counts counts() {
+        return new Counts(agentCount, taskCount, tasksCompleted, tasksFailed, tasksSkipped, stepCount, stepsCompleted);
+    }
+
+    public long tokens() {
+        return tokens;
+    }
+
+    /** USD, all attempts together, whether collected or not. */
+    public BigDecimal cost() {
+        return cost;
+    }
+
+    /** Credits set aside for the open attempt; zero when none is open. */
+    public BigDecimal reserved() {
+        return reserved;
+    }
+
+    /** Of {@link #reserved}, what the attempt's steps have used; never more. */
+    public BigDecimal charged() {
+        return charged;
+    }
+
+    /** Credits that the current attempt's steps have cost beyond what could be collected. */
+    public BigDecimal uncollected() {
+        return uncollected;
+    }
+
+    /** Credits that settled attempts were charged. */
+    public BigDecimal chargedBefore() {
+        return chargedBefore;
+    }
+
+    /** Credits that settled attempts gave back. */
+    public BigDecimal refunded() {
+        return refunded;
+    }
+
+    /** The hard limit that has taken the place of the policy's; null where none has. */
+    public @Nullable BigDecimal hardLimit() {
+        return hardLimit;
+    }
+
+    /** Likewise the soft limit. */
+    public @Nullable BigDecimal softLimit() {
+        return softLimit;
+    }
+
+    /** True once people were warned of what it costs. */
+    public boolean budgetWarned() {
+        return budgetWarned;
+    }
+
+    public @Nullable Instant startedAt() {
+        return startedAt;
+    }
+
+    public @Nullable Instant completedAt() {
+        return completedAt;
+    }
+
+    public @Nullable String errorCode() {
+        return errorCode;
+    }
+
+    public @Nullable String errorMessage() {
+        return errorMessage;
+    }
+
+    /** The output that this decision made, JSON text, null when it made none; the view does not keep outputs. */
+    public @Nullable String output() {
+        return output;
+    }
+}

@@ -1,0 +1,345 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.TaskType;
+import io.keelson.core.run.EngineOutage;
+import io.keelson.core.run.Signal;
+import io.keelson.core.run.TimerKind;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything about one run's current attempt that a decision may need, without outputs. It is the working copy of
+ * whoever decides: valid for exactly the {@link RunRow#version} it was loaded at, thrown away when a commit fails.
+ * Counters and queues that can be derived from the rows live here and not in the database.
+ */
+public final class RunView {
+    private static final int TEXT_PER_ROW = 512;
+
+    final RunRow run;
+    @Nullable Plan plan;
+    final List<AgentRow> agents = new ArrayList<>();
+    final Map<UUID, TaskRow> tasks = new LinkedHashMap<>();
+    final Map<UUID, StepRow> steps = new HashMap<>();
+    /** Names of the attempt's artifacts, for they are unique. */
+    final Map<String, UUID> artifacts = new HashMap<>();
+    /** Agents with ready tasks that wait until fewer agents are at work. */
+    final Deque<AgentRow> waitingAgents = new ArrayDeque<>();
+    /** Open tickets. */
+    final Map<UUID, TicketRow> tickets = new LinkedHashMap<>();
+    /** Pending proposals, each with the time at which it expires, if it does. */
+    final Map<UUID, @Nullable Instant> proposals = new LinkedHashMap<>();
+    /** Signals that no step has taken, in order. */
+    final List<Signal> signals = new ArrayList<>();
+    /** All signals that the run has ever got: each counts once, however often it is sent. */
+    final Set<UUID> signalsSeen = new HashSet<>();
+    /** Runs that steps of all attempts have started, by the step. */
+    final Map<UUID, ChildRow> children = new HashMap<>();
+    final List<EngineOutage> outages = new ArrayList<>();
+    final CallWindow calls;
+    /** The task that must complete before any other begins; null for none. */
+    @Nullable TaskRow beforeHook;
+    /** The task that runs when all others have ended; null for none. */
+    @Nullable TaskRow afterHook;
+    /** True while the evaluator's answer for a planner's plan is awaited. */
+    boolean evaluatingPlan;
+    /** When the timer over all timeouts is due; null when it is not known to be armed. */
+    @Nullable Instant watchDue;
+    /** When it starts by itself; null when it has started or waits to be told. */
+    @Nullable Instant startDue;
+    /** Tasks, groups aside, that have begun and not ended; of these, those that only wait. */
+    int tasksBegun;
+    int tasksWaiting;
+    /** Agents with a task that holds a slot; changes with the slots only. */
+    int agentsAtWork;
+    int tasksOpen;
+    /** True while the evaluator's answer for the run's output is awaited. */
+    boolean evaluatingOutput;
+
+    /** @param plan null while no command can need it (a run whose tasks exist) */
+    public RunView(RunRow run, @Nullable Plan plan) {
+        this.run = run;
+        this.plan = plan;
+        this.calls = new CallWindow(run.policy().failures().escalation().window());
+    }
+
+    public RunRow run() {
+        return run;
+    }
+
+    public Collection<TaskRow> tasks() {
+        return tasks.values();
+    }
+
+    public List<AgentRow> agents() {
+        return agents;
+    }
+
+    public @Nullable StepRow step(UUID id) {
+        return steps.get(id);
+    }
+
+    public @Nullable TaskRow task(UUID id) {
+        return tasks.get(id);
+    }
+
+    /** How much memory the view takes, in rows; so many characters of a plan's or a step's input count as one more. */
+    public int weight() {
+        long kept = signals.stream().mapToLong(signal -> signal.payload().length()).sum();
+        long inputs = steps.values().stream().mapToLong(step -> step.spec().input().length()).sum();
+        if (plan != null && steps.isEmpty()) {
+            inputs = plan.tasks().stream().flatMap(task -> task.steps().stream())
+                    .mapToLong(step -> step.input().length()).sum();
+        }
+        return 1 + tasks.size() + steps.size() + (int) ((inputs + kept) / TEXT_PER_ROW);
+    }
+
+    /** The calls of recent time; the loader of views adds what happened before. */
+    public CallWindow calls() {
+        return calls;
+    }
+
+    /** Open tickets. */
+    public Collection<TicketRow> tickets() {
+        return tickets.values();
+    }
+
+    /** Adds an open ticket; for the loader of views. */
+    public void add(TicketRow ticket) {
+        tickets.put(ticket.id(), ticket);
+    }
+
+    /** Adds a pending proposal; for the loader of views. */
+    public void propose(UUID proposal, @Nullable Instant expires) {
+        proposals.put(proposal, expires);
+    }
+
+    /** Adds a signal that no step has taken, in order. */
+    public void add(Signal signal) {
+        signalsSeen.add(signal.id());
+        signals.add(signal);
+    }
+
+    /** Adds a run that a step has started; for the loader of views. */
+    public void add(ChildRow child) {
+        children.put(child.stepId(), child);
+    }
+
+    /** Notes a signal that a step has taken. */
+    public void addTakenSignal(UUID id) {
+        signalsSeen.add(id);
+    }
+
+    /** Notes a time without any engine since the run was made; for the loader of views. */
+    public void add(EngineOutage outage) {
+        outages.add(outage);
+    }
+
+    Plan requirePlan() {
+        return Objects.requireNonNull(plan, "the view was loaded without its plan");
+    }
+
+    /** Adds an agent, in order of its number. */
+    public void add(AgentRow agent) {
+        agents.add(agent);
+    }
+
+    /** Adds a task after its agent and, for a child, after its group; plan order. */
+    public void add(TaskRow task) {
+        tasks.put(task.id(), task);
+        AgentRow agent = task.agent();
+        agent.tasks++;
+        if (task.system()) {
+            beforeHook = task.spec().taskType() == TaskType.HOOK_BEFORE ? task : beforeHook;
+            afterHook = task.spec().taskType() == TaskType.HOOK_AFTER ? task : afterHook;
+        }
+        if (begun(task)) {
+            tasksBegun++;
+        }
+        TaskRow group = task.group();
+        if (group != null) {
+            group.children.add(task);
+        }
+        if (task.terminal()) {
+            CompletionCounters.count(agent, task);
+        } else {
+            tasksOpen++;
+            agent.tasksOpen++;
+            if (group != null) {
+                group.childrenOpen++;
+            }
+        }
+    }
+
+    /** Adds a step after its task, in order of position and turn. */
+    public void add(StepRow step) {
+        steps.put(step.id(), step);
+        step.task().steps.add(step);
+    }
+
+    /** True of a task, no group, that has begun and not ended. */
+    static boolean begun(TaskRow task) {
+        return !task.isGroup() && task.state != TaskState.PENDING && !task.terminal();
+    }
+
+    /** Brings up to date whether the task only waits: for a person, a time, a signal or another run. */
+    void lookAtWaits(TaskRow task) {
+        boolean is = task.state == TaskState.AWAITING_HUMAN || task.parked()
+                || (task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING)
+                        && onlyWaits(task.steps);
+        if (is != task.waits) {
+            task.waits = is;
+            tasksWaiting += is ? 1 : -1;
+        }
+    }
+
+    private static boolean onlyWaits(List<StepRow> steps) {
+        boolean waits = false;
+        for (StepRow step : steps) {
+            if (step.state == StepState.WAITING || step.state == StepState.WAITING_APPROVAL || step.parked()) {
+                waits = true;
+            } else if (!step.state.terminal()
+                    && (step.state != StepState.PENDING || step.queued || step.evaluating)) {
+                return false;
+            }
+        }
+        return waits;
+    }
+
+    /** True while the whole run only waits: nothing of it is queued, held or backing off. */
+    boolean onlyWaits() {
+        return run.gate == RunRow.Gate.ACCEPTANCE || tasksWaiting > 0 && tasksBegun == tasksWaiting + inLine()
+                && agents.stream().noneMatch(agent -> agent.nextRunAt != null);
+    }
+
+    /** Tasks that wait for a slot, which those that only wait may hold. */
+    private long inLine() {
+        return agents.stream().flatMap(agent -> agent.ready.stream())
+                .filter(task -> task.state == TaskState.QUEUED && !task.hasSlot).count();
+    }
+
+    /** Links a task to one of its upstreams, both added before with the states they have. */
+    public void link(TaskRow task, TaskRow upstream) {
+        task.upstreams.add(upstream);
+        upstream.downstreams.add(task);
+        if (upstream.terminal()) {
+            CompletionCounters.countUpstream(task, upstream);
+        } else {
+            task.upstreamsOpen++;
+        }
+    }
+
+    /** Empties the view for a new attempt. */
+    void forgetAttempt() {
+        agents.clear();
+        tasks.clear();
+        steps.clear();
+        artifacts.clear();
+        waitingAgents.clear();
+        agentsAtWork = 0;
+        tasksOpen = 0;
+        evaluatingOutput = false;
+        evaluatingPlan = false;
+        tickets.clear();
+        beforeHook = null;
+        afterHook = null;
+        tasksBegun = 0;
+        tasksWaiting = 0;
+    }
+
+    public void addArtifact(String name, UUID stepId) {
+        artifacts.put(name, stepId);
+    }
+
+    /** Notes a row of the work queue: the lane's first open step is in it, under a lease when {@code holder} is set. */
+    public void restoreLane(UUID taskId, int lane, @Nullable String holder) {
+        TaskRow task = Objects.requireNonNull(tasks.get(taskId));
+        for (StepRow step : task.steps) {
+            if (step.lane() == lane && !step.state.terminal()) {
+                step.queued = true;
+                step.holder = step.state == StepState.RUNNING ? holder : null;
+                return;
+            }
+        }
+    }
+
+    /** Notes when the timer over all timeouts is due. */
+    public void restoreWatch(Instant due) {
+        watchDue = due;
+    }
+
+    /** Notes when it starts by itself. */
+    public void restoreStart(Instant due) {
+        startDue = due;
+    }
+
+    /** Notes an armed evaluation timer. */
+    public void restoreEvaluation(TimerKind kind, UUID subject) {
+        switch (kind) {
+            case EVALUATE_GATE, EVALUATE_TASK_OUTPUT -> Objects.requireNonNull(tasks.get(subject)).evaluating = true;
+            case EVALUATE_STEP -> Objects.requireNonNull(steps.get(subject)).evaluating = true;
+            case EVALUATE_RUN_OUTPUT -> evaluatingOutput = true;
+            case EVALUATE_PLAN -> evaluatingPlan = true;
+            case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
+                    WATCH, EVALUATE_CHILD, EVALUATE_PARENT ->
+                {
+                }
+        }
+    }
+
+    /** Gives a task one of its agent's slots; the first puts the agent to work. */
+    void takeSlot(TaskRow task) {
+        task.hasSlot = true;
+        if (task.agent().slotsTaken++ == 0) {
+            agentsAtWork++;
+        }
+    }
+
+    /** Takes a task's slot from it; with the last the agent is no longer at work. */
+    void leaveSlot(TaskRow task) {
+        task.hasSlot = false;
+        if (--task.agent().slotsTaken == 0) {
+            agentsAtWork--;
+        }
+    }
+
+    /** Derives slots and queues once all rows are in; for the loader of views, after everything was added. */
+    public void restoreSlots() {
+        List<TaskRow> waiting = new ArrayList<>();
+        for (TaskRow task : tasks.values()) {
+            if (task.isGroup() || task.terminal()) {
+                continue;
+            }
+            boolean released = task.steps.stream().anyMatch(s -> s.queued);
+            if (task.state == TaskState.QUEUED && !released) {
+                waiting.add(task);
+            } else if (task.state != TaskState.PENDING && task.state != TaskState.AWAITING_RETRY
+                    && task.state != TaskState.AWAITING_HUMAN) {
+                takeSlot(task);
+            }
+        }
+        waiting.sort(TaskRow.BY_TURN);
+        waiting.forEach(task -> task.agent().ready.add(task));
+        tasks.values().forEach(this::lookAtWaits);
+        for (AgentRow agent : agents) {
+            if (!agent.atWork() && !agent.ready.isEmpty()) {
+                waitingAgents.add(agent);
+            }
+        }
+    }
+
+}

@@ -1,0 +1,107 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.OtherPayload;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Signal;
+import io.keelson.core.run.SignalWait;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.StepPayload;
+import io.keelson.core.run.TimerKind;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages from outside that steps of kind {@code signal} wait for. Each goes to exactly one step: to the one that has
+ * waited for its name the longest, or it is kept for the first that will. What is kept outlives attempts.
+ */
+final class Signals {
+    /** So many are kept at a time. */
+    static final int MOST_KEPT = 100;
+    /** So many a run takes in its life. */
+    static final int MOST = 1_000;
+
+    private static final Comparator<StepRow> BY_TURN = Comparator
+            .<StepRow, Instant>comparing(step -> Objects.requireNonNull(step.startedAt))
+            .thenComparing(step -> step.task().sequence()).thenComparing(step -> step.task().itemIndex())
+            .thenComparing(StepRow::position).thenComparing(StepRow::id);
+
+    private Signals() {}
+
+    static Reply received(Decision d, Command.SendSignal command) {
+        Signal signal = new Signal(command.id(), command.name(), command.payload());
+        if (d.view.signalsSeen.contains(signal.id())) {
+            return Reply.UNCHANGED;
+        }
+        if (d.run.state.terminal()) {
+            return Decider.forbidden(d.run.state, "signal");
+        }
+        StepRow step = waiting(d, signal.name());
+        if (d.view.signalsSeen.size() >= MOST || step == null && d.view.signals.size() >= MOST_KEPT) {
+            return new Reply.Rejected("TOO_MANY_SIGNALS", "a run takes " + MOST + " signals, and keeps " + MOST_KEPT
+                    + " that no step has waited for", d.run.state.wire(), List.of());
+        }
+        d.note(step == null ? null : step.task(), step, new OtherPayload.SignalReceived(signal.name(), signal.id()));
+        d.changes.add(
+                new ChangeSet.NewSignal(d.run, signal, d.run.seq, d.actor, step == null ? null : step.id(), d.now));
+        if (step == null) {
+            d.view.add(signal);
+        } else {
+            d.view.addTakenSignal(signal.id());
+            take(d, step, signal);
+        }
+        return Reply.CHANGED;
+    }
+
+    private static @Nullable StepRow waiting(Decision d, String name) {
+        return d.view.steps.values().stream().filter(step -> step.state == StepState.WAITING && step.signalWait != null
+                && step.signalWait.signal().equals(name)).min(BY_TURN).orElse(null);
+    }
+
+    /** A step begins to wait; what is kept under that name is its. */
+    static void await(Decision d, StepRow step, Command.Evaluation.Awaits awaits) {
+        step.signalWait = new SignalWait(awaits.name(), awaits.goesOn());
+        d.changes.resolvedInput(step, awaits.input());
+        for (Iterator<Signal> kept = d.view.signals.iterator(); kept.hasNext();) {
+            Signal signal = kept.next();
+            if (signal.name().equals(awaits.name())) {
+                kept.remove();
+                d.changes.add(new ChangeSet.TakenSignal(signal.id(), step.id(), d.now));
+                take(d, step, signal);
+                return;
+            }
+        }
+        if (awaits.timeout() != null) {
+            step.nextRunAt = d.now.plus(awaits.timeout());
+            d.arm(TimerKind.STEP_WAIT, step.id(), step.nextRunAt);
+        }
+    }
+
+    private static void take(Decision d, StepRow step, Signal signal) {
+        d.disarm(TimerKind.STEP_WAIT, step.id());
+        step.signalWait = null;
+        Steps.succeed(d, step, signal.payload(), PayloadPart.Waited.signal(signal));
+    }
+
+    /** Nobody has sent it in time. */
+    static void missed(Decision d, StepRow step) {
+        SignalWait signalWait = Objects.requireNonNull(step.signalWait);
+        step.signalWait = null;
+        if (signalWait.goesOn()) {
+            Steps.succeed(d, step, "null",
+                    new PayloadPart.Waited(signalWait.signal(), null, true, null, null, null, null));
+            return;
+        }
+        StepError error = new StepError("SIGNAL_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+                "the signal '" + signalWait.signal() + "' did not come in time");
+        Failures.refused(d, step, error, new StepPayload.Failed(PayloadPart.Failure.of(error), null,
+                new PayloadPart.Waited(signalWait.signal(), null, false, null, null, null, null), false));
+    }
+}

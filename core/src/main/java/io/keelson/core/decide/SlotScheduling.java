@@ -1,0 +1,303 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.ChangeSet.QueueItem;
+import io.keelson.core.lifecycle.AgentState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.run.AgentPayload;
+import io.keelson.core.run.StepAssignment;
+import io.keelson.core.run.StepPayload;
+import io.keelson.core.run.TaskPayload;
+import io.keelson.core.run.TimerKind;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How ready work reaches workers under the three limits: agents at work per run, tasks per agent, steps per task. A
+ * task that has its slot keeps it through its steps; its steps travel in lanes, each a row of the work queue.
+ */
+final class SlotScheduling {
+
+    private SlotScheduling() {}
+
+    /** A task has become {@code queued}: it waits for a slot of its agent, and gets it if there is one. */
+    static void ready(Decision d, TaskRow task) {
+        task.agent().ready.add(task);
+        fill(d, task.agent());
+    }
+
+    /** Gives an agent's free slots to its ready tasks, as far as the run's limit of agents at work allows. */
+    static void fill(Decision d, AgentRow agent) {
+        dropEnded(agent);
+        if (!d.atWork() || agent.ready.isEmpty() || heldBack(d, agent) || !room(d, agent)) {
+            return;
+        }
+        int limit = limit(d, agent);
+        while (agent.slotsTaken < limit && !agent.ready.isEmpty() && !heldBack(d, agent)) {
+            TaskRow task = agent.ready.poll();
+            d.view.takeSlot(task);
+            open(d, task, null);
+            dropEnded(agent);
+        }
+    }
+
+    /** True when the next task of the agent must not begin as yet; without other work the agent stands in line. */
+    private static boolean heldBack(Decision d, AgentRow agent) {
+        if (!HardLimit.holdsBack(d, agent.ready.element())) {
+            return false;
+        }
+        lineUp(d, agent);
+        return true;
+    }
+
+    /** Notes that an agent that is not at work would be. */
+    private static void lineUp(Decision d, AgentRow agent) {
+        if (!agent.atWork() && !d.view.waitingAgents.contains(agent)) {
+            d.view.waitingAgents.add(agent);
+        }
+    }
+
+    /** Whatever waits is looked at again. */
+    static void goOn(Decision d) {
+        for (TaskRow task : List.copyOf(d.view.tasks.values())) {
+            if (task.hasSlot && (task.state == TaskState.RUNNING || task.state == TaskState.VERIFYING)) {
+                open(d, task, null);
+            }
+        }
+        for (AgentRow agent : List.copyOf(d.view.agents)) {
+            fill(d, agent);
+        }
+    }
+
+    /** Tasks that were cancelled while they waited leave the line when they come to its head. */
+    private static void dropEnded(AgentRow agent) {
+        while (!agent.ready.isEmpty() && agent.ready.peek().state != TaskState.QUEUED) {
+            agent.ready.poll();
+        }
+    }
+
+    /** Brings an agent to {@code running}. */
+    static void start(Decision d, AgentRow agent) {
+        if (agent.state == AgentState.PENDING) {
+            d.move(agent, AgentState.RUNNING, new AgentPayload.Started());
+        }
+    }
+
+    private static int limit(Decision d, AgentRow agent) {
+        if (d.run.policy().sequentialTasks()) {
+            return 1;
+        }
+        return agent.name() == null ? d.run.policy().tasksPerDefaultAgent() : d.run.policy().tasksPerAgent();
+    }
+
+    /** True when the agent is at work or may be; otherwise it stands in line. */
+    private static boolean room(Decision d, AgentRow agent) {
+        if (agent.atWork()) {
+            return true;
+        }
+        if (d.view.agentsAtWork >= d.run.policy().maxAgents()) {
+            lineUp(d, agent);
+            return false;
+        }
+        d.view.waitingAgents.remove(agent);
+        return true;
+    }
+
+    /** A task has ended: its slot goes to the next of its agent, or the agent makes room for another. */
+    static void free(Decision d, TaskRow task) {
+        if (task.hasSlot) {
+            d.view.leaveSlot(task);
+            fill(d, task.agent());
+            letOthers(d);
+        }
+    }
+
+    /** A task gives up its slot or its place in the line; nobody takes it yet. */
+    static void leave(Decision d, TaskRow task) {
+        task.agent().ready.remove(task);
+        if (task.hasSlot) {
+            d.view.leaveSlot(task);
+        }
+    }
+
+    /** As many agents as there is room for go to work, those first that have waited longest. */
+    static void letOthers(Decision d) {
+        for (int left = d.view.waitingAgents.size(); left > 0 && d.atWork()
+                && d.view.agentsAtWork < d.run.policy().maxAgents(); left--) {
+            fill(d, d.view.waitingAgents.remove());
+        }
+    }
+
+    /**
+     * Opens what a task with a slot can do next.
+     *
+     * @param holder whose lane has just become free, for it may go on at once; null for none
+     * @return false when no step is left open
+     */
+    static boolean open(Decision d, TaskRow task, @Nullable String holder) {
+        if (!task.spec().parallelSteps()) {
+            while (task.cursor < task.steps.size() && task.steps.get(task.cursor).state.terminal()) {
+                task.cursor++;
+            }
+            if (task.cursor == task.steps.size()) {
+                return false;
+            }
+            open(d, task.steps.get(task.cursor), holder);
+            return true;
+        }
+        return openParallel(d, task, holder);
+    }
+
+    private static boolean openParallel(Decision d, TaskRow task, @Nullable String holder) {
+        int busy = 0;
+        List<StepRow> idle = new ArrayList<>();
+        for (StepRow step : task.steps) {
+            if (step.state.terminal()) {
+                continue;
+            }
+            if (step.state == StepState.PENDING && !step.queued && !step.evaluating) {
+                idle.add(step);
+            } else {
+                busy++;
+                open(d, step, null);
+            }
+        }
+        for (StepRow step : idle.subList(0, Math.clamp(d.run.policy().stepsPerTask() - busy, 0, idle.size()))) {
+            open(d, step, holder);
+            busy++;
+        }
+        d.view.lookAtWaits(task);
+        return busy > 0;
+    }
+
+    /** Opens one step unless it is under way or its time has not come; harmless when repeated. */
+    static void open(Decision d, StepRow step, @Nullable String laneHolder) {
+        if (step.queued || step.evaluating || !d.atWork()) {
+            return;
+        }
+        boolean due = switch (step.state) {
+            case PENDING -> true;
+            case RUNNING -> !step.held();
+            case AWAITING_RETRY -> step.nextRunAt != null && !step.nextRunAt.isAfter(d.now);
+            case WAITING, WAITING_APPROVAL, COMPLETED, FAILED, CANCELLED, SKIPPED -> false;
+        };
+        if (!due) {
+            return;
+        }
+        String holder = d.capacity.queues(d.run.workspaceId(), step.spec().tool(), step.spec().input()) ? null
+                : laneHolder;
+        if (step.spec().kind() == StepKind.RUN && HardLimit.holdsBackChild(d)) {
+            return;
+        }
+        if (step.spec().kind().engineOwned()) {
+            begin(d, step.task(), null);
+            step.evaluating = true;
+            d.evaluate(TimerKind.EVALUATE_STEP, step.id());
+        } else if (HardLimit.holdsBack(d, step)) {
+            return;
+        } else if (holder != null && d.capacity.keeps(holder, step.spec().tool())) {
+            claim(d, step, holder);
+            if (step.lane() == 0) {
+                d.changes.retain(new Lane(step.task().id(), 0));
+            } else {
+                enqueue(d, step, d.capacity.lease(), null);
+            }
+        } else if (holder != null && step.lane() == 0 && d.request != null
+                && d.request.keeps(holder, step.spec().tool())) {
+            claim(d, step, holder);
+            d.given = assignment(d, step, enqueue(d, step, d.request.lease(), step.spec().timeout()));
+        } else if (d.capacity.take(d.run.workspaceId(), step.spec().tool())) {
+            claim(d, step, d.capacity.holder());
+            enqueue(d, step, d.capacity.lease(), null);
+        } else {
+            step.queued = true;
+            enqueue(d, step, null, null);
+        }
+    }
+
+    /** Gives a step to a holder: a new epoch, and a new attempt when it follows a reported failure. */
+    static void claim(Decision d, StepRow step, String holder) {
+        begin(d, step.task(), holder);
+        boolean again = step.state == StepState.RUNNING;
+        if (!again) {
+            step.attempt++;
+        }
+        step.leaseEpoch++;
+        step.deliveries++;
+        step.holder = holder;
+        step.queued = true;
+        step.nextRunAt = null;
+        d.run.quietSince = null;
+        d.move(step, StepState.RUNNING, again ? new StepPayload.Reclaimed(step.attempt, step.leaseEpoch, holder)
+                : new StepPayload.Started(step.attempt, step.leaseEpoch, holder));
+        d.changes.started(d.run, step);
+    }
+
+    /** What the holder of a step's lease is handed. */
+    static StepAssignment assignment(Decision d, StepRow step, QueueItem item) {
+        Instant expires = d.now.plus(Objects.requireNonNull(item.lease()));
+        return new StepAssignment(d.run.id(), step.task().id(), step.id(), step.spec().tool(), step.spec().input(),
+                step.attempt(), step.leaseEpoch(), expires,
+                item.timeout() == null ? null : d.now.plus(item.timeout()), step.effectKey(d.run), step.setback(),
+                d.run.trace());
+    }
+
+    static QueueItem enqueue(Decision d, StepRow step, @Nullable Duration lease, @Nullable Duration timeout) {
+        TaskRow task = step.task();
+        d.changes.touch(d.run);
+        QueueItem item = new QueueItem(new Lane(task.id(), step.lane()), d.run.id(), d.run.workspaceId(),
+                d.run.priority(), step.spec().tool(), step.spec().input(), Objects.requireNonNull(task.queuedAt),
+                step.holder, lease,
+                timeout);
+        d.changes.put(item);
+        return item;
+    }
+
+    /** @param worker that takes its first step; null for the engine */
+    private static void begin(Decision d, TaskRow task, @Nullable String worker) {
+        if (task.state == TaskState.QUEUED) {
+            d.begin();
+            start(d, task.agent());
+            d.move(task, TaskState.ASSIGNED, AgentTurns.assigned(task, worker));
+            d.move(task, TaskState.RUNNING, new TaskPayload.Started(task.attempt, null, worker));
+            TimeoutMonitor.begun(d, task);
+        }
+    }
+
+    /** Takes a step's lane out of the queue; whoever holds its lease is told to stop. */
+    static void close(Decision d, StepRow step) {
+        if (step.held()) {
+            d.changes.stopped(step);
+        }
+        if (step.queued) {
+            d.changes.touch(d.run);
+            d.changes.remove(new Lane(step.task().id(), step.lane()));
+        }
+        step.queued = false;
+        step.holder = null;
+    }
+
+    /** On a pause: what nobody has claimed leaves the queue, and its tasks line up again in their order. */
+    static void withdraw(Decision d) {
+        List<TaskRow> waiting = new ArrayList<>();
+        for (TaskRow task : d.view.tasks.values()) {
+            if (!task.hasSlot) {
+                continue;
+            }
+            task.steps.stream().filter(step -> step.queued && !step.held()).forEach(step -> close(d, step));
+            d.view.lookAtWaits(task);
+            if (task.state == TaskState.QUEUED) {
+                d.view.leaveSlot(task);
+                waiting.add(task);
+            }
+        }
+        waiting.sort(TaskRow.BY_TURN.reversed());
+        waiting.forEach(task -> task.agent().ready.addFirst(task));
+    }
+}

@@ -1,0 +1,234 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.run.PreviousFailure;
+import io.keelson.core.run.SignalWait;
+import io.keelson.core.run.StepAssignment;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** A step: the unit that is claimed under a lease, fenced by its epoch, retried, timed out and metered. */
+public final class StepRow {
+    /** An order that is the same wherever it is decided. */
+    static final Comparator<StepRow> BY_ID = Comparator.comparing(step -> step.id);
+
+    private final UUID id;
+    private final TaskRow task;
+    private final StepSpec spec;
+    private final int position;
+    private final int turn;
+    private final int taskAttempt;
+
+    StepState state = StepState.PENDING;
+    int attempt;
+    int failures;
+    int deliveries;
+    int leaseEpoch;
+    int resultEpoch;
+    @Nullable String holder;
+    boolean queued;
+    boolean evaluating;
+    long tokens;
+    BigDecimal cost = BigDecimal.ZERO;
+    /** Attempts that a human has forgiven: they count against no budget. */
+    int forgiven;
+    /** True when it failed and its task went on without it. */
+    boolean passedOver;
+    /** While it waits for a signal; else null. */
+    @Nullable SignalWait signalWait;
+    @Nullable Instant nextRunAt;
+    @Nullable Instant startedAt;
+    @Nullable Instant completedAt;
+    @Nullable String errorCode;
+    @Nullable String errorMessage;
+    @Nullable String errorClass;
+
+    /**
+     * @param position order within the task, from 1
+     * @param turn 1, or more for a further turn of an agent at the same position
+     */
+    public StepRow(UUID id, TaskRow task, StepSpec spec, int position, int turn) {
+        this.id = id;
+        this.task = task;
+        this.taskAttempt = task.attempt;
+        this.spec = spec;
+        this.position = position;
+        this.turn = turn;
+    }
+
+    /** Sets what the failure policy keeps; for the loader of views only. */
+    public StepRow restorePolicy(int forgiven, boolean passedOver) {
+        this.forgiven = forgiven;
+        this.passedOver = passedOver;
+        return this;
+    }
+
+    /** Sets what signal it waits for; for the loader of views only. */
+    public StepRow restoreAwaited(@Nullable SignalWait signalWait) {
+        this.signalWait = signalWait;
+        return this;
+    }
+
+    /** Sets what the database holds; for the loader of views only. */
+    public StepRow restore(StepState state, int attempt, int failures, int deliveries, int leaseEpoch, int resultEpoch,
+            long tokens, BigDecimal cost, @Nullable Instant nextRunAt, @Nullable Instant startedAt,
+            @Nullable Instant completedAt, @Nullable String errorCode, @Nullable String errorMessage,
+            @Nullable String errorClass) {
+        this.state = state;
+        this.attempt = attempt;
+        this.failures = failures;
+        this.deliveries = deliveries;
+        this.leaseEpoch = leaseEpoch;
+        this.resultEpoch = resultEpoch;
+        this.tokens = tokens;
+        this.cost = cost;
+        this.nextRunAt = nextRunAt;
+        this.startedAt = startedAt;
+        this.completedAt = completedAt;
+        this.errorCode = errorCode;
+        this.errorMessage = errorMessage;
+        this.errorClass = errorClass;
+        return this;
+    }
+
+    /** The lane of its task's work that it runs in: one for steps in order, one each for parallel steps. */
+    public int lane() {
+        return task.spec().parallelSteps() ? position : 0;
+    }
+
+    /** True while it waits for a human's answer to its ticket: tried again at no time by itself. */
+    public boolean parked() {
+        return state == StepState.AWAITING_RETRY && nextRunAt == null;
+    }
+
+    /** The attempt of its task that it belongs to. */
+    public int taskAttempt() {
+        return taskAttempt;
+    }
+
+    /** Attempts that a human has forgiven: they count against no budget. */
+    public int forgiven() {
+        return forgiven;
+    }
+
+    /** True when it failed and its task went on without it. */
+    public boolean passedOver() {
+        return passedOver;
+    }
+
+    /** What signal it waits for; null while it waits for none. */
+    public @Nullable SignalWait awaited() {
+        return signalWait;
+    }
+
+    /** True while somebody holds a lease on it. */
+    public boolean held() {
+        return holder != null;
+    }
+
+    public UUID id() {
+        return id;
+    }
+
+    public TaskRow task() {
+        return task;
+    }
+
+    public StepSpec spec() {
+        return spec;
+    }
+
+    public String name() {
+        return turn == 1 ? spec.name() : spec.name() + "#" + turn;
+    }
+
+    public int position() {
+        return position;
+    }
+
+    public int turn() {
+        return turn;
+    }
+
+    public StepState state() {
+        return state;
+    }
+
+    /** Rises when a claim follows a reported failure; 0 before the first claim. */
+    public int attempt() {
+        return attempt;
+    }
+
+    /** Reported failures, timeouts included. */
+    public int failures() {
+        return failures;
+    }
+
+    /** Claims in a row that ended without a word from their holder. */
+    public int deliveries() {
+        return deliveries;
+    }
+
+    /** Rises with every claim and never falls. */
+    public int leaseEpoch() {
+        return leaseEpoch;
+    }
+
+    /** The last epoch for which a result is recorded; 0 for none. */
+    public int resultEpoch() {
+        return resultEpoch;
+    }
+
+    /** The worker or node that holds the lease; null when nobody does. */
+    public @Nullable String holder() {
+        return holder;
+    }
+
+    public long tokens() {
+        return tokens;
+    }
+
+    /** USD. */
+    public BigDecimal cost() {
+        return cost;
+    }
+
+    public @Nullable Instant nextRunAt() {
+        return nextRunAt;
+    }
+
+    public @Nullable Instant startedAt() {
+        return startedAt;
+    }
+
+    public @Nullable Instant completedAt() {
+        return completedAt;
+    }
+
+    public @Nullable String errorCode() {
+        return errorCode;
+    }
+
+    public @Nullable String errorMessage() {
+        return errorMessage;
+    }
+
+    public @Nullable String errorClass() {
+        return errorClass;
+    }
+
+    /** The key of the step's effects outside, see {@link StepAssignment#effectKey}. */
+    public String effectKey(RunRow run) {
+        return StepAssignment.effectKey(run.id(), run.effectGeneration(), task.effectGeneration(), task.key(), name());
+    }
+
+    /** What went wrong before; null when nothing did. */
+    @Nullable PreviousFailure setback() {
+        return PreviousFailure.of(task.attempt(), PreviousFailure.error(errorCode, errorClass, errorMessage),
+                PreviousFailure.error(task.errorCode(), task.errorClass(), task.errorMessage()));
+    }
+}

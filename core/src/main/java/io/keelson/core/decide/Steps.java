@@ -1,0 +1,368 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.money.Prices.Cost;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.RetryReason;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.NextStepRequest;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.StepPayload;
+import io.keelson.core.run.TaskPayload;
+import io.keelson.core.run.TimerKind;
+import io.keelson.core.run.TurnAnswer;
+import io.keelson.core.run.Verdict;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What holders of leases report, and what becomes of the step and its task. */
+final class Steps {
+    static final Duration CONTINUATION_PAUSE = Duration.ofSeconds(1);
+
+    private Steps() {}
+
+    static Reply claim(Decision d, Command.Claim command) {
+        TaskRow task = d.view.tasks.get(command.taskId());
+        StepRow step = task == null ? null : queuedStep(task, command.lane());
+        if (step == null || step.held() || !d.atWork()) {
+            return Reply.rejected("NOT_CLAIMABLE", "nothing is to be claimed there any more");
+        }
+        SlotScheduling.claim(d, step, command.holder());
+        boolean own = d.capacity.keeps(command.holder(), step.spec().tool());
+        return new Reply.Claimed(SlotScheduling.assignment(d, step,
+                SlotScheduling.enqueue(d, step, command.lease(), own ? null : step.spec().timeout())));
+    }
+
+    static Reply complete(Decision d, Command.Complete command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        if (refusal != null || step == null) {
+            return refusal instanceof Reply.Duplicate ? duplicate(step, command.request())
+                    : Objects.requireNonNull(refusal);
+        }
+        Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
+        if (taken != null) {
+            StepError error = new StepError(taken.code(), ErrorClass.PERMANENT, taken.message());
+            failure(d, step, error, command.result().spent());
+            return taken;
+        }
+        if (step.spec().kind() == StepKind.VERIFY && command.result().verdict() == null) {
+            StepError error = new StepError("VERDICT_UNREADABLE", ErrorClass.INFRASTRUCTURE,
+                    "the verifier's output is no verdict");
+            failure(d, step, error, command.result());
+            return Reply.rejected(error.code(), error.message());
+        }
+        StepError unreadable = AgentTurns.unreadable(step, command.result());
+        if (unreadable != null) {
+            failure(d, step, unreadable, command.result());
+            return Reply.rejected(unreadable.code(), unreadable.message());
+        }
+        Recorded recorded = record(d, step, AgentTurns.yielded(step, command.result()), "completed", null);
+        d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
+        ParentNotice.otherModel(d, step, command.result());
+        d.request = command.request();
+        Verdict verdict = command.result().verdict();
+        TurnAnswer.Calls calls = AgentTurns.calls(step, command.result());
+        if (calls != null) {
+            AgentTurns.called(d, step, calls, recorded.holder());
+        } else if (step.spec().kind() == StepKind.VERIFY && verdict != null) {
+            Verdicts.given(d, step, verdict, recorded.holder());
+        } else {
+            advance(d, step.task(), recorded.holder());
+        }
+        return d.given == null ? Reply.CHANGED : new Reply.Claimed(d.given);
+    }
+
+    /** The first answer may have been lost, and with it the step that the holder was given to go on with. */
+    private static Reply duplicate(@Nullable StepRow step, @Nullable NextStepRequest request) {
+        if (step == null || request == null || step.lane() != 0) {
+            return new Reply.Duplicate(null);
+        }
+        List<StepRow> steps = step.task().steps;
+        int following = steps.indexOf(step) + 1;
+        while (following < steps.size() && steps.get(following).state == StepState.SKIPPED) {
+            following++;
+        }
+        boolean given = following < steps.size() && request.holder().equals(steps.get(following).holder);
+        return new Reply.Duplicate(given ? steps.get(following).id() : null);
+    }
+
+    /** A turn has ended well and the task needs another; not a retry (lifecycle §3). */
+    static Reply another(Decision d, Command.Continue command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        if (refusal != null || step == null) {
+            return Objects.requireNonNull(refusal);
+        }
+        TaskRow task = step.task();
+        if (task.spec().parallelSteps() || step.spec().kind() == StepKind.VERIFY
+                || step.spec().kind() == StepKind.CALL) {
+            return Reply.rejected("CONTINUE_NOT_POSSIBLE",
+                    "a verification, a call of an agent and a task whose steps run in parallel have no further turns");
+        }
+        Reply.@Nullable Rejected taken = artifactsTaken(d, command.result());
+        if (taken != null) {
+            return taken;
+        }
+        Recorded recorded = record(d, step, command.result(), "continued", null);
+        d.move(step, StepState.COMPLETED, new StepPayload.Completed(recorded.spent(), null));
+        ParentNotice.otherModel(d, step, command.result());
+        d.move(task, TaskState.CONTINUING, new TaskPayload.Continuing(
+                Math.min(task.continuations + 1, AgentTurns.furtherTurns(d, task)), command.result().tokens()));
+        if (!AgentTurns.another(d, task)) {
+            return Reply.CHANGED;
+        }
+        AgentTurns.add(d, task, task.steps.indexOf(step) + 1, step.spec(), step.position(), step.turn() + 1);
+        d.arm(TimerKind.TASK_CONTINUE, task.id(), d.now.plus(CONTINUATION_PAUSE));
+        return Reply.CHANGED;
+    }
+
+    /** The pause before a further turn is over. */
+    static void nextTurn(Decision d, TaskRow task) {
+        d.disarm(TimerKind.TASK_CONTINUE, task.id());
+        if (task.state == TaskState.CONTINUING && d.atWork()) {
+            d.move(task, TaskState.RUNNING, new TaskPayload.Resumed(task.continuations));
+            SlotScheduling.open(d, task, null);
+        }
+    }
+
+    static Reply fail(Decision d, Command.Fail command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        if (refusal instanceof Reply.Duplicate && step != null && step.state == StepState.COMPLETED) {
+            return new Reply.Rejected(RetryReason.RETRY_SUCCEEDED.name(),
+                    "the step has succeeded under this lease: the failure changes nothing and nothing is retried",
+                    step.state.wire(), List.of());
+        }
+        if (refusal != null || step == null) {
+            return Objects.requireNonNull(refusal);
+        }
+        failure(d, step, command.error(), command.spent());
+        return Reply.CHANGED;
+    }
+
+    private static void failure(Decision d, StepRow step, StepError error, Result spent) {
+        Recorded recorded = record(d, step, spent, "failed", error);
+        Failures.reported(d, step, error, recorded);
+    }
+
+    static Reply release(Decision d, Command.Release command) {
+        StepRow step = d.view.steps.get(command.stepId());
+        Reply refusal = fence(step, command.epoch());
+        if (refusal != null || step == null) {
+            return Objects.requireNonNull(refusal);
+        }
+        SlotScheduling.close(d, step);
+        step.deliveries--;
+        d.changes.touch(step);
+        d.note(step.task(), step, new StepPayload.Released(step.leaseEpoch));
+        SlotScheduling.open(d, step, null);
+        return Reply.CHANGED;
+    }
+
+    static Reply leaseExpired(Decision d, Command.LeaseExpired command) {
+        TaskRow task = d.view.tasks.get(command.taskId());
+        StepRow step = task == null ? null : queuedStep(task, command.lane());
+        if (step == null || !step.held() || step.leaseEpoch != command.epoch()) {
+            return Reply.UNCHANGED;
+        }
+        d.note(task, step, new StepPayload.LeaseExpired(step.leaseEpoch, String.valueOf(step.holder)));
+        SlotScheduling.close(d, step);
+        d.changes.touch(step);
+        if (step.deliveries >= d.run.policy().maxDeliveries()) {
+            Failures.poisoned(d, step, new StepError(Failures.WORKER_LOST, ErrorClass.INFRASTRUCTURE,
+                    step.deliveries + " workers in a row took the step and were not heard of again"));
+        } else {
+            SlotScheduling.open(d, step, null);
+            TimeoutMonitor.leaseLost(d, command.lease());
+        }
+        return Reply.CHANGED;
+    }
+
+    /** A timer of a step has come due; one that was armed anew since is left alone. */
+    static void due(Decision d, StepRow step, TimerKind kind) {
+        if (step.nextRunAt != null && step.nextRunAt.isAfter(d.now)) {
+            return;
+        }
+        d.disarm(kind, step.id());
+        if (kind == TimerKind.STEP_RETRY && step.state == StepState.AWAITING_RETRY) {
+            SlotScheduling.open(d, step, null);
+        } else if (kind == TimerKind.STEP_WAIT && step.state == StepState.WAITING) {
+            if (step.signalWait != null) {
+                Signals.missed(d, step);
+            } else if (step.spec().kind() == StepKind.RUN) {
+                if (d.run.state != RunState.PAUSED) {
+                    ChildRuns.late(d, step);
+                }
+            } else {
+                succeed(d, step, "{\"waited\":true}", new StepPayload.Completed(null, null));
+            }
+        }
+    }
+
+    /** Backoffs that are not over by this node's time, though another may have found them over while the run was paused. */
+    static void armRetries(Decision d, TaskRow task) {
+        for (StepRow step : task.steps) {
+            if (step.state == StepState.AWAITING_RETRY && step.nextRunAt != null && step.nextRunAt.isAfter(d.now)) {
+                d.arm(TimerKind.STEP_RETRY, step.id(), step.nextRunAt);
+            }
+        }
+    }
+
+    /** The engine itself completes a step that nobody held: a wait, an approval. */
+    static void succeed(Decision d, StepRow step, String output, PayloadPart.@Nullable Waited waited) {
+        succeed(d, step, output, new StepPayload.Completed(null, waited));
+    }
+
+    /** @param payload what is told of its end */
+    static void succeed(Decision d, StepRow step, String output, StepPayload payload) {
+        d.changes.output(step, output);
+        d.yielded = output;
+        d.run.stepsCompleted++;
+        d.move(step, StepState.COMPLETED, payload);
+        advance(d, step.task(), null);
+    }
+
+    /** After a step's good end: the task's next steps, or its own end. While the run is paused nothing new is opened. */
+    static void advance(Decision d, TaskRow task, @Nullable String holder) {
+        if (task.state == TaskState.VERIFYING) {
+            Verdicts.goOn(d, task, holder);
+        } else if (d.atWork() ? !SlotScheduling.open(d, task, holder) : allDone(task)) {
+            finish(d, task);
+        }
+    }
+
+    static boolean allDone(TaskRow task) {
+        return task.steps.stream().allMatch(step -> step.state.terminal());
+    }
+
+    /** All work of a task or of a group's children is done: its output, then its end. */
+    static void finish(Decision d, TaskRow task) {
+        if (task.isGroup() || task.spec().output() != null) {
+            task.evaluating = true;
+            d.evaluate(TimerKind.EVALUATE_TASK_OUTPUT, task.id());
+        } else {
+            Verdicts.submit(d, task);
+        }
+    }
+
+    static void cancel(Decision d, StepRow step) {
+        if (step.state == StepState.AWAITING_RETRY) {
+            d.disarm(TimerKind.STEP_RETRY, step.id());
+        } else if (step.state == StepState.WAITING) {
+            d.disarm(TimerKind.STEP_WAIT, step.id());
+            step.signalWait = null;
+            ChildRuns.tell(d, step.id());
+        } else if (step.state == StepState.WAITING_APPROVAL) {
+            d.disarm(TimerKind.HUMAN, step.id());
+        }
+        if (step.evaluating) {
+            step.evaluating = false;
+            d.disarm(TimerKind.EVALUATE_STEP, step.id());
+        }
+        SlotScheduling.close(d, step);
+        d.move(step, StepState.CANCELLED, new StepPayload.Cancelled());
+    }
+
+    /** Null when the epoch's holder may report; otherwise the answer for it (races 4–6: the epoch decides). */
+    private static @Nullable Reply fence(@Nullable StepRow step, int epoch) {
+        if (step == null) {
+            return Reply.rejected("STALE_LEASE", "the step belongs to an attempt that is over");
+        }
+        if (epoch > 0 && step.resultEpoch == epoch) {
+            return new Reply.Duplicate(null);
+        }
+        if (step.leaseEpoch != epoch || !step.held() || step.state != StepState.RUNNING) {
+            return new Reply.Rejected("STALE_LEASE", "the lease with epoch " + epoch
+                    + " is no longer valid: the step is " + step.state.wire() + " at epoch " + step.leaseEpoch,
+                    step.state.wire(), List.of());
+        }
+        return null;
+    }
+
+    /**
+     * A report that was taken.
+     *
+     * @param holder who made it
+     * @param cost of the try
+     * @param spent what its event tells of tokens and cost; null when there is nothing to tell
+     */
+    record Recorded(String holder, BigDecimal cost, PayloadPart.@Nullable Spent spent) {}
+
+    /** Records a result under its epoch, charges its cost and takes the lane off its holder. */
+    private static Recorded record(Decision d, StepRow step, Result result, String outcome,
+            @Nullable StepError error) {
+        Cost cost = Credits.cost(d, step, result);
+        String holder = Objects.requireNonNull(step.holder);
+        boolean failed = error != null;
+        d.view.calls.add(d.now, 1, failed ? 1 : 0);
+        step.resultEpoch = step.leaseEpoch;
+        step.tokens += result.tokens();
+        step.cost = step.cost.add(cost.amount());
+        TaskRow task = step.task();
+        PayloadPart.Spent spent = Credits.charge(d, step, result, cost);
+        if (spent != null) {
+            task.tokens += result.tokens();
+            task.cost = task.cost.add(cost.amount());
+            d.run.tokens += result.tokens();
+            d.run.cost = d.run.cost.add(cost.amount());
+        }
+        d.changes.add(new ChangeSet.StepResult(step.id(), step.leaseEpoch, d.run.id(), outcome, step.attempt,
+                step.startedAt, result.input(), result.outputHash(), error, result.model(),
+                result.tokens(), cost.amount(), holder));
+        if (d.funds.prices().unpriced(step.spec().tool(), result.model(), result.tokens(), result.cost())) {
+            d.note(task, step, new StepPayload.Unpriced(result.model(), result.tokens()));
+        }
+        if (!failed) {
+            d.changes.output(step, result.output());
+            d.yielded = result.output();
+            d.run.stepsCompleted++;
+            for (NewArtifact artifact : result.artifacts()) {
+                d.view.addArtifact(artifact.name(), step.id());
+                d.changes.add(new ChangeSet.Artifact(d.ids.next(), d.run.id(), d.run.workspaceId(), d.run.attempt,
+                        step.id(), artifact));
+            }
+            Proposals.made(d, step, result.proposals());
+        }
+        step.holder = null;
+        step.queued = false;
+        d.changes.remove(new ChangeSet.Lane(task.id(), step.lane()));
+        HardLimit.afterCharge(d, spent);
+        return new Recorded(holder, cost.amount(), spent);
+    }
+
+    private static Reply.@Nullable Rejected artifactsTaken(Decision d, Result result) {
+        Set<String> own = new HashSet<>();
+        for (NewArtifact artifact : result.artifacts()) {
+            if (d.view.artifacts.containsKey(artifact.name()) || !own.add(artifact.name())) {
+                return Reply.rejected("ARTIFACT_NAME_TAKEN",
+                        "the run already has an artifact named '" + artifact.name() + "'");
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable StepRow queuedStep(TaskRow task, int lane) {
+        if (lane == 0) {
+            for (int i = task.cursor; i < task.steps.size(); i++) {
+                if (!task.steps.get(i).state.terminal()) {
+                    return task.steps.get(i).queued ? task.steps.get(i) : null;
+                }
+            }
+            return null;
+        }
+        return task.steps.stream().filter(s -> s.lane() == lane && s.queued).findFirst().orElse(null);
+    }
+}

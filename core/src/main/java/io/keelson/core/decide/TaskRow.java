@@ -1,0 +1,305 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.plan.TaskSpec;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A task of the current attempt. A task with {@code for_each} is a group: it has no steps of its own and ends when the
+ * children that it fanned out into have ended.
+ */
+public final class TaskRow {
+    /** The order in which ready tasks of one agent get its slots. */
+    static final Comparator<TaskRow> BY_TURN = Comparator
+            .comparing((TaskRow task) -> Objects.requireNonNull(task.queuedAt)).thenComparing(TaskRow::sequence)
+            .thenComparing(TaskRow::itemIndex);
+
+    private final UUID id;
+    private final String key;
+    private final int sequence;
+    private final TaskSpec spec;
+    private final AgentRow agent;
+    private final @Nullable TaskRow group;
+    private final int itemIndex;
+    private final @Nullable String item;
+
+    TaskState state = TaskState.PENDING;
+    int attempt = 1;
+    int continuations;
+    int failures;
+    /** Attempts that a human has forgiven: they count against no budget. */
+    int forgiven;
+    /** Part of its steps' effect keys: rises when its output was rejected, so that effects are made anew. */
+    int effectGeneration = 1;
+    /** True when it, or all its work that was not skipped, failed and what it belongs to went on without it. */
+    boolean passedOver;
+    /** True when it no longer belongs to the run's present: another row has taken its place, or no plan needs it. */
+    boolean superseded;
+    @Nullable Instant nextRunAt;
+    /** When it came into its state. */
+    @Nullable Instant stateSince;
+    /** When the work of its current attempt began. */
+    @Nullable Instant begunAt;
+    @Nullable String errorClass;
+    @Nullable BigDecimal verifierScore;
+    @Nullable String verifiedBy;
+    long tokens;
+    BigDecimal cost = BigDecimal.ZERO;
+    @Nullable Instant queuedAt;
+    @Nullable Instant startedAt;
+    @Nullable Instant completedAt;
+    @Nullable String errorCode;
+    @Nullable String errorMessage;
+    @Nullable UUID carriedFrom;
+
+    final List<StepRow> steps = new ArrayList<>();
+    final List<TaskRow> upstreams = new ArrayList<>();
+    final List<TaskRow> downstreams = new ArrayList<>();
+    final List<TaskRow> children = new ArrayList<>();
+    /** True while it only waits: for a person who was asked, a time, a signal or another run. */
+    boolean waits;
+    int upstreamsOpen;
+    int upstreamsCompleted;
+    int upstreamsFailed;
+    int childrenOpen;
+    /** Index of the first step that may still be opened. */
+    int cursor;
+    /** True while the task holds one of its agent's slots. */
+    boolean hasSlot;
+    /** True while an answer of the evaluator is awaited for its gate or its output. */
+    boolean evaluating;
+
+    /**
+     * @param sequence position in the plan, from 1
+     * @param group the task that fanned out into this one; null for a task of the plan
+     * @param itemIndex position among the group's children, from 0; -1 for a task of the plan
+     * @param item the group's item, JSON text; null for a task of the plan
+     */
+    public TaskRow(UUID id, String key, int sequence, TaskSpec spec, AgentRow agent, @Nullable TaskRow group,
+            int itemIndex, @Nullable String item) {
+        this.id = id;
+        this.key = key;
+        this.sequence = sequence;
+        this.spec = spec;
+        this.agent = agent;
+        this.group = group;
+        this.itemIndex = itemIndex;
+        this.item = item;
+    }
+
+    /** Sets what the database holds; for the loader of views only. */
+    public TaskRow restore(TaskState state, int attempt, int continuations, long tokens, BigDecimal cost,
+            @Nullable Instant queuedAt, @Nullable Instant startedAt, @Nullable Instant completedAt,
+            @Nullable String errorCode, @Nullable String errorMessage, @Nullable UUID carriedFrom) {
+        this.state = state;
+        this.attempt = attempt;
+        this.continuations = continuations;
+        this.tokens = tokens;
+        this.cost = cost;
+        this.queuedAt = queuedAt;
+        this.startedAt = startedAt;
+        this.completedAt = completedAt;
+        this.errorCode = errorCode;
+        this.errorMessage = errorMessage;
+        this.carriedFrom = carriedFrom;
+        return this;
+    }
+
+    /** Sets what the failure policy and verification keep; for the loader of views only. */
+    public TaskRow restorePolicy(int failures, int forgiven, int effectGeneration, boolean passedOver,
+            @Nullable Instant nextRunAt, @Nullable Instant stateSince, @Nullable Instant begunAt,
+            @Nullable String errorClass, @Nullable BigDecimal verifierScore, @Nullable String verifiedBy) {
+        this.failures = failures;
+        this.forgiven = forgiven;
+        this.effectGeneration = effectGeneration;
+        this.passedOver = passedOver;
+        this.nextRunAt = nextRunAt;
+        this.stateSince = stateSince;
+        this.begunAt = begunAt;
+        this.errorClass = errorClass;
+        this.verifierScore = verifierScore;
+        this.verifiedBy = verifiedBy;
+        return this;
+    }
+
+    /** True for what the engine itself added to the plan: hooks and the planner's work. */
+    public boolean system() {
+        return SystemTasks.is(spec);
+    }
+
+    /** True while it waits for a human's answer to its ticket: tried again at no time by itself. */
+    public boolean parked() {
+        return state == TaskState.AWAITING_RETRY && nextRunAt == null;
+    }
+
+    /** The steps as they were planned, without further turns and verifications. */
+    List<StepSpec> planned() {
+        return steps.stream().filter(step -> step.turn() == 1 && step.spec().kind() != StepKind.VERIFY)
+                .map(StepRow::spec).toList();
+    }
+
+    /** True for a task with {@code for_each} itself, not for its children. */
+    public boolean isGroup() {
+        return spec.forEach() != null && group == null;
+    }
+
+    public boolean terminal() {
+        return state.terminal();
+    }
+
+    public UUID id() {
+        return id;
+    }
+
+    /** Where its whole output is read: a path of the API. */
+    public String outputRef() {
+        return "/api/v1/tasks/" + id + "/output";
+    }
+
+    /** Its id in the plan; children are {@code KEY[0]}, {@code KEY[1]} … */
+    public String key() {
+        return key;
+    }
+
+    public int sequence() {
+        return sequence;
+    }
+
+    public TaskSpec spec() {
+        return spec;
+    }
+
+    public AgentRow agent() {
+        return agent;
+    }
+
+    public @Nullable TaskRow group() {
+        return group;
+    }
+
+    public int itemIndex() {
+        return itemIndex;
+    }
+
+    public @Nullable String item() {
+        return item;
+    }
+
+    public TaskState state() {
+        return state;
+    }
+
+    /** Task-level attempt within the run's attempt, from 1. */
+    public int attempt() {
+        return attempt;
+    }
+
+    public int continuations() {
+        return continuations;
+    }
+
+    public long tokens() {
+        return tokens;
+    }
+
+    /** USD. */
+    public BigDecimal cost() {
+        return cost;
+    }
+
+    public @Nullable Instant queuedAt() {
+        return queuedAt;
+    }
+
+    /** Failures of the task as a whole: exhausted turns, lost workers, rejected outputs. */
+    public int failures() {
+        return failures;
+    }
+
+    /** Attempts that a human has forgiven: they count against no budget. */
+    public int forgiven() {
+        return forgiven;
+    }
+
+    /** Part of its steps' effect keys: rises when its output was rejected, so that effects are made anew. */
+    public int effectGeneration() {
+        return effectGeneration;
+    }
+
+    /** True when it, or all its work that was not skipped, failed and what it belongs to went on without it. */
+    public boolean passedOver() {
+        return passedOver;
+    }
+
+    /** True when it no longer belongs to the run's present: another row has taken its place, or no plan needs it. */
+    public boolean superseded() {
+        return superseded;
+    }
+
+    /** When its next attempt may begin; null when none is scheduled. */
+    public @Nullable Instant nextRunAt() {
+        return nextRunAt;
+    }
+
+    /** When it came into its state. */
+    public @Nullable Instant stateSince() {
+        return stateSince;
+    }
+
+    /** When the work of its current attempt began; null before. */
+    public @Nullable Instant begunAt() {
+        return begunAt;
+    }
+
+    public @Nullable String errorClass() {
+        return errorClass;
+    }
+
+    /** The last verdict's score, 0 to 1; null when none was given. */
+    public @Nullable BigDecimal verifierScore() {
+        return verifierScore;
+    }
+
+    /** Who gave the last verdict; null when nobody did. */
+    public @Nullable String verifiedBy() {
+        return verifiedBy;
+    }
+
+    public @Nullable Instant startedAt() {
+        return startedAt;
+    }
+
+    public @Nullable Instant completedAt() {
+        return completedAt;
+    }
+
+    public @Nullable String errorCode() {
+        return errorCode;
+    }
+
+    public @Nullable String errorMessage() {
+        return errorMessage;
+    }
+
+    /** The task of an earlier attempt whose output this one carries over; null for one that ran itself. */
+    public @Nullable UUID carriedFrom() {
+        return carriedFrom;
+    }
+
+    public List<StepRow> steps() {
+        return List.copyOf(steps);
+    }
+
+    public List<TaskRow> upstreams() {
+        return List.copyOf(upstreams);
+    }
+}

@@ -1,0 +1,143 @@
+package io.keelson.core.decide;
+
+import java.time.Instant;
+import java.util.Locale;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** A question to a human that holds the run up: what failed, why that is beyond the policy, and what can be done. */
+public final class TicketRow {
+    private final UUID id;
+    private final Kind kind;
+    private final @Nullable UUID taskId;
+    private final @Nullable UUID stepId;
+    private final int attempt;
+    private final String reason;
+    private final @Nullable String errorCode;
+    private final String message;
+    private final Instant openedAt;
+
+    Severity severity;
+    @Nullable String resolution;
+    @Nullable String resolvedBy;
+    @Nullable String comment;
+    @Nullable Instant resolvedAt;
+
+    /** What is asked. */
+    public enum Kind {
+        /** A step or a task is beyond its retry policy. */
+        FAILURE,
+        /** A new plan wants approval. */
+        REPLAN_APPROVAL;
+
+        private final String wire = name().toLowerCase(Locale.ROOT);
+
+        public String wire() {
+            return wire;
+        }
+
+        public static Kind of(String wire) {
+            return valueOf(wire.toUpperCase(Locale.ROOT));
+        }
+    }
+
+    /** How pressing it is (handoff §6.2); rises when nobody answers. */
+    public enum Severity {
+        MEDIUM, HIGH, CRITICAL;
+
+        private final String wire = name().toLowerCase(Locale.ROOT);
+
+        public String wire() {
+            return wire;
+        }
+
+        public static Severity of(String wire) {
+            return valueOf(wire.toUpperCase(Locale.ROOT));
+        }
+
+        Severity raised() {
+            return this == MEDIUM ? HIGH : CRITICAL;
+        }
+    }
+
+    /**
+     * @param attempt the run attempt
+     * @param taskId the task concerned; null when the whole run is
+     * @param stepId the step concerned; null when the whole task or run is
+     * @param reason why a human is asked, a code
+     * @param errorCode of the failure behind it; null when there was none
+     */
+    public TicketRow(UUID id, Kind kind, int attempt, @Nullable UUID taskId, @Nullable UUID stepId, Severity severity,
+            String reason, @Nullable String errorCode, String message, Instant openedAt) {
+        this.id = id;
+        this.kind = kind;
+        this.attempt = attempt;
+        this.taskId = taskId;
+        this.stepId = stepId;
+        this.severity = severity;
+        this.reason = reason;
+        this.errorCode = errorCode;
+        this.message = message;
+        this.openedAt = openedAt;
+    }
+
+    public UUID id() {
+        return id;
+    }
+
+    public Kind kind() {
+        return kind;
+    }
+
+    /** The run attempt. */
+    public int attempt() {
+        return attempt;
+    }
+
+    public @Nullable UUID taskId() {
+        return taskId;
+    }
+
+    public @Nullable UUID stepId() {
+        return stepId;
+    }
+
+    public Severity severity() {
+        return severity;
+    }
+
+    /** Why a human is asked, a code. */
+    public String reason() {
+        return reason;
+    }
+
+    public @Nullable String errorCode() {
+        return errorCode;
+    }
+
+    public String message() {
+        return message;
+    }
+
+    public Instant openedAt() {
+        return openedAt;
+    }
+
+    /** {@code resume}, {@code skip}, {@code fail} or {@code cancel}; {@code void} when the run ended without an answer;
+     * null while open. */
+    public @Nullable String resolution() {
+        return resolution;
+    }
+
+    public @Nullable String resolvedBy() {
+        return resolvedBy;
+    }
+
+    public @Nullable String comment() {
+        return comment;
+    }
+
+    public @Nullable Instant resolvedAt() {
+        return resolvedAt;
+    }
+}

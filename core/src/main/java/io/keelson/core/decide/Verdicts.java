@@ -1,0 +1,195 @@
+package io.keelson.core.decide;
+
+import io.keelson.core.lifecycle.ActorType;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.StepSpec;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.DecideTask.Choice;
+import io.keelson.core.run.PayloadPart;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.TaskPayload;
+import io.keelson.core.run.TimerKind;
+import io.keelson.core.run.Verdict;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The judgement of a task's output: by verifying steps, then by a human where one is asked (lifecycle §3). */
+final class Verdicts {
+    /** As many as the column {@code verifier_score} has. */
+    private static final int SCORE_DECIMALS = 2;
+
+    /** In {@code verified_by}: a person gave the last verdict (PRD-101 §4.3). */
+    private static final String HUMAN = "human";
+    /** Likewise: a verifying tool, or a decision that did not come in time. */
+    private static final String AUTO = "auto";
+
+    private Verdicts() {}
+
+    /** Whether a person gave the last verdict on the task's output. */
+    static boolean byHuman(TaskRow task) {
+        return HUMAN.equals(task.verifiedBy);
+    }
+
+    /** A task's work is done and its output is known. */
+    static void submit(Decision d, TaskRow task) {
+        List<StepSpec> verifiers = task.isGroup() ? List.of() : task.spec().policy().verify();
+        if (verifiers.isEmpty()) {
+            passed(d, task, null);
+            return;
+        }
+        d.move(task, TaskState.VERIFYING,
+                ParentNotice.submitted(d, task, verifiers.size()));
+        ParentNotice.verifies(d, task, verifiers.getFirst());
+        int position = task.steps.isEmpty() ? 0 : task.steps.getLast().position();
+        for (StepSpec spec : verifiers) {
+            Planning.addStep(d, task, spec, ++position);
+        }
+        SlotScheduling.open(d, task, null);
+    }
+
+    private static void passed(Decision d, TaskRow task, @Nullable String feedback) {
+        task.errorCode = null;
+        task.errorMessage = null;
+        task.errorClass = null;
+        if (task.spec().policy().review() && !task.isGroup()) {
+            if (task.state == TaskState.VERIFYING) {
+                d.note(task, new TaskPayload.VerificationPassed(task.verifierScore, feedback, task.tokens,
+                        task.cost.stripTrailingZeros()));
+            }
+            ask(d, task, "the plan asks for a review", null);
+        } else {
+            Completion.completed(d, task, feedback);
+        }
+    }
+
+    /** A verifying step has completed with its verdict. */
+    static void given(Decision d, StepRow step, Verdict verdict, String holder) {
+        TaskRow task = step.task();
+        if (verdict.score() != null) {
+            task.verifierScore = verdict.score().setScale(SCORE_DECIMALS, RoundingMode.HALF_UP);
+        }
+        task.verifiedBy = AUTO;
+        d.changes.touch(task);
+        switch (verdict.outcome()) {
+            case PASSED -> {
+                String doubt = doubt(step, verdict);
+                if (doubt == null) {
+                    goOn(d, task, holder, verdict.feedback());
+                } else {
+                    ask(d, task, doubt, verdict.feedback());
+                }
+            }
+            case REJECTED -> Failures.task(d, task, new StepError("VERIFICATION_REJECTED", ErrorClass.QUALITY,
+                    Objects.requireNonNullElse(verdict.feedback(), "rejected by " + step.spec().tool())));
+            case UNSURE -> ask(d, task, "the verifier is not sure", verdict.feedback());
+        }
+    }
+
+    /** Why a verdict that passes an output does not decide (PRD-101 §3.4); null where it does. */
+    private static @Nullable String doubt(StepRow step, Verdict verdict) {
+        BigDecimal least = step.task().spec().policy().thresholds().get(step.name());
+        if (least == null) {
+            return null;
+        }
+        return verdict.score() == null ? "the verifier gives no score"
+                : verdict.score().compareTo(least) >= 0 ? null
+                        : "the score " + verdict.score().stripTrailingZeros().toPlainString() + " is below "
+                                + least.toPlainString();
+    }
+
+    /** One verifier is done with: the next, or the end. */
+    static void goOn(Decision d, TaskRow task, @Nullable String holder) {
+        goOn(d, task, holder, null);
+    }
+
+    private static void goOn(Decision d, TaskRow task, @Nullable String holder, @Nullable String feedback) {
+        if (!SlotScheduling.open(d, task, holder)) {
+            passed(d, task, feedback);
+        } else if (task.cursor < task.steps.size() && task.steps.get(task.cursor).attempt <= 1) {
+            ParentNotice.verifies(d, task, task.steps.get(task.cursor).spec());
+        }
+    }
+
+    /** No verdict will come of itself. */
+    static void missing(Decision d, TaskRow task, StepError error) {
+        ask(d, task, "there is no verdict: " + error.code(), error.message());
+    }
+
+    static void ask(Decision d, TaskRow task, String why, @Nullable String feedback) {
+        Completion.cancelSteps(d, task);
+        if (feedback != null) {
+            task.errorMessage = feedback;
+        }
+        d.move(task, TaskState.AWAITING_HUMAN,
+                new TaskPayload.HumanReviewRequested(why, task.verifierScore, task.attempt, feedback));
+        SlotScheduling.free(d, task);
+        d.arm(TimerKind.HUMAN, task.id(), d.now.plus(d.run.policy().humans().patience()));
+    }
+
+    static Reply decide(Decision d, Command.DecideTask command) {
+        TaskRow task = d.view.tasks.get(command.taskId());
+        if (task == null) {
+            return Reply.rejected("TASK_NOT_FOUND", "the run's current attempt has no such task");
+        }
+        return decide(d, task, command.choice(), command.gate(), command.comment());
+    }
+
+    static Reply decide(Decision d, TaskRow task, Choice choice, @Nullable Integer gate, @Nullable String comment) {
+        if (task.state != TaskState.AWAITING_HUMAN) {
+            return repeated(task, choice, gate) ? Reply.UNCHANGED
+                    : new Reply.Rejected("INVALID_STATE_TRANSITION", "task '" + task.key()
+                            + "' is not waiting for a decision", task.state.wire(), List.of());
+        }
+        if (gate != null && gate != task.attempt) {
+            return new Reply.Rejected("GATE_CHANGED",
+                    "the decision is about attempt " + gate + " of task '" + task.key()
+                            + "', which is at attempt " + task.attempt,
+                    task.state.wire(), List.of());
+        }
+        int retries = Failures.retriesLeft(d, task);
+        if (choice == Choice.RETRY && retries == 0) {
+            return new Reply.Rejected("RETRIES_EXHAUSTED", "task '" + task.key() + "' has been tried " + task.attempt
+                    + " times and has no retry left; approve or reject its output", task.state.wire(), List.of());
+        }
+        d.disarm(TimerKind.HUMAN, task.id());
+        task.verifiedBy = d.actor.type() == ActorType.SYSTEM ? AUTO : HUMAN;
+        task.effectGeneration += choice == Choice.APPROVE ? 0 : 1;
+        switch (choice) {
+            case APPROVE -> {
+                task.errorMessage = null;
+                Completion.approved(d, task, comment);
+            }
+            case REJECT -> {
+                d.note(task, null, new TaskPayload.HumanRejected(d.by(), comment, retries));
+                Propagation.failed(d, task, new StepError("OUTPUT_REJECTED", ErrorClass.HUMAN_REJECTION,
+                        comment == null ? "a human rejected the output" : comment));
+            }
+            case RETRY -> {
+                StepError why = new StepError("OUTPUT_REJECTED", ErrorClass.QUALITY,
+                        comment == null ? "a human asked for another attempt" : comment);
+                task.errorCode = why.code();
+                task.errorMessage = why.message();
+                task.errorClass = why.errorClass().wire();
+                Failures.again(d, task, d.now, new TaskPayload.HumanRejected(d.by(), comment, retries - 1));
+                ParentNotice.retrying(d, task, 0, PayloadPart.Failure.of(why));
+                AttemptRestarts.nextAttempt(d, task);
+            }
+        }
+        return Reply.CHANGED;
+    }
+
+    /** Whether just that has been decided about that gate; only another attempt leads on from a gate but an end. */
+    private static boolean repeated(TaskRow task, Choice choice, @Nullable Integer gate) {
+        boolean rejected = "OUTPUT_REJECTED".equals(task.errorCode);
+        return switch (choice) {
+            case APPROVE -> task.state == TaskState.COMPLETED;
+            case REJECT -> task.state == TaskState.FAILED && rejected;
+            case RETRY -> rejected && task.state == TaskState.AWAITING_RETRY || gate != null && gate < task.attempt;
+        };
+    }
+}

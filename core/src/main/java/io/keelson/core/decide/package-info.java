@@ -1,0 +1,32 @@
+/**
+ * The rules: {@code Decider} applies one command to a {@code RunView} and returns a reply and a {@code ChangeSet}. No
+ * I/O, clock, random or threads.
+ *
+ * <p>Easy to get wrong:
+ * <ul>
+ * <li>A view may change only together with the run's version, timers included: {@code Decision.arm} and
+ * {@code disarm} touch the run. Otherwise other nodes continue with stale timers.
+ * <li>The lease epoch identifies a late report: the first worker froze, its lease expired, a second worker claimed
+ * the step. Never compare holders or times instead.
+ * <li>A lost lease raises the epoch only. A reported failure raises the attempt at the next claim. A rejection
+ * raises the task's effect generation immediately, and any row that repeats the task starts with it.
+ * <li>Pausing a run does not change its tasks' states: dispatch checks the run. Work in flight may finish and is
+ * recorded.
+ * <li>Work that a hard limit holds back keeps its state: a step is not opened, a task stays in its agent's queue.
+ * {@code HardLimit.after} checks it again when nothing of the run is queued or held, and only then stops the run.
+ * <li>A run never writes another run's rows. {@code ChildRuns} arms a timer of the other run, whose view does not
+ * know that timer; the evaluator reads the state and submits it as a command. Only a child's creation is one commit
+ * with its parent's step. A child's budget is decided in its parent's view and written there first
+ * ({@code ChildBudgets}).
+ * <li>Signals are deduplicated by id in the view, because a commit whose reply was lost is decided again.
+ * <li>A task's output is its template's, otherwise its last step's. A verifying step never counts.
+ * <li>An agent's turns and calls are steps of one position, ordered by {@code turn}. Steps of an earlier attempt of
+ * the task are in neither the view nor the transcript.
+ * <li>Rows that a new attempt or a new plan has replaced are {@code superseded}: kept in the database, not in the
+ * view.
+ * </ul>
+ */
+@NullMarked
+package io.keelson.core.decide;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,40 @@
+package io.keelson.core.money;
+
+import java.math.BigDecimal;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+
+/** For who has looked: what workspaces have, and what the decisions of one batch have taken out of it so far. */
+public final class LockedBalances implements CreditBalances {
+    private final Map<UUID, BigDecimal> left;
+
+    /** @param available by workspace; one that is not there has nothing */
+    public LockedBalances(Map<UUID, BigDecimal> available) {
+        this.left = new HashMap<>(available);
+    }
+
+    @Override
+    public boolean take(UUID workspace, BigDecimal amount) {
+        boolean there = covers(workspace, amount);
+        if (there) {
+            left.merge(workspace, amount.negate(), BigDecimal::add);
+        }
+        return there;
+    }
+
+    @Override
+    public void give(UUID workspace, BigDecimal amount) {
+        left.merge(workspace, amount, BigDecimal::add);
+    }
+
+    @Override
+    public BigDecimal rest(UUID workspace, BigDecimal most) {
+        return left.getOrDefault(workspace, Amounts.ZERO).min(most).max(Amounts.ZERO);
+    }
+
+    @Override
+    public boolean covers(UUID workspace, BigDecimal amount) {
+        return left.getOrDefault(workspace, Amounts.ZERO).compareTo(amount) >= 0;
+    }
+}

@@ -1,0 +1,86 @@
+package io.keelson.core.schedule;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The times of a schedule that have come.
+ *
+ * @param times those that are to make runs, in order
+ * @param missed how many within the window are not to
+ * @param next when to look again; null when there is nothing more
+ */
+public record DueTimes(List<Instant> times, int missed, @Nullable Instant next) {
+    /** A time is missed when nobody acted on it for longer than this. */
+    public static final Duration ON_TIME = Duration.ofMinutes(1);
+    /** What is left over is due at once again. */
+    public static final int MOST_AT_ONCE = 1_000;
+
+    public DueTimes {
+        times = List.copyOf(times);
+    }
+
+    /**
+     * When a schedule is due.
+     *
+     * @param window how long ago a time may have been missed and still be made up for
+     * @param end no time after it; null for none
+     */
+    public record Rule(Cron cron, ZoneId zone, CatchUp catchUp, Duration window, @Nullable Instant end) {
+
+        /** The first time after that moment; null when it is over. */
+        public @Nullable Instant after(Instant moment) {
+            Instant next = cron.next(moment, zone);
+            return end != null && next.isAfter(end) ? null : next;
+        }
+
+        /** The next times after that moment, at most so many. */
+        public List<Instant> preview(Instant moment, int count) {
+            List<Instant> times = new ArrayList<>();
+            for (Instant time = after(moment); time != null && times.size() < count; time = after(time)) {
+                times.add(time);
+            }
+            return times;
+        }
+
+        /** All times from one moment to another, both included, at most so many. */
+        public List<Instant> between(Instant from, Instant to, int most) {
+            List<Instant> times = new ArrayList<>();
+            for (Instant time = after(from.minusNanos(1)); time != null && !time.isAfter(to)
+                    && times.size() < most; time = after(time)) {
+                times.add(time);
+            }
+            return times;
+        }
+    }
+
+    /**
+     * What has come due.
+     *
+     * @param planned the first time that nobody has acted on
+     */
+    public static DueTimes of(Rule rule, Instant planned, Instant now) {
+        Instant oldest = now.minus(rule.window);
+        Instant time = planned.isBefore(oldest) ? rule.after(oldest.minusNanos(1)) : planned;
+        List<Instant> come = new ArrayList<>();
+        while (time != null && !time.isAfter(now) && (rule.catchUp != CatchUp.ALL || come.size() < MOST_AT_ONCE)) {
+            come.add(time);
+            time = rule.after(time);
+        }
+        if (come.isEmpty()) {
+            return new DueTimes(List.of(), 0, time);
+        }
+        Instant last = come.getLast();
+        boolean onTime = !last.isBefore(now.minus(ON_TIME));
+        List<Instant> times = switch (rule.catchUp) {
+            case ALL -> come;
+            case LATEST -> List.of(last);
+            case SKIP -> onTime ? List.of(last) : List.of();
+        };
+        return new DueTimes(times, come.size() - times.size(), time);
+    }
+}

@@ -1,0 +1,188 @@
+package io.keelson.core.decide;
+
+import static io.keelson.core.decide.Plans.plan;
+import static io.keelson.core.decide.Plans.task;
+import static io.keelson.core.decide.Rules.rules;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.lifecycle.EventType;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.TaskPolicy;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NextStepRequest;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.TurnAnswer;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** An agent's turns, the calls that they ask for, and what is never called. */
+class AgentTurnsTest {
+    private World world = world(0);
+
+    @AfterEach
+    void everyEventWasLegal() {
+        Invariants.legal(world);
+    }
+
+    private static World world(int maxTurns) {
+        AgentTerms terms = new AgentTerms(AgentTerms.ROSTER, 7, "ann", "large",
+                List.of("read", "wait", "signal.wait", "run.start"), maxTurns,
+                List.of("ann 1000"));
+        return World.start(rules().policy(),
+                plan(task("a").step("turn", StepKind.TURN).policy(TaskPolicy.DEFAULT.with(terms))
+                        .taskRetry(RetryPolicy.TASK)));
+    }
+
+    private Reply answer(TurnAnswer answer, String holder, NextStepRequest request) {
+        StepRow turn = world.claim("a");
+        Result result = new Result("\"whole\"", 5, null, null, List.of(), null, answer);
+        return world.send(new Command.Complete(world.id(), turn.id(), turn.leaseEpoch(), result, request,
+                Actor.agent(holder)));
+    }
+
+    private void call(String... tools) {
+        assertThat(answer(calls(tools), "w1", null)).isEqualTo(Reply.CHANGED);
+    }
+
+    private static TurnAnswer calls(String... tools) {
+        return new TurnAnswer.Calls(Arrays.stream(tools)
+                .map(tool -> new TurnAnswer.Call(tool, "{}", RetryPolicy.STEP, Duration.ofSeconds(9))).toList());
+    }
+
+    private List<String> steps() {
+        return world.task("a").steps().stream().map(step -> step.name() + " " + step.state().wire()).toList();
+    }
+
+    @Test
+    void callsAreStepsInTheirOrderAndThenComesTheNextTurn() {
+        call("read", "read");
+        assertThat(steps()).containsExactly("turn completed", "read#2 pending", "read#3 pending", "turn#4 pending");
+        world.complete(world.claim("a"));
+        world.complete(world.claim("a"));
+        assertThat(world.task("a").state()).isEqualTo(TaskState.RUNNING);
+        assertThat(world.task("a").continuations()).isEqualTo(1);
+        answer(new TurnAnswer.Done("{\"n\": 1}"), "w1", null);
+        assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        assertThat(world.outputs.get(world.task("a").steps().getLast().id())).isEqualTo("{\"n\": 1}");
+    }
+
+    @Test
+    void whatIsNotAllowedIsNeverQueued() {
+        call("write", "wait", "read");
+        assertThat(steps()).containsExactly("turn completed", "write#2 skipped", "wait#3 skipped", "read#4 pending",
+                "turn#5 pending");
+        StepRow refused = world.task("a").steps().get(1);
+        assertThat(refused.errorCode()).isEqualTo("TOOL_NOT_ALLOWED");
+        assertThat(refused.leaseEpoch()).isZero();
+        assertThat(world.queue.values()).extracting(ChangeSet.QueueItem::tool).containsExactly("read");
+    }
+
+    /** Nobody would ever take such a call. */
+    @Test
+    void whatTheEngineItselfDoesIsNeverQueued() {
+        call("signal.wait", "run.start");
+        assertThat(steps()).containsExactly("turn completed", "signal.wait#2 skipped", "run.start#3 skipped",
+                "turn#4 pending");
+    }
+
+    @Test
+    void aRefusalOfEverythingLeadsToTheNextTurn() {
+        call("write");
+        assertThat(world.claim("a").spec().kind()).isEqualTo(StepKind.TURN);
+    }
+
+    @Test
+    void withoutTermsNothingMayBeCalled() {
+        world = World.start(rules().policy(), plan(task("a").step("turn", StepKind.TURN)));
+        call("read");
+        assertThat(steps()).containsExactly("turn completed", "read#2 skipped", "turn#3 pending");
+    }
+
+    @Test
+    void aCallThatFailsForGoodIsToldToTheNextTurn() {
+        call("read");
+        world.fail(world.claim("a"), ErrorClass.PERMANENT);
+        assertThat(steps()).containsExactly("turn completed", "read#2 failed", "turn#3 pending");
+        assertThat(world.claim("a").turn()).isEqualTo(3);
+    }
+
+    @Test
+    void aCallIsTriedAgainLikeAnyStep() {
+        call("read");
+        world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);
+        assertThat(world.task("a").steps().get(1).state()).isEqualTo(StepState.AWAITING_RETRY);
+        world.nextBackoff();
+        assertThat(world.claim("a").attempt()).isEqualTo(2);
+    }
+
+    @Test
+    void theAgentsOwnLimitOfTurnsGoesBeforeTheRuns() {
+        world = world(2);
+        call("read");
+        world.complete(world.claim("a"));
+        call("read");
+        assertThat(world.task("a").errorCode()).isEqualTo("CONTINUATION_LIMIT");
+        assertThat(world.state()).isEqualTo(RunState.FAILED);
+    }
+
+    @Test
+    void anAnswerThatNobodyUnderstandsFailsTheTurnWhichIsTriedAgain() {
+        Reply reply = answer(new TurnAnswer.Unreadable("what?"), "w1", null);
+        assertThat(((Reply.Rejected) reply).code()).isEqualTo("TURN_UNREADABLE");
+        world.nextBackoff();
+        assertThat(world.claim("a").attempt()).isEqualTo(2);
+    }
+
+    @Test
+    void aNewAttemptOfTheTaskBeginsWithTheFirstTurn() {
+        call("read");
+        world.complete(world.claim("a"));
+        world.exhaustStep("a");
+        world.nextBackoff();
+        assertThat(world.task("a").attempt()).isEqualTo(2);
+        assertThat(steps()).containsExactly("turn pending");
+    }
+
+    @Test
+    void whoAsksForItGoesOnWithTheCallPastWhatWasRefused() {
+        NextStepRequest request = new NextStepRequest("w1", Set.of("read"), World.LEASE);
+        StepRow turn = world.claim("a");
+        Result result = new Result("1", 0, null, null, List.of(), null, calls("write", "read"));
+        Command done = new Command.Complete(world.id(), turn.id(), 1, result, request, Actor.agent("w1"));
+        assertThat(world.send(done)).isInstanceOf(Reply.Claimed.class);
+        assertThat(world.send(done)).isEqualTo(new Reply.Duplicate(world.task("a").steps().get(2).id()));
+    }
+
+    @Test
+    void aPauseKeepsTheCallsThatAreToBeMade() {
+        StepRow turn = world.claim("a");
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        world.send(new Command.Complete(world.id(), turn.id(), 1,
+                new Result("1", 0, null, null, List.of(), null, calls("read")), Actor.agent("w1")));
+        assertThat(world.queue).isEmpty();
+        world.done(new Command.Resume(world.id(), World.WHO));
+        assertThat(world.claim("a").spec().tool()).isEqualTo("read");
+    }
+
+    @Test
+    void theAssignmentIsExplained() {
+        world.claim("a");
+        assertThat(
+                world.events.stream().filter(event -> event.type() == EventType.TASK_ASSIGNED).findFirst().orElseThrow()
+                        .members())
+                .containsEntry("agent", "ann").containsEntry("agent_id", 7).containsEntry("model", "large")
+                .containsEntry("candidates", List.of("ann 1000"));
+    }
+}

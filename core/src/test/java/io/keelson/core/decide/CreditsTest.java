@@ -1,0 +1,348 @@
+package io.keelson.core.decide;
+
+import static io.keelson.core.decide.Plans.plan;
+import static io.keelson.core.decide.Plans.task;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.money.Budget;
+import io.keelson.core.money.Prices;
+import io.keelson.core.money.Prices.Price;
+import io.keelson.core.money.Transfer;
+import io.keelson.core.money.Transfer.Kind;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.FailureMode;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Credits as the specification has them (money §1), rule by rule: what is set aside, charged and given back. */
+class CreditsTest extends OneWorkspace {
+
+    @Nested
+    class Reserving {
+
+        @ParameterizedTest
+        @CsvSource({"0, 1", "0.3, 1", "1, 1", "4.25, 4.25"})
+        void anAttemptSetsAsideItsEstimateAndOneAtLeast(String estimate, String reserved) {
+            World world = run("10", budget(estimated(estimate)), steps(1));
+            assertThat(world.view.run().reserved()).isEqualTo(usd(reserved));
+            assertThat(available()).isEqualTo(usd("10").subtract(usd(reserved)));
+            assertThat(bank.ledger()).extracting(Transfer::key).containsExactly(world.id() + "/1/reserve");
+        }
+
+        @Test
+        void withoutAnEstimateTokensByTheModelsPrice() {
+            World world =
+                    run("10", budget(new Budget(Amounts.ZERO, Map.of("m", 2_000_000L), null, null, null, Amounts.ZERO)),
+                            steps(1));
+            assertThat(world.view.run().reserved()).as("a model without a price").isEqualTo(Amounts.ONE);
+            world.prices = new Prices(Map.of(), Map.of("m", new Price(usd("1.5"), 1)));
+            world.done(new Command.FailRun(world.id(), null, World.WHO));
+            world.done(new Command.Retry(world.id(), false, World.WHO));
+            assertThat(world.view.run().reserved()).isEqualTo(usd("3"));
+        }
+
+        @Test
+        void noMoreThanTheHardLimitLeaves() {
+            World world =
+                    run("10", budget(new Budget(usd("5"), Map.of(), usd("0.5"), null, null, Amounts.ZERO)), steps(1));
+            assertThat(world.view.run().reserved()).isEqualTo(usd("0.5"));
+        }
+
+        @Test
+        void aWorkspaceThatHasLessStartsNothing() {
+            assertThat(run("0.999999", RunPolicy.DEFAULT, steps(1)).view).isNull();
+            assertThat(bank.ledger()).isEmpty();
+            assertThat(available()).isEqualTo(usd("0.999999"));
+        }
+
+        @Test
+        void anAttemptThatCannotBePaidIsRefusedAndChangesNothing() {
+            World world = run("1.5", RunPolicy.DEFAULT, steps(1));
+            step(world, "0.1");
+            World other = another(RunPolicy.DEFAULT, steps(1));
+            other.done(new Command.FailRun(other.id(), null, World.WHO));
+            World third = another(RunPolicy.DEFAULT, steps(1));
+
+            assertThat(other.refused(new Command.Retry(other.id(), false, World.WHO)).code())
+                    .isEqualTo("INSUFFICIENT_CREDITS");
+            assertThat(other.state()).isEqualTo(RunState.FAILED);
+            assertThat(third.state()).isEqualTo(RunState.PENDING);
+        }
+
+        @Test
+        void anAutomaticAttemptThatCannotBePaidFailsTheRun() {
+            World world = run("1", Rules.rules().run(FailureMode.RETRY).policy(),
+                    plan(task("a").retry(Plans.ONCE).steps(1)));
+            fail(world, "0.5");
+            assertThat(world.state()).isEqualTo(RunState.RETRYING);
+            world.nextBackoff();
+            assertThat(world.state()).isEqualTo(RunState.FAILED);
+            assertThat(world.view.run().errorCode()).isEqualTo("INSUFFICIENT_CREDITS");
+            assertThat(available()).isEqualTo(usd("0.5"));
+        }
+    }
+
+    @Nested
+    class Charging {
+
+        @Test
+        void everyAttemptOfAStepThatReportsACostIsChargedOnceTheFailedToo() {
+            World world = run("10", RunPolicy.DEFAULT, plan(task("a").retry(TWICE).steps(1)));
+            fail(world, "0.1");
+            world.nextBackoff();
+            StepRow step = world.claimAll().getFirst();
+            complete(world, step, "0.2");
+            assertThat(complete(world, step, "0.2")).isInstanceOf(Reply.Duplicate.class);
+
+            assertThat(bank.ledger()).filteredOn(t -> t.kind() == Kind.CHARGE).extracting(Transfer::key)
+                    .containsExactly(step.id() + "/1", step.id() + "/2");
+            assertThat(booked(Kind.CHARGE)).containsExactly("0.100000", "0.200000");
+            assertThat(world.last("step_completed").members()).containsEntry("cost", "0.200000")
+                    .containsEntry("charged", "0.200000");
+        }
+
+        @Test
+        void aLostLeaseIsNoAttemptAndChargesNothing() {
+            World world = run("10", RunPolicy.DEFAULT, steps(1));
+            StepRow step = world.claimAll().getFirst();
+            world.expire(step);
+            assertThat(complete(world, step, "0.2")).isInstanceOf(Reply.Rejected.class);
+            step(world, "0.3");
+            assertThat(booked(Kind.CHARGE)).containsExactly("0.300000");
+        }
+
+        @ParameterizedTest
+        @CsvSource(nullValues = "-", value = {"-, 0, 0.4", "m, 0, 0.4", "m, 1, 0.000003", "other, 3, 0.4"})
+        void withoutAReportedCostTokensByTheModelsPriceElseTheToolsFlatPrice(String model, long tokens, String cost) {
+            World world = run("10", RunPolicy.DEFAULT, steps(1));
+            world.prices = new Prices(FLAT.tools(), Map.of("m", new Price(usd("2.5"), 9)));
+            StepRow step = world.claimAll().getFirst();
+            world.done(new Command.Complete(world.id(), step.id(), step.leaseEpoch(),
+                    new Result("1", tokens, null, model, List.of(), null), World.WHO));
+
+            assertThat(booked(Kind.CHARGE)).containsExactly(usd(cost).toPlainString());
+            assertThat(bank.ledger().get(1).use()).isEqualTo(
+                    new Transfer.Use("noop", model, null, tokens, cost.equals("0.4") ? 7 : 9));
+        }
+
+        @Test
+        void aReportedNothingIsNothing() {
+            World world = run("10", RunPolicy.DEFAULT, steps(1));
+            world.prices = FLAT;
+            step(world, "0");
+            assertThat(booked(Kind.CHARGE)).isEmpty();
+            assertThat(booked(Kind.REFUND)).containsExactly("1.000000");
+        }
+
+        @Test
+        void whatIsCarriedOverIsNotChargedAgain() {
+            World world = run("10", RunPolicy.DEFAULT, plan(task("a"), task("b").on("a").retry(Plans.ONCE)));
+            step(world, "0.5");
+            fail(world, "0.25");
+            world.done(new Command.Retry(world.id(), false, World.WHO));
+            step(world, "0.125");
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+            assertThat(booked(Kind.CHARGE)).containsExactly("0.500000", "0.250000", "0.125000");
+            assertThat(world.view.run().chargedBefore()).isEqualTo(usd("0.875"));
+        }
+    }
+
+    @Nested
+    class Extending {
+
+        @Test
+        void aChargeBeyondTheReservationSetsAWholeOneMoreAside() {
+            World world = run("10", RunPolicy.DEFAULT, steps(2));
+            step(world, "1.25");
+            assertThat(booked(Kind.RESERVE)).containsExactly("1.000000", "1.000000");
+            assertThat(world.last("run_credits_extended").members()).containsEntry("amount", "1.000000");
+            step(world, "3");
+            assertThat(booked(Kind.RESERVE)).containsExactly("1.000000", "1.000000", "2.250000");
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+            assertThat(available()).isEqualTo(usd("5.75"));
+        }
+
+        @Test
+        void orJustWhatIsMissingWhereTheWorkspaceHasNoMore() {
+            World world = run("1.3", RunPolicy.DEFAULT, steps(2));
+            step(world, "1.25");
+            assertThat(booked(Kind.RESERVE)).containsExactly("1.000000", "0.250000");
+            assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        }
+
+        @Test
+        void elseWhatThereIsIsChargedAndTheRunStops() {
+            World world = run("1.2", RunPolicy.DEFAULT, steps(2));
+            step(world, "1.25");
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(booked(Kind.RESERVE)).containsExactly("1.000000", "0.200000");
+            assertThat(booked(Kind.CHARGE)).containsExactly("1.200000");
+            assertThat(world.last("step_completed").members()).containsEntry("cost", "1.250000")
+                    .containsEntry("charged", "1.200000").containsEntry("uncollected", "0.050000");
+            assertThat(world.view.run().uncollected()).isEqualTo(usd("0.05"));
+            assertThat(world.queue).isEmpty();
+            assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code())
+                    .isEqualTo("INSUFFICIENT_CREDITS");
+        }
+
+        @Test
+        void aRunThatIsPausedStaysSoAndIsStoppedWhenItWouldGoOn() {
+            World world = run("10", budget(limited("1")), steps(2));
+            StepRow step = world.claimAll().getFirst();
+            world.done(new Command.Pause(world.id(), null, World.WHO));
+            complete(world, step, "1.5");
+            assertThat(world.state()).isEqualTo(RunState.PAUSED);
+            world.done(new Command.Resume(world.id(), World.WHO));
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+        }
+
+        @Test
+        void whatCouldNotBeCollectedInAPauseStopsTheRunWhenItWouldGoOnAsItWouldHaveWithoutThePause() {
+            World straight = run("1", RunPolicy.DEFAULT, steps(2));
+            step(straight, "5");
+            World world = pausedAndOverdrawn();
+            world.done(new Command.Resume(world.id(), World.WHO));
+
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.queue).isEmpty();
+            assertThat(world.last("run_budget_exceeded").members())
+                    .isEqualTo(straight.last("run_budget_exceeded").members());
+            assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code())
+                    .isEqualTo("INSUFFICIENT_CREDITS");
+            bank.grant(World.WORKSPACE, usd("1"));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            step(world, "0.5");
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        }
+
+        /** Its first step has cost 5 credits, its workspace has had one. */
+        private World pausedAndOverdrawn() {
+            World world = run("1", RunPolicy.DEFAULT, steps(2));
+            StepRow step = world.claimAll().getFirst();
+            world.done(new Command.Pause(world.id(), null, World.WHO));
+            complete(world, step, "5");
+            assertThat(world.state()).isEqualTo(RunState.PAUSED);
+            assertThat(world.view.run().uncollected()).isEqualTo(usd("4"));
+            return world;
+        }
+
+        @Test
+        void whoeverHasGrantedMoreInThePauseResumesOnce() {
+            World world = pausedAndOverdrawn();
+            bank.grant(World.WORKSPACE, usd("1"));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            assertThat(world.state()).isEqualTo(RunState.RUNNING);
+            assertThat(world.view.run().reserved()).isEqualTo(usd("2"));
+        }
+
+        @Test
+        void aLaterPauseOfARunThatWasLetGoOnStopsNothing() {
+            World world = run("1", RunPolicy.DEFAULT, steps(2));
+            step(world, "5");
+            bank.grant(World.WORKSPACE, usd("1"));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            world.done(new Command.Pause(world.id(), null, World.WHO));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            assertThat(world.state()).isEqualTo(RunState.RUNNING);
+            assertThat(world.view.run().reserved()).isEqualTo(usd("2"));
+        }
+
+        @Test
+        void whatCouldNotBeCollectedUnderATicketStopsTheRunWhenThatIsAnswered() {
+            World world = run("1", Rules.rules().escalation(Rules.ASK).policy(),
+                    plan(task("a").retry(Plans.ONCE).steps(1), task("b").steps(2)));
+            StepRow step = world.claim("b");
+            world.fail(world.claim("a"), ErrorClass.INFRASTRUCTURE);
+            complete(world, step, "5");
+            assertThat(world.state()).isEqualTo(RunState.ESCALATED);
+            world.resolve(world.ticket(), Command.Resolution.RESUME);
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.queue).isEmpty();
+            bank.grant(World.WORKSPACE, usd("1"));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            world.work();
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        }
+    }
+
+    @Nested
+    class Warning {
+
+        @ParameterizedTest
+        @CsvSource(nullValues = "-",
+                value = {"0.5, -, -, 3", "-, 2, 20, 2", "0.5, 2, 20, 2", "0.1, 2, 90, 1", "-, -, 20, 0"})
+        void oneWarningWhenTheLowerOfBothIsReached(String soft, String hard, String percent, int after) {
+            World world = run("10", budget(new Budget(Amounts.ZERO, Map.of(), hard == null ? null : usd(hard),
+                    soft == null ? null : usd(soft), percent == null ? null : usd(percent), Amounts.ZERO)), steps(5));
+            for (int i = 1; i <= 4; i++) {
+                step(world, "0.2");
+                assertThat(world.events("run_budget_warning")).hasSize(after > 0 && i >= after ? 1 : 0);
+            }
+        }
+    }
+
+    @Nested
+    class Settling {
+
+        @ParameterizedTest
+        @CsvSource({"complete, 0.8", "cancel, 0.8", "fail, 0.8"})
+        void howeverAnAttemptEndsTheRestGoesBackOnce(String how, String refunded) {
+            World world = run("10", RunPolicy.DEFAULT, steps(2));
+            step(world, "0.2");
+            switch (how) {
+                case "complete" -> step(world, null);
+                case "cancel" -> world.done(new Command.Cancel(world.id(), null, World.WHO));
+                default -> world.done(new Command.FailRun(world.id(), null, World.WHO));
+            }
+            assertThat(world.send(new Command.Cancel(world.id(), null, World.WHO))).isNotEqualTo(Reply.CHANGED);
+
+            assertThat(bank.ledger().getLast().key()).isEqualTo(world.id() + "/1/settle");
+            assertThat(booked(Kind.REFUND)).containsExactly(usd(refunded).toPlainString());
+            assertThat(available()).isEqualTo(usd("9.8"));
+            assertThat(world.events.getLast().members()).containsEntry("credits_charged", "0.200000")
+                    .containsEntry("credits_refunded", "0.800000");
+        }
+
+        @Test
+        void whatWasNotStartedOwesNothing() {
+            World world = World.accept(RunPolicy.DEFAULT, steps(1));
+            world.done(new Command.Cancel(world.id(), null, World.WHO));
+            assertThat(world.bank.ledger()).isEmpty();
+        }
+    }
+
+    @Nested
+    class Retrying {
+
+        @Test
+        void aTryThatTheWorkspaceCannotPayAbortsTheRun() {
+            World world = run("1", RunPolicy.DEFAULT, plan(task("a").retry(TWICE).steps(1)));
+            fail(world, "0.7");
+            assertThat(world.state()).isEqualTo(RunState.FAILED);
+            assertThat(world.view.run().errorCode()).isEqualTo("INSUFFICIENT_CREDITS");
+            assertThat(world.last("step_failed").members()).containsEntry("reason", "insufficient_credits");
+        }
+
+        @Test
+        void minCreditsAreWhatMustBeThereAtLeast() {
+            Budget ten = new Budget(Amounts.ZERO, Map.of(), null, null, null, usd("10"));
+            World poor = run("5", budget(ten), plan(task("a").retry(TWICE).steps(1)));
+            fail(poor, "0");
+            assertThat(poor.view.run().errorCode()).isEqualTo("INSUFFICIENT_CREDITS");
+            bank.grant(World.WORKSPACE, usd("6"));
+            World rich = another(budget(ten), plan(task("a").retry(TWICE).steps(1)));
+            fail(rich, "0");
+            assertThat(rich.state()).isEqualTo(RunState.RUNNING);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package io.keelson.core.decide;
+
+import static io.keelson.core.decide.Plans.plan;
+import static io.keelson.core.decide.Plans.task;
+import static io.keelson.core.decide.Rules.rules;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.plan.Concurrency;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.policy.Escalation;
+import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Explanation;
+import io.keelson.core.run.TimerKind;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ExplainTest {
+    private static final Escalation ASKED = new Escalation(true, true, Duration.ofSeconds(300), 5, 0.5);
+    private static final Instant LATER = Instant.parse("2026-01-01T00:00:30Z");
+
+    private @Nullable String full;
+
+    final Explain.Surroundings around = new Explain.Surroundings() {
+        @Override
+        public boolean served(String tool) {
+            return !tool.equals("noop");
+        }
+
+        @Override
+        public @Nullable Instant leaseUntil(ChangeSet.Lane lane) {
+            return LATER;
+        }
+
+        @Override
+        public @Nullable String full(String tool, String input) {
+            return full;
+        }
+
+        @Override
+        public @Nullable String label(UUID task) {
+            return null;
+        }
+
+        @Override
+        public @Nullable Instant due(TimerKind kind, UUID subject) {
+            return kind == TimerKind.HUMAN ? LATER : null;
+        }
+    };
+
+    @Test
+    void aSignal() {
+        World world = World.start(plan(task("a").step("paid", StepKind.SIGNAL)));
+        world.answer(world.evaluations.getFirst(),
+                new Command.Evaluation.Awaits("{}", "paid", Duration.ofSeconds(30), false));
+        Explanation why = Explain.run(world.view, around).getFirst();
+        assertThat(why.code()).isEqualTo("SIGNAL");
+        assertThat(why.on()).containsExactly("paid");
+        assertThat(why.until()).isEqualTo(LATER);
+    }
+
+    @Test
+    void anUpstreamAMissingWorkerAndALease() {
+        World world = World.start(plan(task("a"), task("b").on("a")));
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("QUEUED", "MISSING_WORKER");
+        Explanation open = Explain.task(world.view, world.task("b"), around).getFirst();
+        assertThat(open.code()).isEqualTo("UPSTREAM_OPEN");
+        assertThat(open.on()).containsExactly("a");
+
+        StepRow step = world.claimAll().getFirst();
+        Explanation held = Explain.step(world.view, step, around).getFirst();
+        assertThat(held.code()).isEqualTo("RUNNING");
+        assertThat(held.until()).isEqualTo(LATER);
+        assertThat(held.on()).containsExactly("w1");
+    }
+
+    @Test
+    void aLimitOfTheWorkspace() {
+        World world = World.start(plan(task("a")));
+        full = "steps=20";
+        Explanation reason = Explain.run(world.view, around).getFirst();
+        assertThat(reason.code()).isEqualTo("WORKSPACE_LIMIT");
+        assertThat(reason.on()).containsExactly("steps=20");
+        world.claimAll();
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("RUNNING");
+    }
+
+    @Test
+    void aConcurrencyKey() {
+        World world = World.start(RunPolicy.DEFAULT.with(new Concurrency("prod", 2)), plan(task("a")));
+        Explanation reason = Explain.run(world.view, around).getFirst();
+        assertThat(reason.code()).isEqualTo("CONCURRENCY_KEY");
+        assertThat(reason.on()).containsExactly("prod");
+    }
+
+    @Test
+    void backoffApprovalTimerAndEarlierStep() {
+        World world = World.start(plan(task("a").steps(2), task("b").step("ok", StepKind.APPROVAL)));
+        world.answer(world.evaluations.getFirst(), new Command.Evaluation.Opened("{}", null, null));
+        StepRow first = world.claimAll().getFirst();
+        assertThat(codes(Explain.step(world.view, world.step("a", "s2"), around))).containsExactly("EARLIER_STEP");
+        world.fail(first, ErrorClass.INFRASTRUCTURE);
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("STEP_BACKOFF", "APPROVAL");
+        assertThat(Explain.step(world.view, first, around).getFirst().until()).isEqualTo(first.nextRunAt());
+    }
+
+    @Test
+    void limitsOfAgentsTasksAndSteps() {
+        RunPolicy tight = new RunPolicy(false, 3, 1, 1, 1, 1, false, 10, 10, 100);
+        World world = World.start(tight, plan(task("a").agent("x").parallel().steps(2), task("b").agent("x"),
+                task("c").agent("y")));
+        assertThat(codes(Explain.task(world.view, world.task("b"), around))).containsExactly("TASKS_LIMIT");
+        assertThat(codes(Explain.task(world.view, world.task("c"), around))).containsExactly("AGENTS_LIMIT");
+        world.claimAll();
+        assertThat(codes(Explain.step(world.view, world.step("a", "s2"), around))).containsExactly("STEPS_LIMIT");
+    }
+
+    @Test
+    void whatHoldsTheWholeRunComesFirst() {
+        World world = World.start(RunPolicy.DEFAULT.withApprovePlan(true), plan(task("a")));
+        assertThat(Explain.run(world.view, around)).singleElement().satisfies(reason -> {
+            assertThat(reason.code()).isEqualTo("PLAN_APPROVAL");
+            assertThat(reason.until()).isEqualTo(LATER);
+        });
+        world.done(new Command.Approve(world.id(), null, World.WHO));
+        world.done(new Command.Pause(world.id(), null, World.WHO));
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("PAUSED");
+        world.done(new Command.Cancel(world.id(), null, World.WHO));
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("ENDED");
+    }
+
+    @Test
+    void aTicketIsToldOfOnceThoughItHoldsUpTheRunAndItsTask() {
+        World world = World.start(rules().escalation(ASKED).policy(), plan(task("a")));
+        world.exhaustStep("a");
+        assertThat(codes(Explain.run(world.view, around))).containsExactly("TICKET_OPEN");
+        assertThat(codes(Explain.task(world.view, world.task("a"), around))).containsExactly("TICKET_OPEN");
+        assertThat(codes(Explain.step(world.view, world.step("a", "s1"), around))).containsExactly("TICKET_OPEN");
+    }
+
+    /** The wait takes 3 days; what else is at work may take as long as its time, which counts meanwhile. */
+    @ParameterizedTest(name = "beside the wait: {0}, explained: {1}")
+    @CsvSource(nullValues = "-", value = {"nothing, -", "work, the run", "slow, task 'b'", "agent, agent 'x'"})
+    void theTimeThatRunsOutBeforeAWaitIsOverIsNamed(String beside, String first) {
+        Plans.T nap = task("a").step("nap", StepKind.WAIT);
+        RetryPolicy late = new RetryPolicy(3, 3, Duration.ofDays(4), Duration.ofDays(4), 2, 0);
+        World world = World.start(rules().policy(), switch (beside) {
+            case "nothing" -> plan(nap);
+            case "work" -> plan(nap, task("b").agent("y"));
+            case "agent" -> plan(nap.agent("x"), task("b").agent("x"));
+            default -> plan(nap.agent("z"), task("b").retry(late).steps(1));
+        });
+        world.answer(world.evaluations.getFirst(), new Command.Evaluation.Opened("{}", Duration.ofDays(3), null));
+        if (beside.equals("slow")) {
+            world.fail(world.claim("b"), ErrorClass.INFRASTRUCTURE);
+        } else if (!beside.equals("nothing")) {
+            world.claim("b");
+        }
+        List<Explanation> told = Explain.run(world.view, around).stream()
+                .filter(reason -> reason.code().equals("DEADLINE")).toList();
+        if (first == null) {
+            assertThat(told).isEmpty();
+            return;
+        }
+        assertThat(told).extracting(reason -> reason.on().getFirst()).contains(first);
+        assertThat(told).allSatisfy(reason -> assertThat(reason.until()).isAfter(world.now));
+        assertThat(told.getLast().text()).endsWith("s before that");
+    }
+
+    private static List<String> codes(List<Explanation> reasons) {
+        return reasons.stream().map(Explanation::code).toList();
+    }
+}

@@ -1,0 +1,221 @@
+package io.keelson.core.decide;
+
+import static io.keelson.core.decide.Plans.plan;
+import static io.keelson.core.decide.Plans.task;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.money.Amounts;
+import io.keelson.core.plan.RunPolicy;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import java.util.List;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** What a run may cost at most (money §1): where it stops, how it is told, and who may let it go on. */
+class HardLimitTest extends OneWorkspace {
+
+    @Nested
+    class HardLimit {
+
+        @Test
+        void atTheLimitTheRunStopsWhereWorkIsLeft() {
+            World world = run("10", budget(limited("0.5")), steps(2));
+            step(world, "0.5");
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.view.run().uncollected()).isEqualTo(Amounts.ZERO);
+        }
+
+        @Test
+        void andCompletesWhereNoneIs() {
+            World world = run("10", budget(limited("0.5")), steps(1));
+            step(world, "0.5");
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        }
+
+        @Test
+        void parallelStepsThatAreOutMayFinishButNothingMoreBegins() {
+            World world = run("10", budget(limited("1")), plan(task("a").parallel().steps(6)));
+            List<StepRow> out = world.claimAll();
+            assertThat(out).hasSize(3);
+            out.forEach(step -> complete(world, step, "0.6"));
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.task("a").steps()).filteredOn(s -> s.state() == StepState.COMPLETED)
+                    .as("the first one's cost fitted, so another was begun").hasSize(3);
+            assertThat(world.view.run().charged()).isEqualTo(usd("1"));
+            assertThat(world.view.run().uncollected()).isEqualTo(usd("0.8"));
+        }
+
+        @Test
+        void whatIsQueuedIsCalledBackWhenNothingIsLeftForIt() {
+            World world = run("10", budget(limited("0.5")), plan(task("a"), task("b")));
+            complete(world, world.claim("a"), "0.5");
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.queue).isEmpty();
+        }
+
+        @Test
+        void aStepWhoseKnownPriceWouldCrossItIsNotBegun() {
+            World world = run("10", RunPolicy.DEFAULT.withApprovePlan(true).with(limited("1")),
+                    plan(task("a").parallel().steps(6)));
+            world.prices = FLAT;
+            world.holder = "node";
+            world.done(new Command.Approve(world.id(), null, World.WHO));
+
+            assertThat(world.running()).as("two of them fit").isEqualTo(2);
+            assertThat(world.state()).isEqualTo(RunState.RUNNING);
+            world.task("a").steps().stream().filter(StepRow::held).toList()
+                    .forEach(step -> complete(world, step, "0.4"));
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            raise(world, "2");
+            assertThat(world.queue).as("three more of them fit").hasSize(3);
+            assertThat(world.state()).isEqualTo(RunState.RUNNING);
+        }
+
+        @Test
+        void tasksThatItHoldsBackBeginWhenWhatIsOutLeavesEnough() {
+            World world = run("10", RunPolicy.DEFAULT.withApprovePlan(true).with(limited("1")),
+                    plan(task("a"), task("b"), task("c"), task("d"), task("e")));
+            world.prices = FLAT;
+            world.done(new Command.Approve(world.id(), null, World.WHO));
+            assertThat(world.queue).hasSize(2);
+            world.claimAll().forEach(step -> complete(world, step, "0.1"));
+            assertThat(world.queue).as("0.8 is left").hasSize(2);
+            world.claimAll().forEach(step -> complete(world, step, "0.3"));
+            assertThat(world.queue).as("0.2 is left").isEmpty();
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.view.run().charged()).isEqualTo(usd("0.8"));
+        }
+
+        @Test
+        void itCoversAllAttemptsTogether() {
+            World world = run("10", budget(limited("1")), plan(task("a").retry(Plans.ONCE).steps(1)));
+            fail(world, "0.6");
+            world.done(new Command.Retry(world.id(), true, World.WHO));
+            assertThat(world.view.run().reserved()).isEqualTo(usd("0.4"));
+            fail(world, "0.4");
+            assertThat(world.refused(new Command.Retry(world.id(), true, World.WHO)).code())
+                    .isEqualTo("BUDGET_EXCEEDED");
+            raise(world, "1.5");
+            world.done(new Command.Retry(world.id(), true, World.WHO));
+            assertThat(world.view.run().reserved()).isEqualTo(usd("0.5"));
+        }
+
+        @Test
+        void ofNothingLetsWhatCostsNothingRun() {
+            World world = run("10", budget(limited("0")), steps(2));
+            step(world, null);
+            step(world, null);
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+            assertThat(bank.ledger()).isEmpty();
+        }
+    }
+
+    @Nested
+    class Raising {
+
+        @Test
+        void aHigherLimitSetsMoreAsideAndResumes() {
+            World world = run("10", budget(limited("0.5")), steps(2));
+            step(world, "0.5");
+            raise(world, "0.8");
+            assertThat(world.state()).isEqualTo(RunState.RUNNING);
+            assertThat(world.view.run().reserved()).isEqualTo(usd("0.8"));
+            step(world, "0.3");
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        }
+
+        @Test
+        void aLimitBelowWhatIsChargedOrSetAsideIsRefused() {
+            World world = run("10", budget(limited("0.5")), steps(2));
+            step(world, "0.5");
+            assertThat(world.refused(new Command.RaiseBudget(world.id(), usd("0.4"), null, World.WHO)).code())
+                    .isEqualTo("BUDGET_TOO_LOW");
+            assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code()).isEqualTo("BUDGET_EXCEEDED");
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+        }
+
+        @Test
+        void withoutCreditsTheLimitIsKeptAndTheRunStaysUntilSomeAreGranted() {
+            World world = run("0.5", RunPolicy.DEFAULT.with(limited("0.5")), steps(2));
+            step(world, "0.5");
+            raise(world, "2");
+            assertThat(world.state()).isEqualTo(RunState.BUDGET_EXCEEDED);
+            assertThat(world.refused(new Command.Resume(world.id(), World.WHO)).code())
+                    .isEqualTo("INSUFFICIENT_CREDITS");
+            bank.grant(World.WORKSPACE, usd("1"));
+            world.done(new Command.Resume(world.id(), World.WHO));
+            step(world, "0.1");
+            assertThat(world.state()).isEqualTo(RunState.COMPLETED);
+        }
+
+        @Test
+        void theSameLimitAgainChangesNothing() {
+            World world = run("10", RunPolicy.DEFAULT, steps(2));
+            raise(world, "3");
+            assertThat(world.send(new Command.RaiseBudget(world.id(), usd("3"), null, World.WHO)))
+                    .isEqualTo(Reply.UNCHANGED);
+            assertThat(world.events("run_budget_changed")).hasSize(1);
+        }
+    }
+
+    @Nested
+    class Explained {
+
+        private String why(World world) {
+            return Explain.run(world.view, new ExplainTest().around).getFirst().text();
+        }
+
+        @Test
+        void aLimitThatIsReached() {
+            World world = run("10", budget(limited("0.5")), steps(2));
+            step(world, "0.5");
+            assertThat(why(world))
+                    .isEqualTo("it has cost 0.5 credits of the 0.5 that it may; raise its budget, or cancel it");
+        }
+
+        @Test
+        void aStepThatCostsMoreThanTheLimitLeaves() {
+            World world = run("10", budget(limited("0.5")), steps(2));
+            world.prices = FLAT;
+            step(world, null);
+            assertThat(why(world)).startsWith("it has cost 0.4 credits of the 0.5 that it may, and the next step costs "
+                    + "more than is left; raise its budget");
+        }
+
+        @Test
+        void aWorkspaceThatHasNoMoreWhateverTheLimit() {
+            World world = run("1", budget(limited("5")), steps(2));
+            step(world, "2");
+            assertThat(why(world))
+                    .startsWith("it has cost 1 credit and the workspace has no more of them; grant some");
+        }
+    }
+
+    @Nested
+    class Gate {
+
+        private World stopped() {
+            World world = run("10", budget(limited("0.5")), steps(2));
+            step(world, "0.5");
+            return world;
+        }
+
+        private Command approve(World world, String limit) {
+            return new Command.DecideGate(world.id(), Command.DecideGate.Gate.BUDGET, true,
+                    limit == null ? null : usd(limit), null, World.WHO);
+        }
+
+        @Test
+        void aLimitForARunThatNoLongerWaitsIsRefusedAndTheSameDecisionAgainIsNot() {
+            World world = stopped();
+            world.done(approve(world, "0.8"));
+            assertThat(world.send(approve(world, "0.8"))).isEqualTo(Reply.UNCHANGED);
+            assertThat(world.send(approve(world, null))).isEqualTo(Reply.UNCHANGED);
+            assertThat(world.refused(approve(world, "0.9")).code()).isEqualTo("INVALID_STATE_TRANSITION");
+            assertThat(world.view.run().hardLimit()).isEqualByComparingTo("0.8");
+        }
+    }
+}

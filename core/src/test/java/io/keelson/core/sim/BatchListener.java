@@ -1,0 +1,62 @@
+package io.keelson.core.sim;
+
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.EngineOutage;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.Reply;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+/** Is told of all that a simulation writes, in its order, so that the same can be done to another store. */
+public interface BatchListener {
+
+    /** What mirrors nothing. */
+    BatchListener NONE = new BatchListener() {
+        @Override
+        public void committed(Batch batch) {}
+
+        @Override
+        public void outage(EngineOutage outage) {}
+
+        @Override
+        public void extended(String holder, Lane lane, Instant now) {}
+
+        @Override
+        public void granted(UUID workspace, BigDecimal amount) {}
+    };
+
+    /**
+     * A batch that a node has committed.
+     *
+     * @param node with the number of its life: a node that was started again has another name and knows nothing
+     * @param loaded runs whose views it had to load for it
+     * @param locked whether the runs were locked first
+     * @param now the time that the decisions were given
+     * @param ids those that the decisions have used, in order
+     * @param replies to each of the commands; null where there was no such run
+     */
+    record Batch(String node, List<Command> commands, Set<UUID> loaded, boolean locked, Instant now, int slots,
+            List<UUID> ids, List<Reply> replies, List<Event> events) {
+
+        /** What the node could take at once; used up by the decisions. */
+        public LocalCapacity offer() {
+            return Node.offer(node, slots);
+        }
+    }
+
+    void committed(Batch batch);
+
+    /** A node has begun and found that there was none for a while. */
+    void outage(EngineOutage outage);
+
+    /** A holder's lease goes on from now. */
+    void extended(String holder, Lane lane, Instant now);
+
+    /** A workspace, which may be new, has got credits. */
+    void granted(UUID workspace, BigDecimal amount);
+}

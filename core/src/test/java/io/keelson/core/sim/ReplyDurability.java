@@ -1,0 +1,106 @@
+package io.keelson.core.sim;
+
+import static io.keelson.core.sim.Violation.unless;
+
+import io.keelson.core.decide.ChangeSet.StepResult;
+import io.keelson.core.lifecycle.EventType;
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.lifecycle.StepState;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.Reply;
+import java.util.List;
+import java.util.UUID;
+
+/** I6: what an answer says stands in the store, at the answer and ever after. One case for every command. */
+final class ReplyDurability {
+
+    private ReplyDurability() {}
+
+    /** @param rows the run's rows; null when the store has no such run */
+    static void keep(Command command, Reply reply, RunRows rows) {
+        if (command instanceof Command.Create && reply instanceof Reply.Rejected) {
+            return;
+        }
+        unless(rows != null, "I6: answered, but there is no such run: %s", command);
+        boolean done = reply instanceof Reply.Done;
+        boolean changed = reply.equals(Reply.CHANGED);
+        boolean holds = switch (command) {
+            case Command.Create c -> done;
+            case Command.Start c -> !done || rows.run.state() != RunState.CREATED;
+            case Command.Admit c -> !done || rows.run.state() != RunState.PENDING;
+            case Command.Approve c -> !changed || rows.run.state() != RunState.AWAITING_APPROVAL
+                    || rows.run.attempt() > 1;
+            case Command.Reject c -> !changed || rows.run.state() != RunState.AWAITING_APPROVAL
+                    || rows.run.attempt() > 1;
+            case Command.DecideGate c -> !changed || rows.run.attempt() > 1 || switch (c.gate()) {
+                case PLAN -> rows.run.state() != RunState.AWAITING_APPROVAL;
+                case RESULT -> rows.run.state().terminal();
+                case BUDGET -> c.approve() || rows.run.state() == RunState.FAILED;
+            };
+            case Command.DecideStep c -> !done || rows.steps.get(c.stepId()).state() == (c.approve()
+                    ? StepState.COMPLETED
+                    : StepState.FAILED);
+            case Command.DecideTask c -> !done || switch (c.choice()) {
+                case APPROVE -> rows.tasks.get(c.taskId()).state() == TaskState.COMPLETED;
+                case REJECT -> rows.tasks.get(c.taskId()).state() == TaskState.FAILED;
+                case RETRY -> rows.tasks.get(c.taskId()).attempt() > 1
+                        || rows.tasks.get(c.taskId()).state() == TaskState.AWAITING_RETRY
+                        || rows.tasks.get(c.taskId()).state().terminal();
+            };
+            case Command.DecideProposal c -> !done || rows.proposals.get(c.proposalId()).end().state().equals(
+                    c.accept() ? "accepted" : "rejected");
+            case Command.Resolve c -> !done || !rows.tickets.get(c.ticketId()).open();
+            case Command.FailRun c -> !done || rows.run.state() == RunState.FAILED || rows.run.attempt() > 1;
+            case Command.Replan c -> !changed || rows.run.replans() > 0 || rows.run.attempt() > 1;
+            case Command.CancelTask c -> !done || rows.tasks.get(c.taskId()).state() == TaskState.CANCELLED;
+            case Command.RetryTask c -> true;
+            case Command.SkipTask c -> !done || rows.tasks.get(c.taskId()).state() == TaskState.SKIPPED;
+            case Command.CancelAgent c -> true;
+            case Command.Pause c -> true;
+            case Command.Resume c -> true;
+            case Command.AddChildBudget c -> !done || rows.children.values().stream()
+                    .filter(child -> child.runId().equals(c.childId()))
+                    .allMatch(child -> child.allotment() == null || child.allotment().compareTo(c.amount()) >= 0);
+            case Command.ChildBudgetAdded c -> true;
+            case Command.RaiseBudget c -> !done || rows.run.hardLimit() != null;
+            case Command.Cancel c -> !done || rows.run.state() == RunState.CANCELLED;
+            case Command.SendSignal c -> !done || rows.signals.containsKey(c.id());
+            case Command.Retry c -> !changed || rows.run.attempt() > 1;
+            case Command.Claim c -> !done;
+            case Command.Complete c -> reported(rows, c.stepId(), c.epoch(), "completed", reply);
+            case Command.Continue c -> reported(rows, c.stepId(), c.epoch(), "continued", reply);
+            case Command.Fail c -> reported(rows, c.stepId(), c.epoch(), "failed", reply);
+            case Command.Release c -> !changed || rows.steps.get(c.stepId()).leaseEpoch() >= c.epoch();
+            case Command.LeaseExpired c -> true;
+            case Command.Settle c -> true;
+            case Command.TimerDue c -> true;
+            case Command.Evaluated c -> true;
+        };
+        unless(holds, "I6: %s was answered %s, but the store has %s", command, reply, rows.run);
+    }
+
+    /** Who speaks of a lease by its epoch ends that one and no other. */
+    static void fenced(Command command, List<Event> events) {
+        int epoch = command instanceof Command.LeaseExpired expired ? expired.epoch()
+                : command instanceof Command.Release release ? release.epoch() : 0;
+        for (Event event : events) {
+            boolean ends = event.type() == EventType.STEP_LEASE_EXPIRED || event.type() == EventType.STEP_RELEASED;
+            unless(!ends || Integer.valueOf(epoch).equals(event.members().get("lease_epoch")), "%s led to %s", command,
+                    event);
+        }
+    }
+
+    /** A report that was taken is recorded under the very epoch that it was made for. */
+    private static boolean reported(RunRows rows, UUID step, int epoch, String outcome, Reply reply) {
+        StepResult result = rows.resultOf(step, epoch);
+        return switch (reply) {
+            case Reply.Done d -> d.changed() && result != null && result.outcome().equals(outcome);
+            case Reply.Duplicate d -> result != null;
+            case Reply.Claimed c -> outcome.equals("completed") && result != null
+                    && result.outcome().equals(outcome);
+            case Reply.Rejected r -> true;
+        };
+    }
+}

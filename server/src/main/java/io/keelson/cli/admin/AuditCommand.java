@@ -1,0 +1,118 @@
+package io.keelson.cli.admin;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.WorkspaceIds;
+import io.keelson.cli.view.Table;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.AuditEntry;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.Page;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
+
+@Command(name = "audit", description = "Shows what operators and administrators did, newest first. For operators.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson audit", "  keelson audit --workspace acme --limit 100",
+                "  keelson audit --json | jq '.items[] | select(.action == \"key_created\")'"})
+public final class AuditCommand extends CliCommand {
+
+    /** Actions that say by null that there is no such limit or price any more. */
+    private static final Set<String> TAKEN_AWAY = Set.of("workspace_changed", "prices_changed");
+
+    private static final String NONE = "none";
+
+    @Option(names = "--workspace", paramLabel = "WORKSPACE",
+            description = "Only what was done to this one: id or name.")
+    @Nullable String workspace;
+
+    @Option(names = "--limit", paramLabel = "N", defaultValue = "20",
+            description = "At most so many; ${DEFAULT-VALUE} when not given.")
+    int limit = 20;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (ServerConnection server = link()) {
+            Keelson keelson = server.keelson();
+            Page<AuditEntry> page = keelson.audit(
+                    WorkspaceIds.ofOrOwn(keelson, workspace), null, limit);
+            if (json) {
+                print(Json.object().set("items", Json.document(page.items())));
+                return ExitCode.OK;
+            }
+            print(workspace == null ? all(page.items(), keelson) : ofOne(page.items()));
+            if (page.nextCursor() != null) {
+                note("there are more: --limit");
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private List<String> all(List<AuditEntry> entries, Keelson keelson) {
+        Map<String, String> names = new HashMap<>();
+        keelson.workspaces().list().forEach(each -> names.put(each.id(), each.name()));
+        Table table = new Table("WHEN", "WHO", "FROM", "WHAT", "WORKSPACE", "SUBJECT", "DETAIL");
+        for (AuditEntry entry : entries) {
+            String id = text(entry.workspaceId());
+            table.row(when(entry), TerminalText.clean(entry.actorId()), text(entry.fromAddress()), entry.action(),
+                    TerminalText.clean(names.getOrDefault(id, id)), subject(entry), detail(entry));
+        }
+        return table.lines(style());
+    }
+
+    private List<String> ofOne(List<AuditEntry> entries) {
+        Table table = new Table("WHEN", "WHO", "FROM", "WHAT", "SUBJECT", "DETAIL");
+        for (AuditEntry entry : entries) {
+            table.row(when(entry), TerminalText.clean(entry.actorId()), text(entry.fromAddress()), entry.action(),
+                    subject(entry), detail(entry));
+        }
+        return table.lines(style());
+    }
+
+    private static String when(AuditEntry entry) {
+        return entry.createdAt() == null ? "" : entry.createdAt().truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    /** Nothing where it is the workspace itself. */
+    private static String subject(AuditEntry entry) {
+        String subject = text(entry.subject());
+        return subject.equals(entry.workspaceId()) ? "" : TerminalText.clean(subject);
+    }
+
+    /** As {@code name=value}, what lies deeper as {@code name.name=value}; what is null as {@code none} where it was made so. */
+    private static String detail(AuditEntry entry) {
+        List<String> parts = new ArrayList<>();
+        entry.detail().properties().forEach(member -> add(parts, member.getKey(), member.getValue()));
+        if (!TAKEN_AWAY.contains(entry.action())) {
+            parts.removeIf(part -> part.endsWith("=" + NONE));
+        }
+        return TerminalText.clean(String.join(" ", parts));
+    }
+
+    private static void add(List<String> parts, String name, JsonNode value) {
+        if (value.isObject()) {
+            value.properties().forEach(member -> add(parts, name + "." + member.getKey(), member.getValue()));
+        } else if (value.isArray()) {
+            parts.add(name + "=" + String.join(",", value.valueStream().map(each -> each.asString()).toList()));
+        } else {
+            String text = value.isNull() ? NONE : value.asString();
+            parts.add(name + "=" + (text.contains(" ") ? "'" + text + "'" : text));
+        }
+    }
+
+    private static String text(@Nullable String text) {
+        return Objects.requireNonNullElse(text, "");
+    }
+}

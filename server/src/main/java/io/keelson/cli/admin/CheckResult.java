@@ -1,0 +1,28 @@
+package io.keelson.cli.admin;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a check of {@code doctor} found.
+ *
+ * @param subject what was looked at
+ * @param advice what to do; null where nothing is to be done
+ */
+record CheckResult(Verdict verdict, String subject, String message, @Nullable String advice) {
+
+    enum Verdict {
+        OK, WARN, FAIL
+    }
+
+    static CheckResult ok(String subject, String message) {
+        return new CheckResult(Verdict.OK, subject, message, null);
+    }
+
+    static CheckResult warn(String subject, String message, String advice) {
+        return new CheckResult(Verdict.WARN, subject, message, advice);
+    }
+
+    static CheckResult fail(String subject, String message, String advice) {
+        return new CheckResult(Verdict.FAIL, subject, message, advice);
+    }
+}

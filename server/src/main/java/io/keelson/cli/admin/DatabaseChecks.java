@@ -1,0 +1,98 @@
+package io.keelson.cli.admin;
+
+import io.keelson.cli.view.Amounts;
+import io.keelson.server.Settings;
+import io.keelson.server.db.DatabaseException;
+import io.keelson.server.db.DatabaseProbe;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.embedded.EmbeddedPostgres;
+import io.keelson.server.db.embedded.EmbeddedPostgresOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** Whether there is a database to work with: the one that is named, else an embedded one that is started to see. */
+final class DatabaseChecks {
+
+    private static final Duration MOST_SKEW = Duration.ofSeconds(1);
+
+    private final Clock clock;
+
+    DatabaseChecks(Clock clock) {
+        this.clock = clock;
+    }
+
+    List<CheckResult> findings(Settings settings) {
+        try {
+            String url = settings.databaseUrl();
+            return url == null ? embedded(settings.dataDir()) : external(url);
+        } catch (DatabaseException e) {
+            return List.of(CheckResult.fail("database", e.code() + ": " + e.getMessage(),
+                    settings.databaseUrl() == null
+                            ? "mend what it names, or set KEELSON_DATABASE_URL to a PostgreSQL of your own"
+                            : "correct KEELSON_DATABASE_URL or the database, then look again"));
+        } catch (IOException e) {
+            return List
+                    .of(CheckResult.fail("database", "no temporary folder: " + e, "make room in the temporary folder"));
+        }
+    }
+
+    /** The data folder's own cluster where there is one; else one that is thrown away. */
+    private List<CheckResult> embedded(Path dataDir) throws IOException {
+        Path temporary = Files.createTempDirectory("keelson-doctor");
+        try {
+            boolean exists = Files.isDirectory(dataDir.resolve("postgres"));
+            EmbeddedPostgresOptions options = exists ? EmbeddedPostgresOptions.lasting(dataDir)
+                    : EmbeddedPostgresOptions.throwaway(temporary.resolve("data"), temporary.resolve("bin"));
+            Instant begin = clock.instant();
+            try (EmbeddedPostgres postgres = EmbeddedPostgres.start(options)) {
+                String took = Amounts.duration(Duration.between(begin, clock.instant()));
+                List<CheckResult> findings = new ArrayList<>();
+                findings.add(CheckResult.ok("embedded PostgreSQL", "started in " + took));
+                findings.addAll(look(postgres.url(), exists));
+                return findings;
+            }
+        } finally {
+            delete(temporary);
+        }
+    }
+
+    private List<CheckResult> external(String url) {
+        return look(DatabaseUrl.parse(url), true);
+    }
+
+    private List<CheckResult> look(DatabaseUrl url, boolean lasting) {
+        DatabaseProbe probe = DatabaseProbe.of(url, clock);
+        List<CheckResult> findings = new ArrayList<>();
+        findings.add(CheckResult.ok("database", url + ", PostgreSQL " + probe.version()));
+        if (lasting) {
+            findings.add(CheckResult.ok("schema", probe.pendingMigrations() == 0 ? "up to date"
+                    : probe.pendingMigrations() + " changes to come when a server starts"));
+        }
+        findings.add(probe.skew().compareTo(MOST_SKEW) <= 0
+                ? CheckResult.ok("clocks", "this machine and the database differ by " + probe.skew().toMillis() + " ms")
+                : CheckResult.warn("clocks",
+                        "this machine and the database differ by " + Amounts.duration(probe.skew()),
+                        "set both clocks by NTP: times that people see would be off"));
+        if (!probe.fenceable()) {
+            findings.add(CheckResult.warn("row-level security",
+                    "the database user has BYPASSRLS and may make no role without",
+                    "run as an administrator: create role keelson_request; grant keelson_request to that user"));
+        }
+        return findings;
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (var paths = Files.walk(folder)) {
+            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(path);
+            }
+        }
+    }
+}

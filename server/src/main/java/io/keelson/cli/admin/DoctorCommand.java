@@ -1,0 +1,91 @@
+package io.keelson.cli.admin;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.Logging;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.Style;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Keelson;
+import io.keelson.core.plan.Problem;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.Settings;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+@Command(name = "doctor", description = "Looks whether Keelson can work on this machine and says what to do where it "
+        + "cannot. Changes nothing; exit code 1 when something fails.", footerHeading = "%nExamples:%n",
+        footer = {"  keelson doctor",
+                "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson doctor"})
+public final class DoctorCommand extends CliCommand {
+
+    @Override
+    public Integer call() {
+        List<CheckResult> findings = findings();
+        if (json) {
+            ObjectNode document = JsonNodeFactory.instance.objectNode();
+            findings.forEach(each -> document.withArrayProperty("checks").add(document(each)));
+            print(document);
+        } else {
+            findings.forEach(each -> print(lines(each, style())));
+        }
+        boolean failed = findings.stream().anyMatch(each -> each.verdict() == CheckResult.Verdict.FAIL);
+        return failed ? ExitCode.FAILED : ExitCode.OK;
+    }
+
+    private List<CheckResult> findings() {
+        List<CheckResult> findings = new ArrayList<>();
+        findings.add(MachineChecks.java(Runtime.version()));
+        findings.addAll(MachineChecks.environment(environment()));
+        try {
+            Settings settings = settings();
+            findings.addAll(MachineChecks.dataFolder(settings.dataDir()));
+            findings.add(MachineChecks.git());
+            Keelson server = ServerConnection.find(settings);
+            if (server != null) {
+                findings.add(server(server));
+            }
+            boolean dataFolderTaken = server != null && settings.url() == null && settings.databaseUrl() == null;
+            if (!dataFolderTaken) {
+                findings.add(MachineChecks.port(settings));
+                Logging.toFile(settings, Path.of("/dev/null"));
+                findings.addAll(new DatabaseChecks(clock()).findings(settings));
+            }
+        } catch (InvalidSettingsException e) {
+            for (Problem problem : e.problems()) {
+                findings.add(CheckResult.fail("settings", problem.message(), "docs/configuration.md lists them"));
+            }
+        }
+        return findings;
+    }
+
+    private static CheckResult server(Keelson server) {
+        return server.ready() ? CheckResult.ok("server", "one runs at " + server.url() + " and takes runs")
+                : CheckResult.fail("server", "none answers at " + server.url(),
+                        "start it with `keelson server`, or correct KEELSON_URL");
+    }
+
+    private static List<String> lines(CheckResult result, Style style) {
+        String verdict = switch (result.verdict()) {
+            case OK -> style.green("ok  ");
+            case WARN -> style.yellow("warn");
+            case FAIL -> style.red("fail");
+        };
+        String line = verdict + "  " + TerminalText.pad(result.subject(), 20) + "  " + result.message();
+        return result.advice() == null ? List.of(line) : List.of(line, " ".repeat(28) + "→ " + result.advice());
+    }
+
+    private static ObjectNode document(CheckResult result) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode().put("check", result.subject())
+                .put("verdict", result.verdict().name().toLowerCase(Locale.ROOT))
+                .put("message", result.message());
+        @Nullable String advice = result.advice();
+        return advice == null ? json : json.put("advice", advice);
+    }
+}

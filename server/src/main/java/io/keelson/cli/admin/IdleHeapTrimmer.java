@@ -1,0 +1,41 @@
+package io.keelson.cli.admin;
+
+import java.time.Duration;
+
+/**
+ * Gives memory back after a time of much work. The heap shrinks only when all of it is collected, and while a server
+ * idles nothing would ask for that.
+ */
+final class IdleHeapTrimmer {
+
+    /** How often to look. */
+    static final Duration PERIOD = Duration.ofSeconds(20);
+
+    /** More than an idle server allocates between two looks, and much less than one at work. */
+    private static final long IDLE_BYTES = 8 << 20;
+
+    private final Runtime runtime;
+    private long total;
+    private long used;
+
+    IdleHeapTrimmer(Runtime runtime) {
+        this.runtime = runtime;
+        this.total = runtime.totalMemory();
+    }
+
+    /** Collects when little was allocated since the last look, and the heap is larger than after the last such time. */
+    void look() {
+        long before = used;
+        used = used();
+        boolean idle = used >= before && used - before < IDLE_BYTES;
+        if (idle && runtime.totalMemory() > total) {
+            runtime.gc();
+            total = runtime.totalMemory();
+            used = used();
+        }
+    }
+
+    private long used() {
+        return runtime.totalMemory() - runtime.freeMemory();
+    }
+}

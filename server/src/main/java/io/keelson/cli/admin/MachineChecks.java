@@ -1,0 +1,134 @@
+package io.keelson.cli.admin;
+
+import io.keelson.cli.view.Amounts;
+import io.keelson.server.Setting;
+import io.keelson.server.Settings;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** What Keelson needs of a machine, looked at without changing anything. */
+final class MachineChecks {
+
+    private static final int JAVA = 25;
+    private static final long LITTLE_SPACE = 1L << 30;
+    private static final long NO_SPACE = 100L << 20;
+    private static final Set<PosixFilePermission> OF_OTHERS = Set.of(PosixFilePermission.GROUP_READ,
+            PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_READ, PosixFilePermission.OTHERS_WRITE);
+
+    /** Read by the start script. */
+    private static final Set<String> LAUNCHER = Set.of("KEELSON_JAVA_HOME", "KEELSON_JAVA_OPTS");
+
+    private MachineChecks() {}
+
+    static CheckResult java(Runtime.Version version) {
+        String found = version + " at " + System.getProperty("java.home");
+        return version.feature() >= JAVA ? CheckResult.ok("Java", found)
+                : CheckResult.fail("Java", found, "install JDK " + JAVA + " or newer and set JAVA_HOME to it");
+    }
+
+    /** Names that begin like ours and mean nothing. */
+    static List<CheckResult> environment(Map<String, String> environment) {
+        Set<String> known = new HashSet<>(LAUNCHER);
+        Arrays.stream(Setting.values()).map(Setting::name).forEach(known::add);
+        return environment.keySet().stream().sorted()
+                .filter(name -> name.startsWith("KEELSON_") && !known.contains(name))
+                .map(name -> CheckResult.warn("settings", name + " in the environment means nothing",
+                        "docs/configuration.md lists the names that do"))
+                .toList();
+    }
+
+    static List<CheckResult> dataFolder(Path folder) {
+        List<CheckResult> findings = new ArrayList<>();
+        Path existing = nearest(folder);
+        boolean exists = existing.equals(folder);
+        if (!Files.isDirectory(existing) || !Files.isWritable(existing)) {
+            findings.add(CheckResult.fail("data folder", existing + " cannot be written",
+                    "make it writable, or set KEELSON_DATA_DIR to a folder that is"));
+        } else if (exists && othersMayEnter(folder)) {
+            findings.add(CheckResult.warn("data folder", folder + " can be read by other users of this machine",
+                    "chmod 700 " + folder));
+        } else {
+            findings.add(CheckResult.ok("data folder", folder + (exists ? "" : " (not there yet)")));
+        }
+        findings.add(space(existing));
+        return findings;
+    }
+
+    private static Path nearest(Path folder) {
+        Path path = folder;
+        while (!Files.exists(path) && path.getParent() != null) {
+            path = path.getParent();
+        }
+        return path;
+    }
+
+    private static boolean othersMayEnter(Path folder) {
+        try {
+            return Files.getPosixFilePermissions(folder).stream().anyMatch(OF_OTHERS::contains);
+        } catch (IOException | UnsupportedOperationException e) {
+            return false;
+        }
+    }
+
+    private static CheckResult space(Path folder) {
+        try {
+            long free = Files.getFileStore(folder).getUsableSpace();
+            String message = Amounts.size(free) + " free";
+            if (free < NO_SPACE) {
+                return CheckResult.fail("disk space", message, "free some, or move KEELSON_DATA_DIR to another disk");
+            }
+            return free < LITTLE_SPACE ? CheckResult.warn("disk space", message, "runs and artifacts need room to grow")
+                    : CheckResult.ok("disk space", message);
+        } catch (IOException e) {
+            return CheckResult.warn("disk space", "unknown: " + e.getMessage(), "look at " + folder);
+        }
+    }
+
+    static CheckResult port(Settings settings) {
+        String place = settings.httpHost() + ":" + settings.httpPort();
+        try (ServerSocket socket = new ServerSocket()) {
+            socket.setReuseAddress(true);
+            socket.bind(new InetSocketAddress(settings.httpHost(), settings.httpPort()));
+            return CheckResult.ok("port", settings.httpPort() == 0 ? "any free one" : place + " is free");
+        } catch (IOException e) {
+            return CheckResult.fail("port", place + " cannot be used: " + e.getMessage(),
+                    "stop what listens there, or set KEELSON_HTTP_PORT (0 takes a free one)");
+        }
+    }
+
+    static CheckResult git() {
+        String version = firstLine("git", "--version");
+        return version == null
+                ? CheckResult.warn("git", "not found", "install git: process.run uses it, as the example missions do")
+                : CheckResult.ok("git", version);
+    }
+
+    private static @Nullable String firstLine(String... command) {
+        try {
+            Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            try (var reader = process.inputReader()) {
+                String line = reader.readLine();
+                return process.waitFor(5, TimeUnit.SECONDS) && process.exitValue() == 0 ? line : null;
+            } finally {
+                process.destroyForcibly();
+            }
+        } catch (IOException e) {
+            return null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
+    }
+}

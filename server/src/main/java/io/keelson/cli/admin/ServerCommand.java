@@ -1,0 +1,97 @@
+package io.keelson.cli.admin;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.Logging;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.Server;
+import io.keelson.server.Settings;
+import io.keelson.server.StartupException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+@Command(name = "server", description = {"Runs a server until it is told to stop.",
+        "Prints where it listens and where the API key is, and logs to standard error. SIGTERM and Ctrl-C hand the "
+                + "work under way back before it ends. See docs/configuration.md for its settings."},
+        footerHeading = "%nExamples:%n", footer = {"  keelson server", "  keelson server --port 0     # any free port",
+                "  KEELSON_DATABASE_URL=postgresql://user:password@db:5432/keelson keelson server"})
+public final class ServerCommand extends CliCommand {
+
+    @Option(names = "--port", paramLabel = "PORT", description = "Instead of KEELSON_HTTP_PORT; 0 takes a free one.")
+    @Nullable Integer port;
+
+    @Option(names = "--host", paramLabel = "ADDRESS", description = "Instead of KEELSON_HTTP_HOST.")
+    @Nullable String host;
+
+    private volatile @Nullable Server server;
+    private volatile boolean starting = true;
+    private volatile boolean interrupted;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException, InterruptedException {
+        Settings settings = settings();
+        Settings chosen = settings.withHttp(host == null ? settings.httpHost() : host,
+                port == null ? settings.httpPort() : port);
+        Logging.toStandardError(chosen);
+        Runtime.getRuntime().addShutdownHook(new Thread(this::interrupt, "keelson-shutdown"));
+        try (Server started = start(chosen)) {
+            announce(chosen, started);
+            IdleHeapTrimmer heap = new IdleHeapTrimmer(Runtime.getRuntime());
+            while (!started.awaitEnd(IdleHeapTrimmer.PERIOD)) {
+                heap.look();
+            }
+            StartupException failure = started.failure();
+            if (failure != null) {
+                throw failure;
+            }
+            return ExitCode.OK;
+        } catch (StartupException e) {
+            if (interrupted) {
+                return ExitCode.INTERRUPTED;
+            }
+            throw e;
+        }
+    }
+
+    private Server start(Settings chosen) throws StartupException {
+        try {
+            Server started = Server.start(chosen);
+            server = started;
+            return started;
+        } finally {
+            starting = false;
+        }
+    }
+
+    /** What Ctrl-C and SIGTERM do. Before the server is ready there is nothing to hand back. */
+    private void interrupt() {
+        interrupted = true;
+        Server running = server;
+        if (running != null) {
+            running.close();
+        } else if (starting) {
+            note("interrupted before the server was ready");
+        }
+    }
+
+    /** Null where the key is from the settings. */
+    private static @Nullable String keyFile(Settings chosen) {
+        return chosen.bootstrapKeyText() == null ? chosen.dataDir().resolve("api-key").toString() : null;
+    }
+
+    private void announce(Settings chosen, Server server) {
+        if (json) {
+            print(JsonNodeFactory.instance.objectNode().put("url", server.baseUrl().toString())
+                    .put("api_key_file", keyFile(chosen)));
+        } else if (chosen.logFormat() == Settings.LogFormat.JSON) {
+            LoggerFactory.getLogger(ServerCommand.class).info("Keelson listens at {}", server.baseUrl());
+        } else {
+            note("Keelson listens at " + server.baseUrl());
+            note("API key: " + (chosen.bootstrapKeyText() == null ? keyFile(chosen) : "the bootstrap key"));
+            note("Ctrl-C stops it");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package io.keelson.cli.authoring;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ErrorReport;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.MissionCheck;
+import io.keelson.cli.common.MissionFile;
+import io.keelson.cli.common.ProgramName;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
+import io.keelson.core.plan.Problem;
+import io.keelson.server.InvalidSettingsException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+@Command(name = "validate", description = {
+        "Checks a mission file and lists everything that is wrong with it, as creating a run of it would.",
+        "Asks the server that KEELSON_URL names or that runs for the data folder, and makes nothing there. Without one "
+                + "the file is checked by itself: its recipe, the tools of workers and the prices of models are not known "
+                + "then."},
+        footerHeading = "%nExamples:%n",
+        footer = {
+                "  keelson validate examples/repository-report.yaml",
+                "  keelson validate mission.yaml --input path=.",
+                "  keelson validate mission.yaml --tool my.tool   # a tool that a worker of yours will serve",
+                "  generate-mission | keelson validate -"})
+public final class ValidateCommand extends CliCommand {
+
+    @Parameters(paramLabel = "FILE", description = "The mission, YAML or JSON; - for standard input.")
+    String file;
+
+    @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE", description = "The value of an input; repeatable.")
+    Map<String, String> inputs = new LinkedHashMap<>();
+
+    @Option(names = "--tool", paramLabel = "NAME", description = "A tool that workers serve; repeatable.")
+    Set<String> tools = new LinkedHashSet<>();
+
+    @Override
+    public Integer call() throws InvalidSettingsException {
+        MissionFile mission = MissionFile.read(file);
+        mission.inputs(inputs, Path.of("").toAbsolutePath());
+        Keelson server = ServerConnection.find(settings());
+        if (server != null) {
+            mission.ofRecipe(server);
+        }
+        Verdict verdict = server == null ? null : asked(server, mission.document());
+        return told(mission, verdict == null ? alone(mission.document()) : verdict);
+    }
+
+    /**
+     * What was found.
+     *
+     * @param answer the server's yes; null without one
+     */
+    private record Verdict(List<Problem> problems, @Nullable JsonNode answer, boolean byServer) {}
+
+    private Verdict alone(JsonNode document) {
+        return new Verdict(MissionCheck.problems(document, clock(), tools), null, false);
+    }
+
+    /** What creating a run would say; null where the server does not answer that. */
+    private @Nullable Verdict asked(Keelson server, ObjectNode document) {
+        try {
+            return new Verdict(List.of(), server.api().post("/missions/validate", document), true);
+        } catch (KeelsonException e) {
+            if (!e.problems().isEmpty()) {
+                return new Verdict(ErrorReport.problems(e), null, true);
+            }
+            if (e.status() != 0 && e.status() != 404) {
+                throw e;
+            }
+            note(e.getMessage() + "; the file is checked by itself");
+            return null;
+        }
+    }
+
+    private int told(MissionFile mission, Verdict verdict) {
+        List<Problem> faults = MissionCheck.faults(mission.document(), verdict.problems, tools);
+        if (!faults.isEmpty()) {
+            throw mission.invalid(faults);
+        }
+        List<String> missing = MissionCheck.missing(verdict.problems);
+        JsonNode document = mission.document();
+        int tasks = verdict.answer == null ? document.path("plan").path("tasks").size()
+                : verdict.answer.path("tasks").asInt(0);
+        if (json) {
+            ObjectNode valid = JsonNodeFactory.instance.objectNode().put("valid", true)
+                    .put("name", name(document, verdict.answer)).put("tasks", tasks)
+                    .put("checked_by", verdict.byServer ? "server" : "file");
+            missing.forEach(valid.putArray("missing_inputs")::add);
+            print(valid);
+            return ExitCode.OK;
+        }
+        print(List.of(file + ": valid, " + plan(document, tasks)
+                + (missing.isEmpty() ? ""
+                        : "; a run needs --input for " + TerminalText.clean(String.join(", ", missing)))));
+        if (!verdict.byServer && document.path("plan").path("tasks").valueStream()
+                .anyMatch(task -> task.hasNonNull("suggested_model"))) {
+            note("it names models: a server takes it only when they have a price (`" + ProgramName.current()
+                    + " prices`)");
+        }
+        return ExitCode.OK;
+    }
+
+    private static @Nullable String name(JsonNode document, @Nullable JsonNode answer) {
+        return answer == null ? document.path("name").asString(null) : answer.path("name").asString(null);
+    }
+
+    private static String plan(JsonNode document, int tasks) {
+        if (tasks > 0) {
+            return Amounts.count(tasks, "task");
+        }
+        return document.has("recipe") ? "its plan is a recipe's"
+                : document.has("agent_slug") ? "its agent has one task"
+                        : "a planner or a template of its kind makes the plan";
+    }
+}

@@ -1,0 +1,114 @@
+package io.keelson.cli.billing;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Style;
+import io.keelson.cli.view.Table;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.LedgerEntry;
+import io.keelson.client.LedgerQuery;
+import io.keelson.client.Page;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.node.ObjectNode;
+
+@Command(name = "ledger", description = "Lists the transfers of the workspace's credits, newest first, or what one run "
+        + "reserved, was charged and got back, oldest first.",
+        subcommands = LedgerVerifyCommand.class, footerHeading = "%nExamples:%n",
+        footer = {"  keelson ledger", "  keelson ledger latest", "  keelson ledger --type grant --limit 100",
+                "  keelson ledger --csv > ledger.csv     # all of it, for a spreadsheet"})
+public final class LedgerCommand extends CliCommand {
+
+    @Parameters(paramLabel = "RUN", arity = "0..1", description = "Only this run's: its id, or latest.")
+    @Nullable String run;
+
+    @Option(names = "--type", paramLabel = "TYPE",
+            description = "Only grant, reserve, charge, refund or adjustment; not with a run.")
+    @Nullable String type;
+
+    @Option(names = "--csv", description = "All that match as CSV, oldest first.")
+    boolean csv;
+
+    @Option(names = "--limit", paramLabel = "N", defaultValue = "20",
+            description = "At most so many; ${DEFAULT-VALUE} when not given; not with a run or --csv.")
+    int limit = 20;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        if (run != null && type != null) {
+            throw new ParameterException(spec.commandLine(), "--type is for the whole ledger, not for that of a run");
+        }
+        try (ServerConnection server = link()) {
+            Keelson keelson = server.keelson();
+            String id = run == null ? null : RunDocuments.id(keelson, run);
+            LedgerQuery query = LedgerQuery.all().type(type);
+            if (csv) {
+                copy(id == null ? keelson.ledger().csv(query) : keelson.ledger().csvOfRun(id));
+            } else {
+                show(id == null ? keelson.ledger().list(query.limit(limit))
+                        : new Page<>(keelson.ledger().ofRun(id), null));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private void copy(InputStream content) throws IOException {
+        try (Reader text = new InputStreamReader(content, StandardCharsets.UTF_8)) {
+            text.transferTo(out());
+        }
+        out().flush();
+    }
+
+    private void show(Page<LedgerEntry> page) {
+        if (json) {
+            ObjectNode document = Json.object();
+            document.set("items", Json.document(page.items()));
+            print(document.put("next_cursor", page.nextCursor()));
+            return;
+        }
+        print(page.items().isEmpty() ? List.of("no entries") : table(page.items(), style()));
+        if (page.nextCursor() != null) {
+            note("there are more: --limit, or --csv for all");
+        }
+    }
+
+    private static List<String> table(List<LedgerEntry> entries, Style style) {
+        Table table =
+                new Table("ENTRY", "TIME", "TYPE", "AMOUNT", "FROM", "TO", "RUN", "WHO", "PRICE VERSION", "WHAT FOR");
+        for (LedgerEntry entry : entries) {
+            table.row(Long.toString(entry.id()), Objects.toString(entry.createdAt(), ""), entry.transactionType(),
+                    Amounts.decimal(entry.amount()), entry.debitAccount(), entry.creditAccount(),
+                    Objects.requireNonNullElse(entry.runId(), ""),
+                    TerminalText.clean(Objects.requireNonNullElse(entry.actorId(), entry.actorType())),
+                    entry.priceVersion() == null ? "" : entry.priceVersion().toString(),
+                    TerminalText.clean(whatFor(entry)));
+        }
+        return table.lines(style);
+    }
+
+    /** What was paid for, or why somebody booked it. */
+    private static String whatFor(LedgerEntry entry) {
+        if (entry.tool() == null) {
+            return Objects.requireNonNullElse(entry.reason(), "");
+        }
+        return entry.tool() + (entry.model() == null ? "" : " with " + entry.model())
+                + (entry.tokens() == null || entry.tokens() == 0 ? "" : ", " + Amounts.count(entry.tokens(), "token"));
+    }
+}

@@ -1,0 +1,45 @@
+package io.keelson.cli.billing;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.Amounts;
+import io.keelson.client.Json;
+import io.keelson.client.Verification;
+import io.keelson.client.Verification.Discrepancy;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(name = "verify",
+        description = "Works out anew, from the ledger alone, what every attempt reserved, was charged "
+                + "and got back, what every step was charged for what it cost, and what every account holds. Names the first place that does not agree and ends with 1.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson ledger verify", "  keelson ledger verify --all --json"})
+final class LedgerVerifyCommand extends CliCommand {
+
+    @Option(names = "--all", description = "Of all workspaces; needs a key with the scope operator.")
+    boolean all;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (ServerConnection server = link()) {
+            Verification found = all ? server.keelson().ledger().verifyAll() : server.keelson().ledger().verify();
+            if (json) {
+                print(Json.document(found));
+            } else {
+                print(List.of(inWords(found)));
+            }
+            return found.ok() ? ExitCode.OK : ExitCode.FAILED;
+        }
+    }
+
+    private static String inWords(Verification found) {
+        Discrepancy wrong = found.discrepancy();
+        return wrong != null ? "wrong: " + wrong.message()
+                : "right: " + Amounts.count(found.entries(), "entry", "entries") + ", "
+                        + Amounts.count(found.attempts(), "attempt") + ", "
+                        + Amounts.count(found.workspaces(), "workspace");
+    }
+}

@@ -1,0 +1,73 @@
+package io.keelson.cli.billing;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Table;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Json;
+import io.keelson.client.Usage;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(name = "usage",
+        description = "Sums up what the workspace was charged, of the last 30 days where no other time "
+                + "is named. Days are those of UTC.",
+        footerHeading = "%nExamples:%n",
+        footer = {"  keelson usage", "  keelson usage --by model",
+                "  keelson usage --by tool --from 2026-01-01 --to 2026-02-01"})
+public final class UsageCommand extends CliCommand {
+
+    @Option(names = "--by", paramLabel = "WHAT", defaultValue = "day",
+            description = "day, agent, model or tool; ${DEFAULT-VALUE} when not given.")
+    Usage.By by = Usage.By.DAY;
+
+    @Option(names = "--from", paramLabel = "DAY", description = "The first day, such as 2026-01-31.")
+    @Nullable LocalDate from;
+
+    @Option(names = "--to", paramLabel = "DAY", description = "The day after the last one.")
+    @Nullable LocalDate to;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (ServerConnection server = link()) {
+            Usage usage = server.keelson().credits().usage(by, time(from), time(to));
+            if (json) {
+                print(Json.document(usage));
+            } else {
+                print(table(usage));
+                if (!usage.complete()) {
+                    note("there are more; the total covers them");
+                }
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private List<String> table(Usage usage) {
+        Table table = new Table(by.name(), "CREDITS", "TOKENS", "CHARGES", "RUNS");
+        String nobody = by == Usage.By.AGENT ? "(default agent)" : "(none)";
+        usage.items()
+                .forEach(line -> row(table, TerminalText.clean(Objects.requireNonNullElse(line.name(), nobody)), line));
+        row(table, "total", usage.total());
+        return table.lines(style());
+    }
+
+    private static void row(Table table, String name, Usage.Line line) {
+        table.row(name, Amounts.decimal(line.credits()), Amounts.count(line.tokens()),
+                Amounts.count(line.charges()), Amounts.count(line.runs()));
+    }
+
+    private static @Nullable Instant time(@Nullable LocalDate day) {
+        return day == null ? null : day.atStartOfDay(ZoneOffset.UTC).toInstant();
+    }
+}

@@ -1,0 +1,99 @@
+package io.keelson.cli.commands;
+
+import io.keelson.cli.common.ListCommand;
+import io.keelson.cli.common.OneCommand;
+import io.keelson.cli.common.ProgramName;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Table;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Command;
+import io.keelson.client.Keelson;
+import io.keelson.client.Page;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@picocli.CommandLine.Command(name = "commands",
+        description = "Lists commands to the world outside, such as orders, newest first.",
+        subcommands = CommandsCommand.Show.class, footerHeading = "%nExamples:%n",
+        footer = {"  keelson commands", "  keelson commands --state unknown", "  keelson commands --run latest",
+                "  keelson commands show cmd_0192f0c1-7f6e-7000-8000-000000000000"})
+public final class CommandsCommand extends ListCommand<Command> {
+
+    @Option(names = "--type", paramLabel = "TYPE", description = "Only of this type, such as order.place.")
+    @Nullable String type;
+
+    @Option(names = "--state", paramLabel = "STATE",
+            description = "Only in this state: executing, awaiting_tool, completed, failed or unknown.")
+    @Nullable String state;
+
+    @Option(names = "--run", paramLabel = "RUN", description = "Only those of this run: its id, or latest.")
+    @Nullable String run;
+
+    CommandsCommand() {
+        super("no commands");
+    }
+
+    @Override
+    public Page<Command> page(Keelson keelson) {
+        return keelson.commands().list(type, state, run == null ? null : RunDocuments.id(keelson, run), null, limit);
+    }
+
+    @Override
+    public void advise(List<Command> commands) {
+        if (commands.stream().anyMatch(each -> each.advice() != null)) {
+            note("what to do about unknown ones: " + ProgramName.current() + " commands show COMMAND");
+        }
+    }
+
+    @Override
+    public Table table(List<Command> commands) {
+        Table table = new Table("COMMAND", "TYPE", "STATE", "ATTEMPTS", "AGE", "BY", "ERROR");
+        commands.forEach(each -> table.row("cmd_" + each.id(), each.type(), each.state(),
+                String.valueOf(each.attempts()),
+                Amounts.age(Duration.between(each.createdAt(), clock().instant())), TerminalText.clean(each.actor()),
+                Objects.requireNonNullElse(each.errorCode(), "")));
+        return table;
+    }
+
+    @picocli.CommandLine.Command(name = "show",
+            description = "Shows a command: what was asked for, what came of it, and what to do where nobody knows.")
+    static final class Show extends OneCommand<Command> {
+
+        @Parameters(index = "0", paramLabel = "COMMAND", description = "Its id.")
+        String id = "";
+
+        @Override
+        public Command act(Keelson keelson) {
+            return keelson.commands().get(id);
+        }
+
+        @Override
+        public List<String> lines(Command command) {
+            List<String> lines = new ArrayList<>(List.of(
+                    "cmd_" + command.id() + "  " + command.type() + "  " + command.state(),
+                    "  asked by:     " + TerminalText.clean(command.actor()) + ", " + command.createdAt(),
+                    "  payload:      " + TerminalText.clean(command.payload().toString()),
+                    "  adapter:      " + command.adapter() + ", attempts: " + command.attempts(),
+                    "  provider key: " + command.providerKey()));
+            add(lines, "  acts upon:    ", command.targetId());
+            add(lines, "  reference:    ", command.providerReference());
+            add(lines, "  response:     ", command.response() == null ? null : command.response().toString());
+            add(lines, "  error:        ", command.errorCode() == null ? null
+                    : command.errorCode() + ": " + command.errorMessage());
+            add(lines, "  what to do:   ", command.advice());
+            return lines;
+        }
+
+        private static void add(List<String> lines, String label, @Nullable String text) {
+            if (text != null) {
+                lines.add(label + TerminalText.clean(text));
+            }
+        }
+    }
+}

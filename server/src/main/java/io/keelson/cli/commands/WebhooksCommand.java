@@ -1,0 +1,253 @@
+package io.keelson.cli.commands;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.TimeArgument;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Table;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.Webhook;
+import io.keelson.client.WebhookDelivery;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+@Command(name = "webhooks",
+        description = "Lists who is sent the workspace's events. They are sent while a server runs.",
+        subcommands = {WebhooksCommand.Create.class, WebhooksCommand.Show.class, WebhooksCommand.Enable.class,
+                WebhooksCommand.Disable.class, WebhooksCommand.Rotate.class, WebhooksCommand.Ping.class,
+                WebhooksCommand.Deliveries.class, WebhooksCommand.Redeliver.class, WebhooksCommand.Delete.class},
+        footerHeading = "%nExamples:%n", footer = {"  keelson webhooks",
+                "  keelson webhooks create https://example.com/hooks --event run.failed --event approval.needed",
+                "  keelson webhooks deliveries 0198… --state dead", "  keelson webhooks redeliver 0198… --dead"})
+public final class WebhooksCommand extends CliCommand {
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (ServerConnection server = link()) {
+            if (json) {
+                print(server.keelson().api().get("/webhooks"));
+            } else {
+                List<Webhook> webhooks = server.keelson().webhooks().list();
+                print(webhooks.isEmpty() ? List.of("no webhooks") : table(webhooks));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private List<String> table(List<Webhook> webhooks) {
+        Table table = new Table("ID", "URL", "STATE", "WAITING", "EVENTS");
+        webhooks.forEach(each -> table.row(each.id(), each.url(), state(each), String.valueOf(each.pending()),
+                String.join(",", each.events())));
+        return table.lines(style());
+    }
+
+    private static String state(Webhook webhook) {
+        if (webhook.enabled()) {
+            return webhook.failingSince() == null ? "on" : "failing";
+        }
+        return "gone".equals(webhook.disabledReason()) ? "gone"
+                : "failing".equals(webhook.disabledReason()) ? "given up" : "off";
+    }
+
+    private static String waiting(Webhook webhook) {
+        return Amounts.count(webhook.pending(), "delivery waits", "deliveries wait");
+    }
+
+    @Command(name = "create", description = "Has events sent to an address from now on. Its secret is shown this once.")
+    static final class Create extends CliCommand {
+
+        @Parameters(paramLabel = "URL", description = "Where to.")
+        String url = "";
+
+        @Option(names = "--event", paramLabel = "NAME",
+                description = "A topic such as run.failed, the type of an event such as step_failed, or '*' for all;"
+                        + " repeatable. All topics when left out.")
+        List<String> events = new ArrayList<>();
+
+        @Option(names = "--channel", paramLabel = "NAME",
+                description = "Only of runs that name it in config.notifications.channel.")
+        @Nullable String channel;
+
+        @Option(names = "--description", paramLabel = "TEXT", description = "For people.")
+        @Nullable String description;
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            ObjectNode body = Json.object().put("url", url).put("channel", channel).put("description", description);
+            if (!events.isEmpty()) {
+                events.forEach(body.putArray("events")::add);
+            }
+            try (ServerConnection server = link()) {
+                Webhook made = server.keelson().webhooks().create(body);
+                if (json) {
+                    print(secret(server.keelson(), made));
+                } else {
+                    print(List.of("webhook " + made.id(), "secret  " + made.secret(),
+                            "Keep the secret: it is not shown again."));
+                }
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    private static JsonNode secret(Keelson keelson, Webhook made) {
+        return ((ObjectNode) keelson.api().get("/webhooks/" + made.id())).put("secret", made.secret());
+    }
+
+    /** Something done to one of them. */
+    abstract static class Act extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "ID", description = "As keelson webhooks lists it.")
+        String id = "";
+
+        /** Answers what is said in a terminal. */
+        abstract List<String> act(Keelson keelson);
+
+        /** The document that is printed with --json, after the act; null for nothing. */
+        @Nullable JsonNode document(Keelson keelson) {
+            return keelson.api().get("/webhooks/" + id);
+        }
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (ServerConnection server = link()) {
+                List<String> said = act(server.keelson());
+                JsonNode document = json ? document(server.keelson()) : null;
+                if (!json) {
+                    print(said);
+                } else if (document != null) {
+                    print(document);
+                }
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "show", description = "Shows a webhook; its secret is not shown again.")
+    static final class Show extends Act {
+        @Override
+        List<String> act(Keelson keelson) {
+            return keelson.api().get("/webhooks/" + id).toPrettyString().lines().toList();
+        }
+    }
+
+    @Command(name = "enable", description = "Goes on with what waits, and with what happens from now on.")
+    static final class Enable extends Act {
+        @Override
+        List<String> act(Keelson keelson) {
+            Webhook webhook = keelson.webhooks().change(id, Json.object().put("enabled", true));
+            return List.of("enabled; " + waiting(webhook));
+        }
+    }
+
+    @Command(name = "disable", description = "Has nothing sent there until it is enabled again.")
+    static final class Disable extends Act {
+        @Override
+        List<String> act(Keelson keelson) {
+            keelson.webhooks().change(id, Json.object().put("enabled", false));
+            return List.of("disabled");
+        }
+    }
+
+    @Command(name = "rotate", description = "A new secret, shown this once; the old one counts for a day, too.")
+    static final class Rotate extends Act {
+
+        private @Nullable Webhook rotated;
+
+        @Override
+        List<String> act(Keelson keelson) {
+            Webhook now = keelson.webhooks().rotate(id);
+            rotated = now;
+            return List.of("secret  " + now.secret(), "The old one counts until " + now.previousSecretUntil() + ".");
+        }
+
+        @Override
+        @Nullable JsonNode document(Keelson keelson) {
+            return rotated == null ? null : secret(keelson, rotated);
+        }
+    }
+
+    @Command(name = "ping", description = "Sends a test delivery, behind what waits.")
+    static final class Ping extends Act {
+        @Override
+        List<String> act(Keelson keelson) {
+            return List.of(keelson.webhooks().ping(id));
+        }
+    }
+
+    @Command(name = "deliveries", description = "Shows what was delivered, waits or is dead, the newest first.")
+    static final class Deliveries extends Act {
+
+        @Option(names = "--state", paramLabel = "STATE", description = "Only pending, delivered or dead.")
+        @Nullable String state;
+
+        @Override
+        List<String> act(Keelson keelson) {
+            Table table = new Table("ID", "EVENT", "STATE", "TRIES", "LAST");
+            List<WebhookDelivery> found = keelson.webhooks().deliveries(id, state, 50);
+            found.forEach(each -> table.row(each.id(), each.type(), each.state(), String.valueOf(each.attempts()),
+                    each.lastError() != null ? each.lastError()
+                            : each.lastStatus() == null ? "" : String.valueOf(each.lastStatus())));
+            return found.isEmpty() ? List.of("none") : table.lines(style());
+        }
+
+        @Override
+        JsonNode document(Keelson keelson) {
+            return keelson.api()
+                    .get("/webhooks/" + id + "/deliveries?limit=50" + (state == null ? "" : "&state=" + state));
+        }
+    }
+
+    @Command(name = "redeliver", description = "Delivers once more, under the same ids.")
+    static final class Redeliver extends Act {
+
+        /** Just one of them. */
+        static final class What {
+            @Option(names = "--delivery", paramLabel = "ID", required = true, description = "One delivery.")
+            @Nullable String delivery;
+
+            @Option(names = "--dead", required = true, description = "All that were given up.")
+            boolean dead;
+
+            @Option(names = "--from", paramLabel = "TIME", required = true,
+                    description = "All that has happened since, also while the webhook was disabled or not there.")
+            @Nullable String from;
+        }
+
+        @ArgGroup(multiplicity = "1")
+        What what = new What();
+
+        @Override
+        List<String> act(Keelson keelson) {
+            Webhook webhook = what.delivery != null ? keelson.webhooks().redeliver(id, what.delivery)
+                    : what.from != null ? keelson.webhooks().replay(id, TimeArgument.of(what.from))
+                            : keelson.webhooks().redeliverDead(id);
+            return List.of(waiting(webhook) + (webhook.replaying() ? ", more are put in line" : ""));
+        }
+    }
+
+    @Command(name = "delete", description = "Forgets a webhook and its deliveries.")
+    static final class Delete extends Act {
+        @Override
+        List<String> act(Keelson keelson) {
+            keelson.webhooks().delete(id);
+            return List.of(id + " is deleted");
+        }
+
+        @Override
+        @Nullable JsonNode document(Keelson keelson) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Commands of effects in external systems and of webhooks. */
+@NullMarked
+package io.keelson.cli.commands;
+
+import org.jspecify.annotations.NullMarked;

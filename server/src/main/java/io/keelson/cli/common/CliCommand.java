@@ -1,0 +1,94 @@
+package io.keelson.cli.common;
+
+import io.keelson.cli.view.Style;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.Settings;
+import io.keelson.server.StartupException;
+import java.io.PrintWriter;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
+
+/** What all commands have in common: their general options, and the way out for what they say. */
+public abstract class CliCommand implements Callable<Integer> {
+
+    @Spec
+    public CommandSpec spec;
+
+    @Option(names = "--json", description = "Print one JSON document on standard output instead of text.")
+    public boolean json;
+
+    @Option(names = "--no-color", description = "No colours; NO_COLOR in the environment does the same.")
+    boolean noColor;
+
+    @Option(names = "--debug", description = "Show stack traces of errors.")
+    public boolean debug;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
+    boolean help;
+
+    @Override
+    public abstract Integer call() throws Exception;
+
+    public final PrintWriter out() {
+        return spec.commandLine().getOut();
+    }
+
+    final PrintWriter err() {
+        return spec.commandLine().getErr();
+    }
+
+    public final Settings settings() throws InvalidSettingsException {
+        Settings.misspelt(environment()).forEach(this::note);
+        return Settings.load(environment());
+    }
+
+    /** The way to a server; one of our own only answers. */
+    public final ServerConnection link() throws InvalidSettingsException, StartupException {
+        return ServerConnection.open(settings(), ServerConnection.Work.NONE, this::news);
+    }
+
+    public final Clock clock() {
+        return program().clock();
+    }
+
+    public final Map<String, String> environment() {
+        return program().variables();
+    }
+
+    private CliEnvironment program() {
+        return (CliEnvironment) spec.root().userObject();
+    }
+
+    public final Style style() {
+        return Terminals.style(noColor, Terminals.interactive(), environment());
+    }
+
+    public final void print(List<String> lines) {
+        lines.forEach(out()::println);
+        out().flush();
+    }
+
+    public final void print(JsonNode document) {
+        out().println(document.toPrettyString());
+        out().flush();
+    }
+
+    /** Something for whoever sits and waits. */
+    public final void news(String line) {
+        if (Terminals.interactive() && !json) {
+            note(style().dim(line));
+        }
+    }
+
+    /** Something for people, beside the result. */
+    public final void note(String line) {
+        err().println(line);
+        err().flush();
+    }
+}

@@ -1,0 +1,14 @@
+package io.keelson.cli.common;
+
+import java.time.Clock;
+import java.util.Map;
+
+/** What the program hands to each of its commands. */
+public interface CliEnvironment {
+
+    /** For times that are shown, never for a lease. */
+    Clock clock();
+
+    /** The variables that the program was called with. */
+    Map<String, String> variables();
+}

@@ -1,0 +1,67 @@
+package io.keelson.cli.common;
+
+import io.keelson.core.plan.Problem;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Something that the command line itself cannot do, said so that the reader knows what to do next. */
+public final class CliException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private static final Function<String, Optional<Integer>> NO_LINES = pointer -> Optional.empty();
+
+    private final String code;
+    private final int exitCode;
+    private final transient List<Problem> problems;
+    private final transient Function<String, Optional<Integer>> lines;
+
+    private CliException(String code, int exitCode, String message, List<Problem> problems,
+            Function<String, Optional<Integer>> lines, @Nullable Throwable cause) {
+        super(message, cause);
+        this.code = code;
+        this.exitCode = exitCode;
+        this.problems = List.copyOf(problems);
+        this.lines = lines;
+    }
+
+    /** The command was given something it cannot use: exit 2. */
+    public static CliException usage(String code, String message) {
+        return new CliException(code, ExitCode.USAGE, message, List.of(), NO_LINES, null);
+    }
+
+    /**
+     * A file's content is wrong: exit 2.
+     *
+     * @param lines the line of a pointer in that file, from 1
+     */
+    static CliException invalid(String code, String message, List<Problem> problems,
+            Function<String, Optional<Integer>> lines) {
+        return new CliException(code, ExitCode.USAGE, message, problems, lines, null);
+    }
+
+    /** It did not work: exit 1. */
+    public static CliException failed(String code, String message, @Nullable Throwable cause) {
+        return new CliException(code, ExitCode.FAILED, message, List.of(), NO_LINES, cause);
+    }
+
+    /** Stable, UPPER_SNAKE. */
+    String code() {
+        return code;
+    }
+
+    int exitCode() {
+        return exitCode;
+    }
+
+    List<Problem> problems() {
+        return problems;
+    }
+
+    /** The line of a problem's pointer in the file that is wrong, from 1; empty where there is none. */
+    Optional<Integer> line(String pointer) {
+        return lines.apply(pointer);
+    }
+}

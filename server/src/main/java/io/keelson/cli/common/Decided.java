@@ -1,0 +1,85 @@
+package io.keelson.cli.common;
+
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Event;
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
+import io.keelson.client.Page;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** What was decided before a decision that comes too late: by whom, when and why. */
+public final class Decided {
+
+    private static final Set<String> TOO_LATE = Set.of("APPROVAL_ALREADY_DECIDED", "GATE_CHANGED",
+            "INVALID_STATE_TRANSITION", "PROPOSAL_NOT_PENDING", "TICKET_NOT_OPEN");
+    private static final Map<String, String> DECISIONS = Map.ofEntries(Map.entry("run_approved", "approved the plan"),
+            Map.entry("run_rejected", "rejected the plan"), Map.entry("run_accepted", "accepted the result"),
+            Map.entry("run_budget_approved", "let the run go on"), Map.entry("run_failed", "ended the run as failed"),
+            Map.entry("run_cancelled", "cancelled the run"), Map.entry("task_human_approved", "approved the output"),
+            Map.entry("task_human_rejected", "rejected the output"), Map.entry("step_approved", "approved it"),
+            Map.entry("step_rejected", "rejected it"), Map.entry("escalation_resolved", "answered the ticket"),
+            Map.entry("proposal_accepted", "accepted the proposal"),
+            Map.entry("proposal_rejected", "rejected the proposal"));
+    private static final int AT_A_TIME = 500;
+
+    private Decided() {}
+
+    /**
+     * The refusal of a decision, and behind it what was decided before.
+     *
+     * @param part the step, task, ticket or proposal that the decision was about; null for whatever the run waited for
+     */
+    public static RuntimeException before(Keelson keelson, KeelsonException refusal, String run,
+            @Nullable String part) {
+        if (!TOO_LATE.contains(refusal.code())) {
+            return refusal;
+        }
+        List<Event> decisions = decisions(keelson, run);
+        Event last = decisions.stream().filter(event -> part == null || isAbout(event, part))
+                .reduce((first, second) -> second).orElse(decisions.isEmpty() ? null : decisions.getLast());
+        if (last == null) {
+            return refusal;
+        }
+        String message = Objects.requireNonNullElse(refusal.getMessage(), "");
+        String prefix = refusal.code() + ": ";
+        return CliException.failed(refusal.code(),
+                (message.startsWith(prefix) ? message.substring(prefix.length()) : message) + "; " + told(last),
+                refusal);
+    }
+
+    /** What people have decided about the run, oldest first. */
+    private static List<Event> decisions(Keelson keelson, String run) {
+        List<Event> decisions = new ArrayList<>();
+        Page<Event> page;
+        long after = 0;
+        do {
+            page = keelson.runs().events(run, after, AT_A_TIME);
+            page.items().stream().filter(event -> "human".equals(event.actorType()))
+                    .filter(event -> DECISIONS.containsKey(event.eventType())).forEach(decisions::add);
+            after = page.items().isEmpty() ? after : page.items().getLast().seq();
+        } while (page.nextCursor() != null);
+        return decisions;
+    }
+
+    private static boolean isAbout(Event event, String part) {
+        return part.equals(event.stepId()) || part.equals(event.taskId())
+                || Stream.of("ticket_id", "proposal_id")
+                        .anyMatch(name -> part.equals(event.payload().path(name).asString("")));
+    }
+
+    private static String told(Event event) {
+        String answer = event.payload().path("resolution").asString("");
+        String reason = event.eventType().equals("run_failed") ? "" : event.payload().path("reason").asString("");
+        return TerminalText.clean(event.actorId() + " " + DECISIONS.get(event.eventType())
+                + (answer.isEmpty() ? "" : " with " + answer)
+                + (event.createdAt() == null ? "" : " at " + event.createdAt().truncatedTo(ChronoUnit.SECONDS))
+                + (reason.isEmpty() ? "" : ": " + reason));
+    }
+}

@@ -1,0 +1,66 @@
+package io.keelson.cli.common;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.server.OfflineToolCatalog;
+import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.ReadResult;
+import java.time.Clock;
+import java.util.List;
+import java.util.Set;
+import tools.jackson.databind.JsonNode;
+
+/** What can be said of a mission file without a server, which alone knows its recipes and what its workers serve. */
+public final class MissionCheck {
+
+    /** Codes that depend on the recipe that a mission is merged with. */
+    private static final Set<String> OF_RECIPES = Set.of("RECIPE_UNRESOLVED", "INPUT_UNKNOWN", "UNKNOWN_REFERENCE",
+            "REFERENCE_NOT_UPSTREAM");
+    private static final String UNKNOWN_TOOL = "UNKNOWN_TOOL";
+    private static final String INPUT_MISSING = "INPUT_MISSING";
+    private static final String INPUT = "/input/";
+
+    private MissionCheck() {}
+
+    /** @param tools names of tools that workers serve */
+    public static List<Problem> problems(JsonNode document, Clock clock, Set<String> tools) {
+        return switch (new OfflineToolCatalog(clock).reader(tools).read(document)) {
+            case ReadResult.Ok<Mission> _ -> List.of();
+            case ReadResult.Invalid<Mission>(List<Problem> problems) -> ofRecipe(document)
+                    ? problems.stream().filter(problem -> !OF_RECIPES.contains(problem.code())).toList()
+                    : problems;
+        };
+    }
+
+    /** Whether a server is certain to refuse a mission with these problems. */
+    public static boolean certain(List<Problem> problems) {
+        return problems.stream().anyMatch(problem -> !problem.code().equals(UNKNOWN_TOOL));
+    }
+
+    /** Whether a server takes the mission's plan from a recipe: one that it names, or the template of its kind. */
+    static boolean ofRecipe(JsonNode document) {
+        return document.has("recipe") || document.has("kind") && goal(document)
+                && !document.path("config").has("planner");
+    }
+
+    private static boolean goal(JsonNode document) {
+        return (document.has("goal") || document.has("task")) && !document.has("plan") && !document.has("agent_slug");
+    }
+
+    /** The inputs that a run has to be given, which is no fault of the file. */
+    public static List<String> missing(List<Problem> problems) {
+        return problems.stream().filter(each -> each.code().equals(INPUT_MISSING))
+                .map(each -> each.pointer().substring(INPUT.length())).toList();
+    }
+
+    /**
+     * The faults of the file.
+     *
+     * @param tools names of tools that workers will serve
+     */
+    public static List<Problem> faults(JsonNode document, List<Problem> problems, Set<String> tools) {
+        return problems.stream().filter(each -> !each.code().equals(INPUT_MISSING))
+                .filter(each -> !each.code().equals(UNKNOWN_TOOL)
+                        || !tools.contains(document.at(each.pointer()).asString("")))
+                .toList();
+    }
+}

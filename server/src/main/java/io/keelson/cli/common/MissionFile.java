@@ -1,0 +1,194 @@
+package io.keelson.cli.common;
+
+import io.keelson.cli.view.Amounts;
+import io.keelson.client.Keelson;
+import io.keelson.client.Recipe;
+import io.keelson.core.plan.Problem;
+import io.keelson.server.FileProblems;
+import io.keelson.server.json.ExactJson;
+import io.keelson.server.plan.Documents;
+import io.keelson.server.plan.Format;
+import io.keelson.server.plan.ReadResult;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.MissingNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A mission as it stands in a file, with the values that were given on the command line. An input declared with
+ * {@code format: path} names a place on the machine of whoever runs the mission: relative values are relative to their
+ * working folder.
+ */
+public final class MissionFile {
+
+    private static final String INPUT = "/input/";
+
+    private final String name;
+    private final byte[] bytes;
+    private final ObjectNode document;
+    private final Set<Path> folders = new LinkedHashSet<>();
+    /** What was given by {@code --input}. */
+    private final Map<String, String> values = new HashMap<>();
+
+    private MissionFile(String name, byte[] bytes, ObjectNode document) {
+        this.name = name;
+        this.bytes = bytes;
+        this.document = document;
+    }
+
+    /** @param file {@code -} for standard input */
+    public static MissionFile read(String file) {
+        byte[] bytes = bytes(file);
+        ReadResult<JsonNode> result = Documents.read(bytes, Format.ofFile(file));
+        return switch (result) {
+            case ReadResult.Invalid<JsonNode>(List<Problem> problems) -> throw invalid(file, bytes, problems);
+            case ReadResult.Ok<JsonNode>(ObjectNode object) -> new MissionFile(file, bytes, object);
+            case ReadResult.Ok<JsonNode>(JsonNode other) -> throw invalid(file, bytes, List.of(new Problem("WRONG_TYPE",
+                    "", "a mission is an object, not " + other.getNodeType().name().toLowerCase(Locale.ROOT))));
+        };
+    }
+
+    private static byte[] bytes(String file) {
+        try {
+            if (!file.equals("-") && Files.isDirectory(Path.of(file))) {
+                throw CliException.usage("FILE_UNREADABLE", file.isEmpty() ? "the name of the mission file is empty"
+                        : file + " is a folder, not a mission file");
+            }
+            return file.equals("-") ? System.in.readAllBytes() : Files.readAllBytes(Path.of(file));
+        } catch (NoSuchFileException e) {
+            throw CliException.usage("FILE_NOT_FOUND", "there is no file " + file);
+        } catch (IOException e) {
+            throw CliException.usage("FILE_UNREADABLE", "cannot read " + file + ": " + FileProblems.reason(e));
+        }
+    }
+
+    /**
+     * Gives inputs their values. A value of an input that is declared as text stays as it is, any other is read as
+     * JSON where it is JSON.
+     */
+    public void inputs(Map<String, String> given, Path workingFolder) {
+        values.putAll(given);
+        JsonNode declared = document.path("inputs");
+        ObjectNode input = document.withObjectProperty("input");
+        given.forEach((key, value) -> input.set(key,
+                value(value, declared.path(key).path("type").asString("").equals("string"))));
+        declared.properties().forEach(each -> path(each.getKey(), each.getValue(), input, workingFolder));
+        if (input.isEmpty()) {
+            document.remove("input");
+        }
+    }
+
+    /** Takes as they stand the values given for inputs that the mission's recipe, which the server has, declares as text. */
+    public void ofRecipe(Keelson keelson) {
+        String recipe = document.path("recipe").asString("");
+        if (!values.isEmpty() && !recipe.isEmpty()) {
+            JsonNode declared = keelson.recipes().byName(recipe).map(Recipe::inputs).orElse(MissingNode.getInstance());
+            ObjectNode input = document.withObjectProperty("input");
+            values.forEach((key, value) -> {
+                if (declared.path(key).path("type").asString("").equals("string")) {
+                    input.put(key, value);
+                }
+            });
+        }
+    }
+
+    /** @param asText whether it is taken as it stands; else it is JSON where it is JSON */
+    public static JsonNode value(String text, boolean asText) {
+        if (!asText) {
+            try {
+                return ExactJson.read(text);
+            } catch (JacksonException e) {
+                // text that is no JSON is meant as text
+            }
+        }
+        return JsonNodeFactory.instance.stringNode(text);
+    }
+
+    private void path(String key, JsonNode declaration, ObjectNode input, Path workingFolder) {
+        JsonNode value = input.has(key) ? input.get(key) : declaration.path("default");
+        if (declaration.path("format").asString("").equals("path") && value.isString()) {
+            Path path = workingFolder.resolve(value.stringValue()).normalize();
+            input.put(key, path.toString());
+            folders.add(Files.isDirectory(path) || path.getParent() == null ? path : path.getParent());
+        }
+    }
+
+    public void rename(String newName) {
+        document.put("name", newName);
+    }
+
+    /** Null leaves what the file says. */
+    public void externalId(@Nullable String id, @Nullable String policy) {
+        if (id != null) {
+            document.put("external_id", id);
+        }
+        if (policy != null) {
+            document.put("external_id_policy", policy);
+        }
+    }
+
+    /** The body of {@code POST /runs}. */
+    public ObjectNode document() {
+        return document;
+    }
+
+    /** Folders that inputs of {@code format: path} name, or in which the named files are. */
+    public List<Path> folders() {
+        return new ArrayList<>(folders);
+    }
+
+    /** What is wrong with the mission; a value that came by {@code --input} is a fault of the command, not of a line. */
+    public CliException invalid(List<Problem> problems) {
+        List<Problem> named = problems.stream().map(problem -> option(problem)
+                .map(option -> new Problem(problem.code(), problem.pointer(), option + ": " + problem.message()))
+                .orElse(problem)).toList();
+        return problems.stream().allMatch(problem -> option(problem).isPresent())
+                ? CliException.invalid("INVALID_INPUT", Amounts.count(problems.size(), "value")
+                        + " given with --input cannot be used", named, pointer -> Optional.empty())
+                : invalid(name, bytes, named, pointer -> option(pointer).isEmpty());
+    }
+
+    private Optional<String> option(Problem problem) {
+        return option(problem.pointer());
+    }
+
+    /** The option that a pointer is about; empty where it is about the file. */
+    private Optional<String> option(String pointer) {
+        return values.keySet().stream().filter(each -> (pointer + "/").startsWith(INPUT + escaped(each) + "/"))
+                .findFirst()
+                .map(each -> "--input " + each);
+    }
+
+    private static String escaped(String name) {
+        return name.replace("~", "~0").replace("/", "~1");
+    }
+
+    /** What is wrong with a mission file, told to people with the lines where it is. */
+    static CliException invalid(String file, byte[] bytes, List<Problem> problems) {
+        return invalid(file, bytes, problems, pointer -> true);
+    }
+
+    private static CliException invalid(String file, byte[] bytes, List<Problem> problems, Predicate<String> inFile) {
+        SourceLines lines = new SourceLines(new String(bytes, StandardCharsets.UTF_8));
+        return CliException.invalid("INVALID_MISSION",
+                (file.equals("-") ? "what came on standard input" : file) + " is not a mission that can run: "
+                        + Amounts.count(problems.size(), "problem"),
+                problems, pointer -> pointer.isEmpty() || !inFile.test(pointer) ? Optional.empty() : lines.of(pointer));
+    }
+}

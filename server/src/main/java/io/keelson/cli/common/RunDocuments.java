@@ -1,0 +1,176 @@
+package io.keelson.cli.common;
+
+import io.keelson.cli.view.Failures;
+import io.keelson.cli.view.PendingDecisions;
+import io.keelson.cli.view.RunTree;
+import io.keelson.client.Escalation;
+import io.keelson.client.EscalationQuery;
+import io.keelson.client.Explanation;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.Run;
+import io.keelson.client.RunAttempt;
+import io.keelson.client.RunQuery;
+import io.keelson.client.Runs;
+import io.keelson.client.Step;
+import io.keelson.client.Task;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Documents of the API as they are, for {@code --json}. */
+public final class RunDocuments {
+
+    /** So many levels of child runs are shown. */
+    private static final int LEVELS = 3;
+    /** More steps than these are not read to name those that failed. */
+    private static final int MOST_STEPS = 2_000;
+    /** Among so many runs {@code latest} looks for the caller's. */
+    private static final int NEWEST = 200;
+
+    /** The first characters of an id, as a user types them or a narrow table shows them. */
+    private static final Pattern PREFIX = Pattern.compile("([0-9a-f-]{4,35})(…|\\.{3})?");
+
+    private RunDocuments() {}
+
+    /** The id that an argument means: {@code latest} is the newest run that the caller has submitted. */
+    public static String id(Keelson keelson, String argument) {
+        if (!argument.equals("latest")) {
+            return whole(keelson, argument);
+        }
+        String caller = keelson.whoAmI().key().principal();
+        return keelson.runs().list(RunQuery.all().limit(NEWEST)).items().stream()
+                .filter(run -> run.parentRunId() == null && run.scheduleId() == null && caller.equals(run.createdBy()))
+                .map(Run::id).findFirst().orElseThrow(() -> CliException.failed("RUN_NOT_FOUND", "'" + caller
+                        + "' has submitted none of the newest " + NEWEST + " runs; name a run by its id", null));
+    }
+
+    /** The whole id of the one run among the newest whose id begins with these characters. */
+    private static String whole(Keelson keelson, String argument) {
+        Matcher prefix = PREFIX.matcher(argument);
+        if (!prefix.matches()) {
+            return argument;
+        }
+        String start = prefix.group(1);
+        List<String> found = keelson.runs().list(RunQuery.all().limit(NEWEST)).items().stream().map(Run::id)
+                .filter(id -> id.startsWith(start)).toList();
+        if (found.size() > 1) {
+            throw CliException.failed("RUN_AMBIGUOUS", "the ids of several runs begin with '" + start
+                    + "'; give more characters", null);
+        }
+        return found.isEmpty() ? argument : found.getFirst();
+    }
+
+    /** The task of that key, as it is now. */
+    public static Task task(Keelson keelson, String run, String key) {
+        List<Task> tasks = keelson.runs().tasks(run).stream().filter(each -> !each.superseded()).toList();
+        return tasks.stream().filter(each -> each.key().equals(key)).findFirst()
+                .orElseThrow(() -> CliException.failed("TASK_NOT_FOUND", "run " + run + " has no task " + key
+                        + "; it has " + String.join(", ", tasks.stream().map(Task::key).limit(20).toList()), null));
+    }
+
+    /** The steps of a task, in order. */
+    public static List<Step> steps(Keelson keelson, Task task) {
+        return keelson.runs().steps(task.runId()).stream().filter(step -> step.taskId().equals(task.id())).toList();
+    }
+
+    /** What the run waits for, as it is now. */
+    public static PendingDecisions waits(Keelson keelson, Run run) {
+        List<Step> approvals = keelson.runs().steps(run.id()).stream()
+                .filter(step -> step.state().equals("waiting_approval")).toList();
+        List<Task> tasks = keelson.runs().tasks(run.id());
+        List<Task> outputs = tasks.stream().filter(task -> task.state().equals("awaiting_human")).toList();
+        Set<String> upstreams = tasks.stream().flatMap(task -> task.dependsOn().stream()).collect(Collectors.toSet());
+        List<Task> results = tasks.stream().filter(task -> task.state().equals("completed") && task.groupId() == null)
+                .filter(task -> !upstreams.contains(task.key())).toList();
+        List<Escalation> tickets = keelson.escalations().list(EscalationQuery.open().run(run.id())).items();
+        return new PendingDecisions(run, approvals, outputs, results, tickets, stopped(keelson, run));
+    }
+
+    private static @Nullable String stopped(Keelson keelson, Run run) {
+        return !run.state().equals("budget_exceeded") ? null
+                : keelson.runs().explain(run.id()).reasons().stream().map(Explanation.Reason::text).findFirst()
+                        .orElse(null);
+    }
+
+    /** All attempts of a run that has had several; else nobody is asked. */
+    public static List<RunAttempt> attempts(Runs runs, Run run) {
+        return run.attemptNumber() > 1 ? runs.attempts(run.id()) : List.of();
+    }
+
+    /** What of the run has failed; steps are left out where there are too many to read them all. */
+    public static Failures failures(Runs runs, Run run) {
+        if (run.failures() == 0 && run.tasksFailed() == 0) {
+            return new Failures(run, List.of(), List.of());
+        }
+        List<Step> steps = run.stepsTotal() > MOST_STEPS ? List.of() : runs.steps(run.id());
+        return new Failures(run, runs.tasks(run.id()), steps);
+    }
+
+    /** What the run's steps have started. */
+    public static RunTree family(Runs runs, Run run) {
+        return family(runs, run, LEVELS);
+    }
+
+    private static RunTree family(Runs runs, Run run, int levels) {
+        if (levels == 0 || run.childCount() == 0) {
+            return RunTree.NONE;
+        }
+        return new RunTree(runs.children(run.id()).reversed().stream()
+                .map(child -> new RunTree.Member(child, family(runs, child, levels - 1))).toList());
+    }
+
+    public static JsonNode run(Keelson keelson, String id) {
+        return keelson.api().get("/runs/" + id);
+    }
+
+    /** The run's state, or {@code completed_with_failures} where it has come to its end although parts of it failed. */
+    private static String outcome(Run run) {
+        return run.completedWithFailures() ? "completed_with_failures" : run.state();
+    }
+
+    /** The run with what became of it, its failures, tasks and artifacts, and its attempts and steps where asked for. */
+    public static ObjectNode whole(Keelson keelson, String id, boolean steps) {
+        ObjectNode document = Json.object();
+        document.set("run", run(keelson, id));
+        Run read = keelson.runs().get(id);
+        document.put("outcome", outcome(read));
+        document.set("failures", failures(keelson.runs(), read).document());
+        document.set("tasks", all(keelson, "/runs/" + id + "/tasks"));
+        if (steps) {
+            document.set("attempts", all(keelson, "/runs/" + id + "/attempts"));
+            document.set("steps", all(keelson, "/runs/" + id + "/steps"));
+            document.set("children", children(keelson, document.get("run"), LEVELS));
+        }
+        document.set("artifacts", all(keelson, "/runs/" + id + "/artifacts"));
+        return document;
+    }
+
+    /** Newest first, each with its own as {@code children}. */
+    private static ArrayNode children(Keelson keelson, JsonNode run, int levels) {
+        if (levels == 0 || run.path("child_count").asInt(0) == 0) {
+            return Json.object().putArray("items");
+        }
+        ArrayNode children = all(keelson, "/runs?parent_run_id=" + run.path("id").asString());
+        children.forEach(child -> ((ObjectNode) child).set("children", children(keelson, child, levels - 1)));
+        return children;
+    }
+
+    private static ArrayNode all(Keelson keelson, String path) {
+        ArrayNode items = Json.object().putArray("items");
+        String cursor = "";
+        do {
+            JsonNode page = keelson.api()
+                    .get(path + (cursor.isEmpty() ? "" : (path.contains("?") ? "&" : "?") + "cursor=" + cursor));
+            page.path("items").forEach(items::add);
+            cursor = page.path("next_cursor").asString("");
+        } while (!cursor.isEmpty());
+        return items;
+    }
+}

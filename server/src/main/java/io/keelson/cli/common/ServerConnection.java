@@ -1,0 +1,226 @@
+package io.keelson.cli.common;
+
+import io.keelson.client.Keelson;
+import io.keelson.server.DataFolder;
+import io.keelson.server.FileProblems;
+import io.keelson.server.Server;
+import io.keelson.server.Settings;
+import io.keelson.server.StartupException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to a server: the one that KEELSON_URL names, else the one of the data folder if it answers, else one that is
+ * started inside this process and stopped with it. Whatever way this process ends, its own server hands its work back.
+ */
+public final class ServerConnection implements AutoCloseable {
+
+    /** What a server of our own is for. */
+    public enum Work {
+        /** Runs go on while it lives. */
+        ALL,
+        /** It only answers; steps wait for another server. */
+        NONE
+    }
+
+    private static final Duration PROBE = Duration.ofSeconds(2);
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PAUSE = Duration.ofMillis(200);
+
+    private final Settings settings;
+    private final Work work;
+    private final Consumer<String> news;
+    private final Thread hook = new Thread(this::interrupt, "keelson-interrupt");
+    private volatile boolean interrupted;
+    private volatile Runnable whenInterrupted;
+    private volatile @Nullable Server own;
+    private volatile Keelson keelson;
+
+    private ServerConnection(Settings settings, Work work, Consumer<String> news) throws StartupException {
+        this.settings = settings;
+        this.work = work;
+        this.news = news;
+        this.whenInterrupted = () -> news.accept("interrupted before a server answered; no run was made");
+        Runtime.getRuntime().addShutdownHook(hook);
+        this.keelson = connect(Duration.ZERO);
+        this.whenInterrupted = () -> {
+        };
+    }
+
+    /** @param news is told, in words for people, what takes a while */
+    public static ServerConnection open(Settings settings, Work work, Consumer<String> news) throws StartupException {
+        return new ServerConnection(settings, work, news);
+    }
+
+    /** The server that is known and there, however busy; null when there is none. Starts none. */
+    public static @Nullable Keelson find(Settings settings) {
+        if (settings.url() != null) {
+            return client(settings, settings.url());
+        }
+        String url = read(settings.dataDir().resolve("url"));
+        if (url == null) {
+            return null;
+        }
+        boolean present = Keelson.builder().url(url).timeout(PROBE).build().present();
+        return present ? client(settings, url) : null;
+    }
+
+    /** The same, where there must be one. */
+    public static Keelson existing(Settings settings) {
+        Keelson found = find(settings);
+        if (found == null) {
+            throw CliException.failed("NO_SERVER", "no server runs for the data folder " + settings.dataDir()
+                    + ": start one with `keelson server`, or set KEELSON_URL", null);
+        }
+        return found;
+    }
+
+    public Keelson keelson() {
+        return keelson;
+    }
+
+    /** Whether the server lives in this process. */
+    public boolean own() {
+        return own != null;
+    }
+
+    /** True once this process has been told to end. */
+    public boolean interrupted() {
+        return interrupted;
+    }
+
+    /** What to do first when this process is told to end (Ctrl-C), before its server stops. */
+    public void whenInterrupted(Runnable action) {
+        this.whenInterrupted = action;
+    }
+
+    /**
+     * After a lost connection: finds a server again. One that somebody named is only ever waited for; in place of the
+     * data folder's, which may just be restarting, one of our own is started after a while.
+     */
+    public void reopen() throws StartupException {
+        if (settings.url() == null && own == null) {
+            keelson = connect(PATIENCE);
+        }
+    }
+
+    private Keelson connect(Duration patience) throws StartupException {
+        Keelson found = find(settings);
+        long deadline = System.nanoTime() + patience.toNanos();
+        while (found == null && System.nanoTime() < deadline) {
+            Sleep.of(PAUSE);
+            found = find(settings);
+        }
+        return found == null ? start() : found;
+    }
+
+    /** Two that start at once: one gets the data folder, the other waits for it and then talks to it. */
+    private Keelson start() throws StartupException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        news.accept("starting a server for this command…");
+        while (true) {
+            try {
+                return startOwn();
+            } catch (StartupException e) {
+                Keelson other = find(settings);
+                if (other != null) {
+                    return other;
+                }
+                if (!e.code().equals("DATA_DIR_IN_USE") || System.nanoTime() > deadline) {
+                    throw e;
+                }
+                Sleep.of(PAUSE);
+            }
+        }
+    }
+
+    private Keelson startOwn() throws StartupException {
+        Settings mine = withWorkingFolder(settings.withHttp("127.0.0.1", 0));
+        logToFile(mine);
+        Server server = Server.start(work == Work.NONE ? mine.withExecutors(0) : mine);
+        own = server;
+        return Keelson.builder().url(server.baseUrl().toString()).apiKey(server.apiKey()).build();
+    }
+
+    /** A server of our own may read what its only user may: the working folder where no other is allowed. */
+    private static Settings withWorkingFolder(Settings settings) {
+        if (!settings.folders().allowed().isEmpty()) {
+            return settings;
+        }
+        List<Path> folders = new ArrayList<>(List.of(Path.of("").toAbsolutePath()));
+        folders.addAll(settings.folders().ofUser());
+        return settings.withFoldersOfUser(folders);
+    }
+
+    private static void logToFile(Settings settings) throws StartupException {
+        try {
+            DataFolder.create(settings.dataDir());
+            Logging.toFile(settings, settings.dataDir().resolve("keelson-run.log"));
+        } catch (IOException e) {
+            throw new StartupException("DATA_DIR_NOT_WRITABLE", "cannot write to the data folder "
+                    + settings.dataDir() + ": " + FileProblems.reason(e), e);
+        }
+    }
+
+    private static Keelson client(Settings settings, String url) {
+        String key = settings.apiKey() != null || !loopback(url) ? settings.apiKey()
+                : settings.bootstrapKeyText() != null ? settings.bootstrapKeyText()
+                        : read(settings.dataDir().resolve("api-key"));
+        return Keelson.builder().url(url).apiKey(key).build();
+    }
+
+    /** The data folder's key is for servers on this machine and is sent to no other. */
+    private static boolean loopback(String url) {
+        try {
+            String host = URI.create(url).getHost();
+            return host != null && InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+
+    private static @Nullable String read(Path file) {
+        try {
+            return Files.readString(file).strip();
+        } catch (NoSuchFileException e) {
+            return null;
+        } catch (IOException e) {
+            throw CliException.failed("DATA_DIR_UNREADABLE", "cannot read " + file + ": " + FileProblems.reason(e), e);
+        }
+    }
+
+    private void interrupt() {
+        interrupted = true;
+        whenInterrupted.run();
+        if (own == null) {
+            // a server that is still starting has no other way to end what it has started
+            ProcessHandle.current().descendants().forEach(ProcessHandle::destroy);
+        }
+        closeServer();
+    }
+
+    @Override
+    public void close() {
+        if (!interrupted) {
+            Runtime.getRuntime().removeShutdownHook(hook);
+            closeServer();
+        }
+    }
+
+    private void closeServer() {
+        Server server = own;
+        if (server != null) {
+            server.close();
+        }
+    }
+}

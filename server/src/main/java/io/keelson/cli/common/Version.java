@@ -1,0 +1,13 @@
+package io.keelson.cli.common;
+
+import io.keelson.server.KeelsonVersion;
+import picocli.CommandLine.IVersionProvider;
+
+/** Which Keelson this is. */
+public final class Version implements IVersionProvider {
+
+    @Override
+    public String[] getVersion() {
+        return new String[] {"keelson " + KeelsonVersion.current() + ", Java " + Runtime.version().feature()};
+    }
+}

@@ -1,0 +1,22 @@
+package io.keelson.cli.control;
+
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.client.Run;
+import io.keelson.client.Runs;
+import picocli.CommandLine.Parameters;
+
+/** Something done to one run, which may be watched afterwards. */
+public abstract class ActionCommand extends RunChange {
+
+    @Parameters(paramLabel = "RUN", description = "The run's id, or latest.")
+    String run;
+
+    /** Does it and returns the run as it is then. */
+    public abstract Run act(ServerConnection server, Runs runs, String id);
+
+    @Override
+    public final Run change(ServerConnection server) {
+        return act(server, server.keelson().runs(), RunDocuments.id(server.keelson(), run));
+    }
+}

@@ -1,0 +1,64 @@
+package io.keelson.cli.control;
+
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.ProgramName;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.Sleep;
+import io.keelson.cli.view.Amounts;
+import io.keelson.client.KeelsonException;
+import io.keelson.client.Run;
+import io.keelson.client.Runs;
+import java.math.BigDecimal;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+
+@Command(name = "resume", description = "Lets a paused run go on.", footerHeading = "%nExamples:%n",
+        footer = "  keelson resume latest --watch")
+public final class ResumeCommand extends ActionCommand {
+
+    private static final String HELD = "budget_exceeded";
+    private static final int LOOKS = 4;
+    private static final Duration BETWEEN = Duration.ofMillis(200);
+
+    @Override
+    public Run act(ServerConnection server, Runs runs, String id) {
+        boolean held = runs.get(id).state().equals(HELD);
+        try {
+            Run after = runs.resume(id);
+            return held ? goneOn(runs, after) : after;
+        } catch (KeelsonException e) {
+            if (held && e.code().equals("BUDGET_EXCEEDED")) {
+                throw stillHeld(runs.get(id), e);
+            }
+            throw e;
+        }
+    }
+
+    /** What its next step is known to cost may be more than its hard limit leaves: then it is held up again at once. */
+    private static Run goneOn(Runs runs, Run resumed) {
+        Run run = resumed;
+        for (int looks = LOOKS; looks > 0 && !run.ended(); looks--) {
+            Sleep.of(BETWEEN);
+            run = runs.get(run.id());
+            if (run.state().equals(HELD)) {
+                throw stillHeld(run, null);
+            }
+        }
+        return run;
+    }
+
+    private static CliException stillHeld(Run run, @Nullable Throwable cause) {
+        BigDecimal limit = run.hardLimitUsd();
+        BigDecimal charged = run.creditsCharged();
+        return CliException.failed("BUDGET_EXCEEDED", "the run is held up as before: it was charged "
+                + Amounts.credits(charged == null ? BigDecimal.ZERO : charged)
+                + (limit == null
+                        ? " and its workspace has too few; grant some with: " + ProgramName.current()
+                                + " credits grant AMOUNT"
+                        : " of at most " + Amounts.decimal(limit) + "; raise that with: " + ProgramName.current()
+                                + " budget "
+                                + run.id() + " --hard-limit USD"),
+                cause);
+    }
+}

@@ -1,0 +1,79 @@
+package io.keelson.cli.control;
+
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.FilterParser;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.client.BulkJob;
+import io.keelson.client.Keelson;
+import io.keelson.client.Run;
+import io.keelson.client.RunFilter;
+import io.keelson.client.Runs;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Something done to one run, or to all that a filter finds. */
+abstract class RunOrFilterCommand extends RunChange {
+
+    @Parameters(arity = "0..1", paramLabel = "RUN", description = "The run's id, or latest.")
+    @Nullable String run;
+
+    @Option(names = "--where", paramLabel = "FILTER",
+            description = "Instead of one run, all that are meant. " + FilterParser.HELP)
+    @Nullable String where;
+
+    @Option(names = {"-y", "--yes"}, description = "With --where: do not ask.")
+    boolean yes;
+
+    @Option(names = "--dry-run", description = "With --where: only say how many runs are meant.")
+    boolean dryRun;
+
+    /** In a question: "cancel". */
+    abstract String word();
+
+    abstract Run act(Runs runs, String id);
+
+    abstract long count(Keelson keelson, RunFilter filter);
+
+    abstract BulkJob actOnAll(Keelson keelson, RunFilter filter, String key);
+
+    @Override
+    public final Run change(ServerConnection server) {
+        return act(server.keelson().runs(), RunDocuments.id(server.keelson(), String.valueOf(run)));
+    }
+
+    @Override
+    public final Integer call() throws InvalidSettingsException, StartupException, IOException {
+        if ((run == null) == (where == null)) {
+            throw CliException.usage("RUN_OR_WHERE", "say either a run or --where");
+        }
+        if (where == null) {
+            if (yes || dryRun) {
+                throw CliException.usage("RUN_OR_WHERE", "--yes and --dry-run go with --where");
+            }
+            return super.call();
+        }
+        if (watch) {
+            throw CliException.usage("RUN_OR_WHERE", "--watch goes with one run");
+        }
+        RunFilter filter = FilterParser.parse(where);
+        try (ServerConnection server = link()) {
+            long matches = count(server.keelson(), filter);
+            if (dryRun || matches == 0) {
+                print(List.of(word() + ": " + BulkConfirmation.runs(matches)));
+                return ExitCode.OK;
+            }
+            String key = UUID.randomUUID().toString();
+            return BulkConfirmation.sure(this, matches, word(), yes)
+                    ? BulkConfirmation.follow(this, server, () -> actOnAll(server.keelson(), filter, key))
+                    : ExitCode.OK;
+        }
+    }
+}

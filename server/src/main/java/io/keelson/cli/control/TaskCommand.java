@@ -1,0 +1,81 @@
+package io.keelson.cli.control;
+
+import io.keelson.cli.common.Decided;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
+import io.keelson.client.Run;
+import io.keelson.client.Task;
+import io.keelson.client.Tasks;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "task", description = "Decides about one task of a run.", footerHeading = "%nExamples:%n", footer = {
+        "  keelson task approve latest/draft --watch",
+        "  keelson task reject latest/draft --again --reason \"shorter, please\"",
+        "  keelson task retry latest/fetch          # now, instead of after its backoff"})
+public final class TaskCommand extends RunChange {
+
+    private static final int CONFLICT = 409;
+
+    /** What can be done with a task. */
+    enum Action {
+        APPROVE, REJECT, RETRY, CANCEL, SKIP
+    }
+
+    @Parameters(index = "0", paramLabel = "ACTION",
+            description = "approve or reject its output, which waits for a human; retry what waits for its backoff at "
+                    + "once; cancel it; skip it: the run goes on without it.")
+    Action action;
+
+    @Parameters(index = "1", paramLabel = "TASK", description = "The task's id, or RUN/KEY such as latest/draft.")
+    String task;
+
+    @Option(names = "--reason", paramLabel = "TEXT",
+            description = "A remark, for the record; of reject --again the feedback for the next attempt.")
+    @Nullable String reason;
+
+    @Option(names = "--again", description = "Of reject: ask for another attempt instead of failing the task.")
+    boolean again;
+
+    @Option(names = "--attempt", paramLabel = "N",
+            description = "Of approve and reject: the attempt that is meant; refused when it is another.")
+    @Nullable Integer attempt;
+
+    @Override
+    public Run change(ServerConnection server) {
+        Tasks tasks = server.keelson().tasks();
+        String id = id(server.keelson());
+        Task after = switch (action) {
+            case APPROVE, REJECT -> review(server.keelson(), id);
+            case RETRY -> tasks.retry(id);
+            case CANCEL -> tasks.cancel(id, reason);
+            case SKIP -> tasks.skip(id, reason);
+        };
+        said(after.key() + " is " + after.state());
+        return server.keelson().runs().get(after.runId());
+    }
+
+    /** One that comes too late is told what was decided before. */
+    private Task review(Keelson keelson, String id) {
+        Tasks tasks = keelson.tasks();
+        try {
+            return action == Action.APPROVE ? tasks.approve(id, attempt, reason)
+                    : again ? tasks.rejectAndRetry(id, attempt, reason) : tasks.reject(id, attempt, reason);
+        } catch (KeelsonException e) {
+            throw e.status() == CONFLICT ? Decided.before(keelson, e, tasks.get(id).runId(), id) : e;
+        }
+    }
+
+    private String id(Keelson keelson) {
+        int slash = task.indexOf('/');
+        if (slash < 0) {
+            return task;
+        }
+        String run = RunDocuments.id(keelson, task.substring(0, slash));
+        return RunDocuments.task(keelson, run, task.substring(slash + 1)).id();
+    }
+}

@@ -1,0 +1,5 @@
+/** Commands that change runs: pause, resume, cancel, retry, replan, fork, budget, signals, bulk. */
+@NullMarked
+package io.keelson.cli.control;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,74 @@
+package io.keelson.cli.definitions;
+
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.MissionFile;
+import io.keelson.client.AgentRequest;
+import io.keelson.client.Json;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What an agent is to be, as a command line says it. */
+final class AgentOptions {
+
+    @Option(names = "--file", paramLabel = "FILE", description = "A YAML or JSON file, or - for standard input.")
+    @Nullable String file;
+
+    @Option(names = "--name", paramLabel = "NAME", description = "For people; the slug when left out.")
+    @Nullable String name;
+
+    @Option(names = "--description", paramLabel = "TEXT", description = "For people.")
+    @Nullable String description;
+
+    @Option(names = "--model", paramLabel = "MODEL", description = "That its turns are to use.")
+    @Nullable String model;
+
+    @Option(names = "--instructions", paramLabel = "TEXT", description = "Given to it with each turn.")
+    @Nullable String instructions;
+
+    @Option(names = "--tool", paramLabel = "TOOL", description = "That its turns may call; repeat for several.")
+    @Nullable List<String> tools;
+
+    @Option(names = "--capability", paramLabel = "TYPE",
+            description = "A type of task that it is good at, such as research; repeat for several.")
+    @Nullable List<String> capabilities;
+
+    @Option(names = "--max-turns", paramLabel = "COUNT", description = "Turns of one task at most, the first included.")
+    @Nullable Integer maxTurns;
+
+    /** @param slug null when the file says it, or nobody asks */
+    AgentRequest request(@Nullable String slug) {
+        ObjectNode document = Json.object();
+        if (file != null) {
+            JsonNode read = MissionFile.read(file).document();
+            if (!(read instanceof ObjectNode object)) {
+                throw CliException.usage("INVALID_AGENT", file + " is not an agent: it holds no object");
+            }
+            document = object.deepCopy();
+        }
+        put(document, "slug", slug);
+        put(document, "name", name);
+        put(document, "description", description);
+        put(document, "model", model);
+        put(document, "instructions", instructions);
+        AgentRequest request = AgentRequest.of(document);
+        if (tools != null) {
+            request.tools(tools);
+        }
+        if (capabilities != null) {
+            request.capabilities(capabilities);
+        }
+        if (maxTurns != null) {
+            request.maxTurns(maxTurns);
+        }
+        return request;
+    }
+
+    private static void put(ObjectNode into, String key, @Nullable String value) {
+        if (value != null) {
+            into.put(key, value);
+        }
+    }
+}

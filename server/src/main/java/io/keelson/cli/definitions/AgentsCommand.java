@@ -1,0 +1,164 @@
+package io.keelson.cli.definitions;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.Style;
+import io.keelson.cli.view.Table;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Agent;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.Page;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "agents", description = "Lists the agents of the workspace. Tasks without steps are given to them.",
+        subcommands = {AgentsCommand.Show.class, AgentsCommand.Create.class, AgentsCommand.Update.class,
+                AgentsCommand.Delete.class},
+        footerHeading = "%nExamples:%n", footer = {"  keelson agents", "  keelson agents show librarian",
+                "  keelson agents create librarian --tool files.read --capability research --instructions \"Be brief.\"",
+                "  keelson agents create --file librarian.yaml"})
+public final class AgentsCommand extends CliCommand {
+    private static final int PAGE = 200;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (ServerConnection server = link()) {
+            List<Agent> agents = all(server.keelson());
+            if (json) {
+                print(Json.object().set("items", Json.document(agents)));
+            } else {
+                print(agents.isEmpty() ? List.of("no agents") : table(agents, style()));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private static List<Agent> all(Keelson keelson) {
+        List<Agent> agents = new ArrayList<>();
+        @Nullable String cursor = null;
+        do {
+            Page<Agent> page = keelson.agents().list(cursor, PAGE);
+            agents.addAll(page.items());
+            cursor = page.nextCursor();
+        } while (cursor != null);
+        return agents;
+    }
+
+    private static List<String> table(List<Agent> agents, Style style) {
+        Table table = new Table("ID", "AGENT", "MODEL", "GOOD AT", "TOOLS", "NAME");
+        for (Agent agent : agents) {
+            table.row(Integer.toString(agent.id()), agent.slug(),
+                    agent.model() == null ? "" : TerminalText.clean(agent.model()),
+                    String.join(" ", agent.capabilities()), TerminalText.clean(String.join(" ", agent.tools())),
+                    TerminalText.clean(agent.name()));
+        }
+        return table.lines(style);
+    }
+
+    private static void show(CliCommand command, Agent agent) {
+        if (command.json) {
+            command.print(Json.document(agent));
+            return;
+        }
+        List<String> lines = new ArrayList<>();
+        lines.add(agent.slug() + "  " + TerminalText.clean(agent.name()) + "  (id " + agent.id() + ")");
+        line(lines, "description", agent.description());
+        line(lines, "model", agent.model());
+        line(lines, "good at", String.join(", ", agent.capabilities()));
+        line(lines, "tools", String.join(", ", agent.tools()));
+        Integer turns = agent.limits().get("max_turns");
+        line(lines, "turns", turns == null ? null : "at most " + turns);
+        line(lines, "instructions", agent.instructions());
+        command.print(lines);
+    }
+
+    private static void line(List<String> lines, String what, @Nullable String value) {
+        if (value != null && !value.isEmpty()) {
+            lines.add("  " + what + ": " + TerminalText.clean(value));
+        }
+    }
+
+    @Command(name = "show", description = "Shows an agent.")
+    static final class Show extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "AGENT", description = "Its slug or its id.")
+        String agent = "";
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (ServerConnection server = link()) {
+                show(this, server.keelson().agents().get(agent));
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "create",
+            description = "Adds an agent to the roster, from options or from a YAML or JSON file with "
+                    + "the same members as the API. Options go before what the file says.")
+    static final class Create extends CliCommand {
+
+        @Parameters(index = "0", arity = "0..1", paramLabel = "SLUG",
+                description = "Small letters, digits and '-'; may stand in the file instead.")
+        @Nullable String slug;
+
+        @Mixin
+        AgentOptions profile = new AgentOptions();
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            var request = profile.request(slug);
+            try (ServerConnection server = link()) {
+                show(this, server.keelson().agents().create(request));
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "update",
+            description = "Says anew what an agent is: what is left out it has no longer. Tasks that it "
+                    + "was given keep the terms on which it got them.")
+    static final class Update extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "AGENT", description = "Its slug or its id.")
+        String agent = "";
+
+        @Mixin
+        AgentOptions profile = new AgentOptions();
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            var request = profile.request(null);
+            try (ServerConnection server = link()) {
+                show(this, server.keelson().agents().update(agent, request));
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "delete", description = "Takes an agent off the roster. Tasks that it was given it still does.")
+    static final class Delete extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "AGENT", description = "Its slug or its id.")
+        String agent = "";
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (ServerConnection server = link()) {
+                server.keelson().agents().delete(agent);
+                if (!json) {
+                    print(List.of(agent + " is deleted"));
+                }
+                return ExitCode.OK;
+            }
+        }
+    }
+}

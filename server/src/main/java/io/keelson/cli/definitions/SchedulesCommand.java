@@ -1,0 +1,207 @@
+package io.keelson.cli.definitions;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ProgramName;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.TimeArgument;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Table;
+import io.keelson.client.Keelson;
+import io.keelson.client.Schedule;
+import io.keelson.client.ScheduledTime;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+
+@Command(name = "schedules", description = "Lists what makes runs at times. They are made while a server runs.",
+        subcommands = {SchedulesCreateCommand.class, SchedulesCommand.Show.class, SchedulesCommand.Next.class,
+                SchedulesCommand.Runs.class, SchedulesCommand.Pause.class, SchedulesCommand.Resume.class,
+                SchedulesCommand.Trigger.class, SchedulesCommand.Backfill.class, SchedulesCommand.Delete.class},
+        footerHeading = "%nExamples:%n", footer = {"  keelson schedules",
+                "  keelson schedules create nightly --cron \"30 2 * * *\" --zone Europe/Berlin --recipe nightly-report",
+                "  keelson schedules next nightly", "  keelson schedules trigger nightly",
+                "  keelson schedules backfill nightly --from 2026-11-01T00:00:00Z --to 2026-11-07T00:00:00Z"})
+public final class SchedulesCommand extends CliCommand {
+
+    private static final String UUID = "([a-z]+_)?[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (ServerConnection server = link()) {
+            if (json) {
+                print(server.keelson().api().get("/schedules?limit=500"));
+            } else {
+                List<Schedule> schedules = server.keelson().schedules().list();
+                print(schedules.isEmpty() ? List.of("no schedules") : table(schedules));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private List<String> table(List<Schedule> schedules) {
+        Table table = new Table("NAME", "CRON", "ZONE", "NEXT", "RUNS");
+        schedules.forEach(each -> table.row(each.name(), each.cron(), each.timeZone(), next(each),
+                String.valueOf(each.runsMade())));
+        return table.lines(style());
+    }
+
+    private static String next(Schedule schedule) {
+        Instant next = schedule.nextRunAt();
+        return next != null ? next.toString() : schedule.paused() ? "paused" : "over";
+    }
+
+    /** The id of a schedule that is named by its name or id. */
+    static String id(Keelson keelson, String nameOrId) {
+        return nameOrId.matches(UUID) ? nameOrId
+                : keelson.schedules().byName(nameOrId).map(Schedule::id)
+                        .orElseThrow(() -> CliException.failed("SCHEDULE_NOT_FOUND",
+                                "there is no schedule '" + nameOrId + "'", null));
+    }
+
+    /** Something done to one of them. */
+    abstract static class Act extends CliCommand {
+
+        @Parameters(paramLabel = "NAME", description = "Its name or id.")
+        String name = "";
+
+        /** Answers what is said in a terminal. */
+        abstract List<String> act(Keelson keelson, String id);
+
+        /** The document that is printed with --json, relative to the schedule; null for nothing. */
+        @Nullable String document() {
+            return "";
+        }
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (ServerConnection server = link()) {
+                String id = id(server.keelson(), name);
+                List<String> said = act(server.keelson(), id);
+                if (!json) {
+                    print(said);
+                } else if (document() != null) {
+                    print(server.keelson().api().get("/schedules/" + id + document()));
+                }
+                return ExitCode.OK;
+            }
+        }
+    }
+
+    @Command(name = "show", description = "Shows a schedule.")
+    static final class Show extends Act {
+        @Override
+        List<String> act(Keelson keelson, String id) {
+            JsonNode document = keelson.api().get("/schedules/" + id);
+            return document.toPrettyString().lines().toList();
+        }
+    }
+
+    @Command(name = "next", description = "Shows its next times, as if it were not paused.")
+    static final class Next extends Act {
+
+        @Option(names = "--count", paramLabel = "N", description = "So many (default 5).")
+        int count = 5;
+
+        @Override
+        List<String> act(Keelson keelson, String id) {
+            return keelson.schedules().next(id, count).stream().map(Instant::toString).toList();
+        }
+
+        @Override
+        String document() {
+            return "/next?count=" + count;
+        }
+    }
+
+    @Command(name = "runs", description = "Shows what became of its times, the latest first.")
+    static final class Runs extends Act {
+
+        @Override
+        List<String> act(Keelson keelson, String id) {
+            Table table = new Table("FOR", "KIND", "STATE", "RUN");
+            List<ScheduledTime> times = keelson.schedules().runs(id, 50);
+            times.forEach(time -> table.row(time.scheduledFor().toString(), time.kind(), time.state(),
+                    time.state().equals("made") ? time.runId() : time.errorCode() == null ? "" : time.errorCode()));
+            return times.isEmpty() ? List.of("none yet") : table.lines(style());
+        }
+
+        @Override
+        String document() {
+            return "/runs";
+        }
+    }
+
+    @Command(name = "pause", description = "Lets no more times come.")
+    static final class Pause extends Act {
+        @Override
+        List<String> act(Keelson keelson, String id) {
+            return List.of(keelson.schedules().pause(id).name() + " is paused");
+        }
+    }
+
+    @Command(name = "resume", description = "Lets it go on with the next time from now.")
+    static final class Resume extends Act {
+        @Override
+        List<String> act(Keelson keelson, String id) {
+            return List.of("the next run is at " + keelson.schedules().resume(id).nextRunAt());
+        }
+    }
+
+    @Command(name = "trigger", description = "Makes a run now, whatever its policies say.")
+    static final class Trigger extends Act {
+        @Override
+        List<String> act(Keelson keelson, String id) {
+            return List.of(keelson.schedules().trigger(id).runId());
+        }
+
+        @Override
+        String document() {
+            return "/runs?limit=1";
+        }
+    }
+
+    @Command(name = "backfill",
+            description = "Makes runs for the times of a period; a time that was backfilled before is left out.")
+    static final class Backfill extends Act {
+
+        @Option(names = "--from", paramLabel = "TIME", required = true, description = "Its beginning, included.")
+        String from = "";
+
+        @Option(names = "--to", paramLabel = "TIME", required = true, description = "Its end, included.")
+        String to = "";
+
+        @Override
+        List<String> act(Keelson keelson, String id) {
+            return List.of(
+                    Amounts.count(keelson.schedules().backfill(id, TimeArgument.of(from), TimeArgument.of(to)), "time")
+                            + "; what becomes of each says: " + ProgramName.current() + " schedules runs " + name);
+        }
+
+        @Override
+        String document() {
+            return "/runs";
+        }
+    }
+
+    @Command(name = "delete", description = "Forgets a schedule; its runs stay.")
+    static final class Delete extends Act {
+        @Override
+        List<String> act(Keelson keelson, String id) {
+            keelson.schedules().delete(id);
+            return List.of(name + " is deleted");
+        }
+
+        @Override
+        @Nullable String document() {
+            return null;
+        }
+    }
+}

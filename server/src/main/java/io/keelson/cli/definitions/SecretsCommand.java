@@ -1,0 +1,122 @@
+package io.keelson.cli.definitions;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Table;
+import io.keelson.client.Secret;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.io.Console;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "secrets", description = "Lists the workspace's secrets by name; their values are never shown.",
+        subcommands = {SecretsCommand.Set.class, SecretsCommand.Remove.class},
+        footerHeading = "%nExamples:%n", footer = {"  keelson secrets", "  keelson secrets set crm-token",
+                "  keelson secrets set crm-token --file token.txt",
+                "  printf %%s \"$TOKEN\" | keelson secrets set crm-token", "",
+                "In a plan, the input of a tool names it: \"Bearer $${ secret(\"crm-token\") }\""})
+public final class SecretsCommand extends CliCommand {
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (ServerConnection server = link()) {
+            if (json) {
+                print(server.keelson().api().get("/secrets"));
+            } else {
+                List<Secret> secrets = server.keelson().secrets().list();
+                print(secrets.isEmpty() ? List.of("no secrets") : table(secrets, clock().instant()));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private List<String> table(List<Secret> secrets, Instant now) {
+        Table table = new Table("NAME", "VERSION", "SET");
+        secrets.forEach(secret -> table.row(secret.name(), String.valueOf(secret.version()),
+                Amounts.duration(Duration.between(secret.updatedAt(), now)) + " ago"));
+        return table.lines(style());
+    }
+
+    @Command(name = "set",
+            description = "Sets a secret. The value is read from standard input, from a file, or asked for"
+                    + " without being shown; a command line is no place for it.")
+    static final class Set extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "NAME", description = "Letters, digits, '.', '_' and '-'.")
+        String name = "";
+
+        @Option(names = "--file", paramLabel = "FILE",
+                description = "Read the value from here; a last line end is left out.")
+        @Nullable Path file;
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException, IOException {
+            String value = value();
+            try (ServerConnection server = link()) {
+                Secret set = server.keelson().secrets().set(name, value);
+                if (json) {
+                    print(server.keelson().api().get("/secrets"));
+                } else {
+                    print(List.of(set.name() + " is set, version " + set.version()));
+                }
+                return ExitCode.OK;
+            }
+        }
+
+        private String value() throws IOException {
+            if (file != null) {
+                return text(Files.readAllBytes(file));
+            }
+            Console console = System.console();
+            if (console != null && console.isTerminal()) {
+                char[] typed = console.readPassword("Value of %s (not shown): ", name);
+                return typed == null ? "" : new String(typed);
+            }
+            return text(System.in.readAllBytes());
+        }
+
+        /** Without a last line end. */
+        private static String text(byte[] value) {
+            try {
+                return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(value)).toString()
+                        .replaceFirst("\\R\\z", "");
+            } catch (CharacterCodingException e) {
+                throw CliException.usage("SECRET_NOT_TEXT",
+                        "a secret is text in UTF-8, and this is not; encode it, such as with base64");
+            }
+        }
+    }
+
+    @Command(name = "remove", description = "Removes a secret. Steps that name it fail from now on.")
+    static final class Remove extends CliCommand {
+
+        @Parameters(index = "0", paramLabel = "NAME", description = "As keelson secrets lists it.")
+        String name = "";
+
+        @Override
+        public Integer call() throws InvalidSettingsException, StartupException {
+            try (ServerConnection server = link()) {
+                server.keelson().secrets().remove(name);
+                if (!json) {
+                    print(List.of(name + " is removed"));
+                }
+                return ExitCode.OK;
+            }
+        }
+    }
+}

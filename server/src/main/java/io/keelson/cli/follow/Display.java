@@ -1,0 +1,49 @@
+package io.keelson.cli.follow;
+
+import io.keelson.cli.view.RunModel;
+import io.keelson.client.Event;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+/** Where a followed run is shown. */
+interface Display extends AutoCloseable {
+
+    /** Shows nothing. */
+    Display NONE = new Display() {
+        @Override
+        public void happened(List<Event> events, RunModel model) {
+            // no client watches
+        }
+
+        @Override
+        public void show(RunModel model, Instant now) {
+            // no client watches
+        }
+
+        @Override
+        public void close() {
+            // nothing is open
+        }
+    };
+
+    /** Events that the model has taken in, each once and in order. */
+    void happened(List<Event> events, RunModel model);
+
+    /** Called some ten times a second. */
+    void show(RunModel model, Instant now);
+
+    /** Says that the server has not answered for so long; called about once a second. What is shown next takes it back. */
+    default void unanswered(Duration since) {
+        // no client watches
+    }
+
+    /** Leaves what is shown where it stands, so that other text can follow; may be shown on afterwards. */
+    @Override
+    void close();
+
+    /** Closes it for good: nothing is shown any more. */
+    default void end() {
+        close();
+    }
+}

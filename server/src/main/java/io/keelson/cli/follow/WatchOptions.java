@@ -1,0 +1,170 @@
+package io.keelson.cli.follow;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ProgramName;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.Sleep;
+import io.keelson.cli.common.Terminals;
+import io.keelson.cli.view.Details;
+import io.keelson.cli.view.PendingDecisions;
+import io.keelson.cli.view.RunTree;
+import io.keelson.cli.view.Subject;
+import io.keelson.cli.view.Summary;
+import io.keelson.client.Api;
+import io.keelson.client.Artifact;
+import io.keelson.client.InboxQuery;
+import io.keelson.client.Run;
+import io.keelson.client.Runs;
+import io.keelson.server.StartupException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Following a run to its end, with everything that people are shown and asked on the way. */
+public final class WatchOptions {
+
+    @Option(names = "--timeout", paramLabel = "SECONDS",
+            description = "Stop watching after so long with exit code 124; "
+                    + "the run is kept.")
+    @Nullable Integer timeoutSeconds;
+
+    @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")
+    @Nullable Path out;
+
+    /** What can fail at the end is tried at the beginning. */
+    public void prepare() {
+        if (out != null) {
+            ArtifactFiles.prepare(out);
+        }
+    }
+
+    /** From what is so now on. Returns the exit code. */
+    public int join(CliCommand command, ServerConnection server, Run run) throws StartupException, IOException {
+        if (!command.json && !Terminals.interactive()) {
+            Runs runs = server.keelson().runs();
+            command.print(
+                    Details.lines(run, RunDocuments.attempts(runs, run), runs.tasks(run.id()), List.of(), RunTree.NONE,
+                            command.clock().instant(), command.style()));
+        }
+        return watch(command, server, run, false);
+    }
+
+    /** From its beginning on. Returns the exit code. */
+    public int watch(CliCommand command, ServerConnection server, Run run) throws StartupException, IOException {
+        return watch(command, server, run, true);
+    }
+
+    private int watch(CliCommand command, ServerConnection server, Run run, boolean history)
+            throws StartupException, IOException {
+        Clock clock = command.clock();
+        if (!command.json && run.state().equals("created") && run.startAt() != null) {
+            command.note("it starts at " + run.startAt());
+        }
+        boolean live = !command.json && Terminals.interactive();
+        Display display = command.json ? Display.NONE
+                : live ? LiveDisplay.onTerminal(command.out(), command.style()) : new PlainDisplay(command.out());
+        RunFollower follower = new RunFollower(server, run, display, clock, history, lack -> {
+            display.close();
+            command.note(lack);
+        });
+        server.whenInterrupted(() -> {
+            display.end();
+            command.note(interrupted(server, run.id()));
+        });
+        Instant deadline = timeoutSeconds == null ? null : clock.instant().plusSeconds(timeoutSeconds);
+        while (true) {
+            RunFollower.End end = follower.until(deadline);
+            if (end != RunFollower.End.INTERRUPTED) {
+                display.close();
+            }
+            switch (end) {
+                case RUN_ENDED -> {
+                    return ended(command, server, follower.run());
+                }
+                case WAITS_FOR_HUMAN -> {
+                    if (!live || !decided(command, server, follower)) {
+                        return waits(command, server, follower);
+                    }
+                }
+                case TIMED_OUT -> {
+                    return timedOut(command, server, run.id());
+                }
+                case INTERRUPTED -> Sleep.of(Duration.ofDays(1));
+            }
+        }
+    }
+
+    private int ended(CliCommand command, ServerConnection server, Run run) throws IOException {
+        List<Artifact> artifacts = server.keelson().runs().artifacts(run.id());
+        Map<Artifact, Path> copies =
+                out == null ? Map.of() : ArtifactFiles.copy(server.keelson().runs(), artifacts, out);
+        if (command.json) {
+            command.print(RunDocuments.whole(server.keelson(), run.id(), false));
+        } else {
+            command.print(Summary.lines(run, RunDocuments.failures(server.keelson().runs(), run), artifacts, copies,
+                    ProgramName.current(), command.style()));
+        }
+        return ExitCode.of(run);
+    }
+
+    /** Asks about everything that can be answered with yes or no; false when there is nothing, or no answer. */
+    private static boolean decided(CliCommand command, ServerConnection server, RunFollower follower) {
+        PendingDecisions pendingDecisions = follower.waits();
+        List<Question> questions = Question.of(pendingDecisions, server.keelson(), command);
+        return !questions.isEmpty()
+                && questions.stream()
+                        .allMatch(each -> each.asked(command, server.keelson(), pendingDecisions.run().id()));
+    }
+
+    private static int waits(CliCommand command, ServerConnection server, RunFollower follower) {
+        PendingDecisions pendingDecisions = follower.waits();
+        if (command.json) {
+            Api api = server.keelson().api();
+            ObjectNode document = RunDocuments.whole(server.keelson(), pendingDecisions.run().id(), false);
+            document.putArray("waiting").addAll(Stream.of(
+                    pendingDecisions.approvals().stream().map(step -> api.get("/steps/" + step.id())),
+                    pendingDecisions.outputs().stream().map(task -> api.get("/tasks/" + task.id())),
+                    pendingDecisions.tickets().stream().map(ticket -> api.get("/escalations/" + ticket.id())))
+                    .flatMap(each -> each).toList());
+            command.print(document);
+        } else {
+            if (!pendingDecisions.tickets().isEmpty()) {
+                InboxQuery tickets = InboxQuery.all().kind("escalation").run(pendingDecisions.run().id());
+                server.keelson().inbox().list(tickets).items()
+                        .forEach(item -> command.print(Subject.item(item, command.style())));
+            }
+            command.print(Summary.waiting(pendingDecisions, ProgramName.current(), command.style()));
+        }
+        return ExitCode.WAITS_FOR_HUMAN;
+    }
+
+    private static int timedOut(CliCommand command, ServerConnection server, String id) {
+        if (command.json) {
+            command.print(RunDocuments.whole(server.keelson(), id, false));
+        }
+        command.note("not ended in time; " + goesOn(server, id));
+        return ExitCode.TIMED_OUT;
+    }
+
+    private static String interrupted(ServerConnection server, String id) {
+        return System.lineSeparator() + "interrupted; " + goesOn(server, id);
+    }
+
+    private static String goesOn(ServerConnection server, String id) {
+        return server.own()
+                ? "the run is kept as it is: `" + ProgramName.current() + " watch " + id
+                        + "` carries it on, and so does `"
+                        + ProgramName.current() + " server`"
+                : "the run goes on; follow it with: " + ProgramName.current() + " watch " + id;
+    }
+}

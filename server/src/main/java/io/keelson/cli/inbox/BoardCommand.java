@@ -1,0 +1,79 @@
+package io.keelson.cli.inbox;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Style;
+import io.keelson.cli.view.Table;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.BoardColumn;
+import io.keelson.client.BoardQuery;
+import io.keelson.client.BoardTask;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(name = "board", description = "Shows the work board: runs and people's tasks by how far they are.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson board", "  keelson board --run latest",
+                "  keelson board --json | jq '.columns[] | {status, count}'"})
+public final class BoardCommand extends CliCommand {
+
+    @Option(names = "--run", paramLabel = "RUN", description = "The tasks of this run: its id, or latest.")
+    @Nullable String run;
+
+    @Option(names = "--assignee", paramLabel = "NAME", description = "Only what this agent or person does.")
+    @Nullable String assignee;
+
+    @Option(names = "--limit", paramLabel = "N", defaultValue = "10",
+            description = "At most so many of each column; ${DEFAULT-VALUE} when not given.")
+    int limit = 10;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException {
+        try (ServerConnection server = link()) {
+            BoardQuery query = BoardQuery.all().limit(limit);
+            query = run == null ? query : query.run(RunDocuments.id(server.keelson(), run));
+            query = assignee == null ? query : query.assignee(assignee);
+            if (json) {
+                print(server.keelson().board().document(query));
+                return ExitCode.OK;
+            }
+            List<BoardColumn> columns = server.keelson().board().columns(query);
+            print(lines(columns));
+            if (columns.stream().anyMatch(column -> column.nextCursor() != null)) {
+                note("there are more: --limit");
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private List<String> lines(List<BoardColumn> columns) {
+        Style style = style();
+        Table table = new Table("STATUS", "TASK", "PRIORITY", "AGE", "ASSIGNEE", "TITLE", "FAILURE");
+        List<String> counts = new ArrayList<>();
+        for (BoardColumn column : columns) {
+            counts.add(column.status() + " " + column.count() + (column.more() ? "+" : ""));
+            for (BoardTask task : column.items()) {
+                table.row(task.status(), Long.toString(task.id()), task.priority(),
+                        Amounts.age(Duration.between(task.createdAt(), clock().instant())),
+                        TerminalText.clean(Objects.requireNonNullElse(task.assignee(), "")),
+                        TerminalText.clean(task.title()),
+                        style.red(TerminalText.clean(Objects.requireNonNullElse(task.errorMessage(), ""))));
+            }
+        }
+        List<String> lines = new ArrayList<>(List.of(String.join(", ", counts)));
+        if (columns.stream().anyMatch(column -> !column.items().isEmpty())) {
+            lines.add("");
+            lines.addAll(table.lines(style));
+        }
+        return lines;
+    }
+}

@@ -1,0 +1,153 @@
+package io.keelson.cli.inbox;
+
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.Decided;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.control.ActionCommand;
+import io.keelson.cli.view.PendingDecisions;
+import io.keelson.cli.view.Subject;
+import io.keelson.cli.view.Summary;
+import io.keelson.client.Inbox;
+import io.keelson.client.InboxDecision;
+import io.keelson.client.InboxItem;
+import io.keelson.client.InboxQuery;
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
+import io.keelson.client.Page;
+import io.keelson.client.Run;
+import io.keelson.client.Runs;
+import io.keelson.client.Step;
+import io.keelson.client.Steps;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** A human's decision on what a run waits for, or on something in the inbox. */
+abstract class DecisionCommand extends ActionCommand {
+
+    /** Kinds of items by how their ids begin. */
+    private static final Map<String, String> KINDS = Map.of("plan", "plan_approval", "result", "result_acceptance",
+            "step", "approval_step", "task", "task_review", "esc", "escalation", "budget", "budget", "prop",
+            "proposal");
+    private static final int CONFLICT = 409;
+    private static final int ITEMS = 200;
+    private static final int MOST_PAGES = 20;
+    private static final Pattern INBOX = Pattern.compile("(" + String.join("|", KINDS.keySet()) + ")_.*");
+
+    @Option(names = "--step", paramLabel = "STEP",
+            description = "Which approval, by its step's id or name; needed when "
+                    + "several wait.")
+    @Nullable String step;
+
+    @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for the record.")
+    @Nullable String reason;
+
+    /** Decides the only thing that waits. */
+    abstract Run decide(Runs runs, String id, @Nullable String reason);
+
+    abstract Step decide(Steps steps, String stepId, @Nullable String reason);
+
+    /** Decides what that id of the inbox stands for. */
+    abstract InboxDecision decide(Inbox inbox, String id, @Nullable String reason);
+
+    @Override
+    public Run act(ServerConnection server, Runs runs, String id) {
+        showSubject(server, runs, id);
+        if (step == null && INBOX.matcher(id).matches()) {
+            InboxDecision decided = inTime(server.keelson(), id, () -> decide(server.keelson().inbox(), id, reason));
+            said(decided.id() + " is " + decided.decision());
+            return runs.get(decided.runId());
+        }
+        if (step == null) {
+            return inTime(server.keelson(), "run_" + id, () -> decide(runs, id, reason));
+        }
+        String named = stepId(runs.steps(id), step);
+        Step decided = inTime(server.keelson(), "step_" + named,
+                () -> decide(server.keelson().steps(), named, reason));
+        if (!json) {
+            note(decided.name() + " is " + decided.state());
+        }
+        return runs.get(id);
+    }
+
+    /** Decides; one that comes too late is told what was decided before. */
+    private static <T> T inTime(Keelson keelson, String item, Supplier<T> decision) {
+        try {
+            return decision.get();
+        } catch (KeelsonException e) {
+            if (e.status() != CONFLICT) {
+                throw e;
+            }
+            String subject = item.substring(item.indexOf('_') + 1);
+            throw switch (item.substring(0, item.indexOf('_'))) {
+                case "step" -> Decided.before(keelson, e,
+                        keelson.api().get("/steps/" + subject).path("run_id").asString(), subject);
+                case "task" -> Decided.before(keelson, e, keelson.tasks().get(subject).runId(), subject);
+                case "esc" -> Decided.before(keelson, e, keelson.escalations().get(subject).runId(), subject);
+                case "prop" -> Decided.before(keelson, e, keelson.proposals().get(subject).runId(), subject);
+                default -> Decided.before(keelson, e, subject, null);
+            };
+        }
+    }
+
+    /** What is decided on by the name of its run, so that it stands above the answer. */
+    private void showSubject(ServerConnection server, Runs runs, String id) {
+        if (json) {
+            return;
+        }
+        if (INBOX.matcher(id).matches()) {
+            item(server.keelson().inbox(), id).ifPresent(item -> print(InboxReview.details(item, style())));
+            return;
+        }
+        PendingDecisions pendingDecisions = RunDocuments.waits(server.keelson(), runs.get(id));
+        if (pendingDecisions.plan()) {
+            print(Subject.plan(pendingDecisions.run(), style()));
+        } else if (!pendingDecisions.result()) {
+            pendingDecisions.approvals().stream()
+                    .filter(each -> step == null || each.id().equals(step) || each.name().equals(step))
+                    .forEach(each -> {
+                        print(List.of(Summary.question(each)));
+                        print(Subject.data(each, style()));
+                    });
+        }
+    }
+
+    /** The item while it is open; empty also where it is behind the first thousands. */
+    private static Optional<InboxItem> item(Inbox inbox, String id) {
+        InboxQuery query = InboxQuery.all().kind(KINDS.get(id.substring(0, id.indexOf('_')))).limit(ITEMS);
+        Page<InboxItem> page = inbox.list(query);
+        for (int pages = 1; pages < MOST_PAGES && page.nextCursor() != null && !holds(page, id); pages++) {
+            page = inbox.list(query.from(page.nextCursor()));
+        }
+        return page.items().stream().filter(item -> item.id().equals(id)).findFirst();
+    }
+
+    private static boolean holds(Page<InboxItem> page, String id) {
+        return page.items().stream().anyMatch(item -> item.id().equals(id));
+    }
+
+    private static String stepId(List<Step> steps, String wanted) {
+        List<Step> named = steps.stream().filter(each -> each.id().equals(wanted)
+                || each.name().equals(wanted) && each.state().equals("waiting_approval")).toList();
+        if (named.size() != 1) {
+            throw CliException.failed(named.isEmpty() ? "STEP_NOT_FOUND" : "APPROVAL_AMBIGUOUS",
+                    (named.isEmpty() ? "no approval called " + wanted + " waits"
+                            : "several approvals called " + wanted
+                                    + " wait, name one by its id")
+                            + "; waiting: " + waiting(steps),
+                    null);
+        }
+        return named.getFirst().id();
+    }
+
+    private static String waiting(List<Step> steps) {
+        List<String> names = steps.stream().filter(each -> each.state().equals("waiting_approval"))
+                .map(each -> each.name() + " (" + each.id() + ")").toList();
+        return names.isEmpty() ? "none" : String.join(", ", names);
+    }
+}

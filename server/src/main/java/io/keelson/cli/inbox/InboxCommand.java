@@ -1,0 +1,112 @@
+package io.keelson.cli.inbox;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ProgramName;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Style;
+import io.keelson.cli.view.Table;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.InboxItem;
+import io.keelson.client.InboxQuery;
+import io.keelson.client.Json;
+import io.keelson.client.Page;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(name = "inbox", description = "Lists what waits for a person, in all runs: due first, then oldest.",
+        subcommands = InboxAssignCommand.class,
+        footerHeading = "%nExamples:%n", footer = {"  keelson inbox", "  keelson inbox --mine --review",
+                "  keelson inbox --json | jq -r '.items[].id'",
+                "  keelson approve plan_0192f0c1-7f6e-7000-8000-000000000000"})
+public final class InboxCommand extends CliCommand {
+
+    @Option(names = "--mine", description = "Only what is assigned to you.")
+    boolean mine;
+
+    @Option(names = "--assignee", paramLabel = "WHO", description = "Only what is assigned to WHO; @none for nobody.")
+    @Nullable String assignee;
+
+    @Option(names = "--kind", paramLabel = "KIND",
+            description = "Only plan_approval, result_acceptance, approval_step, task_review, escalation, budget or "
+                    + "proposal.")
+    @Nullable String kind;
+
+    @Option(names = "--run", paramLabel = "RUN", description = "Only what is of this run: its id, or latest.")
+    @Nullable String run;
+
+    @Option(names = "--overdue", description = "Only what is past its due time.")
+    boolean overdue;
+
+    @Option(names = "--limit", paramLabel = "N", defaultValue = "50",
+            description = "At most so many; ${DEFAULT-VALUE} when not given.")
+    int limit = 50;
+
+    @Option(names = "--details", description = "With what each question is about and what either answer does.")
+    boolean details;
+
+    @Option(names = "--review", description = "Ask about one after the other, and answer as you say.")
+    boolean review;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        try (ServerConnection server = link()) {
+            InboxQuery query = InboxQuery.all().kind(kind).assignee(mine ? "@me" : assignee).overdue(overdue)
+                    .run(run == null ? null : RunDocuments.id(server.keelson(), run)).limit(limit);
+            Page<InboxItem> page = server.keelson().inbox().list(query);
+            if (json) {
+                print(Json.object().put("next_cursor", page.nextCursor()).set("items", Json.document(page.items())));
+                return ExitCode.OK;
+            }
+            if (review && !page.items().isEmpty()) {
+                new InboxReview(this, server.keelson()).through(page.items());
+                return ExitCode.OK;
+            }
+            print(page.items().isEmpty() ? List.of("nothing waits for you")
+                    : details ? details(page.items()) : table(page.items(), clock().instant(), style()));
+            if (!page.items().isEmpty()) {
+                note("answer with: " + ProgramName.current() + " approve|reject ITEM, or one by one: "
+                        + ProgramName.current()
+                        + " inbox --review; --details says what each is about");
+            }
+            if (page.nextCursor() != null) {
+                note("there are more: --limit");
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private List<String> details(List<InboxItem> items) {
+        return items.stream().flatMap(item -> Stream.concat(Stream.of(InboxReview.title(item)),
+                InboxReview.details(item, style()).stream())).toList();
+    }
+
+    private static List<String> table(List<InboxItem> items, Instant now, Style style) {
+        Table table = new Table("ITEM", "KIND", "AGE", "DUE", "WHO", "OF", "QUESTION");
+        for (InboxItem item : items) {
+            table.row(item.id(), item.kind(), Amounts.age(Duration.between(item.createdAt(), now)),
+                    due(item.dueAt(), now), TerminalText.clean(Objects.requireNonNullElse(item.assignee(), "")),
+                    TerminalText.clean(item.runName()), TerminalText.clean(item.question()));
+        }
+        return table.lines(style);
+    }
+
+    private static String due(@Nullable Instant due, Instant now) {
+        if (due == null) {
+            return "";
+        }
+        return due.isAfter(now) ? "in " + Amounts.age(Duration.between(now, due))
+                : Amounts.age(Duration.between(due, now)) + " ago";
+    }
+}

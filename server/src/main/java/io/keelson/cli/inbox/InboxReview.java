@@ -1,0 +1,117 @@
+package io.keelson.cli.inbox;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.Decided;
+import io.keelson.cli.view.Style;
+import io.keelson.cli.view.Subject;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Inbox;
+import io.keelson.client.InboxItem;
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.Charset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Goes through the inbox with somebody who answers line by line: a, r, s or q, and then perhaps a remark. */
+final class InboxReview {
+
+    private static final Set<String> WORDS =
+            Set.of("a", "accept", "r", "reject", "s", "skip", "q", "quit");
+
+    private final CliCommand command;
+    private final Keelson keelson;
+    private final Inbox inbox;
+    private final BufferedReader answers = new BufferedReader(new InputStreamReader(System.in,
+            Charset.defaultCharset()));
+
+    InboxReview(CliCommand command, Keelson keelson) {
+        this.command = command;
+        this.keelson = keelson;
+        this.inbox = keelson.inbox();
+    }
+
+    /** Until the last one, {@code q} or the end of what is said. */
+    void through(List<InboxItem> items) throws IOException {
+        for (int i = 0; i < items.size(); i++) {
+            show(items.get(i), i + 1, items.size());
+            String answer = answer();
+            if (answer == null || word(answer).startsWith("q")) {
+                return;
+            }
+            decide(items.get(i), answer);
+        }
+    }
+
+    /** The next line that begins with one of the words; null at the end of what is said. */
+    private @Nullable String answer() throws IOException {
+        String answer = answers.readLine();
+        while (answer != null && !WORDS.contains(word(answer.strip()))) {
+            command.print(List.of("please answer a, r, s or q; for a remark, put it behind a or r"));
+            answer = answers.readLine();
+        }
+        return answer == null ? null : answer.strip();
+    }
+
+    private static String word(String answer) {
+        return answer.split("\\s+", 2)[0].toLowerCase(Locale.ROOT);
+    }
+
+    private void show(InboxItem item, int number, int of) {
+        List<String> lines = new ArrayList<>(List.of("", number + "/" + of + "  " + title(item)));
+        lines.addAll(details(item, command.style()));
+        lines.add("[a]ccept, [r]eject, each with a remark behind it; [s]kip, [q]uit");
+        command.print(lines);
+    }
+
+    /** What kind of question it is, of which run and task, and its id. */
+    static String title(InboxItem item) {
+        String key = TerminalText.clean(Objects.requireNonNullElse(item.taskKey(), ""));
+        String title = TerminalText.clean(Objects.requireNonNullElse(item.taskTitle(), key));
+        return item.kind() + " of " + TerminalText.clean(item.runName()) + (key.isEmpty() ? "" : ", task " + key)
+                + (title.equals(key) ? "" : " (" + title + ")") + "  " + item.id();
+    }
+
+    /** The question, what it is about, and what either answer does. */
+    static List<String> details(InboxItem item, Style style) {
+        List<String> lines = new ArrayList<>(List.of("  " + TerminalText.clean(item.question())));
+        if (item.body() != null) {
+            lines.add("  " + TerminalText.clean(item.body()));
+        }
+        lines.addAll(Subject.item(item, style));
+        if (item.feedback() != null) {
+            lines.add("  " + TerminalText.clean(item.feedback()));
+        }
+        lines.add("  accept: " + item.onAccept());
+        lines.add("  reject: " + item.onReject());
+        return lines;
+    }
+
+    /** One that somebody else has decided meanwhile is told of, and the next one is asked about. */
+    private void decide(InboxItem item, String answer) {
+        String word = word(answer);
+        String remark = answer.contains(" ") ? answer.substring(answer.indexOf(' ')).strip() : null;
+        try {
+            switch (word) {
+                case "a", "accept" -> inbox.accept(item.id(), remark);
+                case "r", "reject" -> inbox.reject(item.id(), remark);
+                default -> {
+                    command.print(List.of("skipped"));
+                    return;
+                }
+            }
+            command.print(List.of(word.startsWith("a") ? "accepted" : "rejected"));
+        } catch (KeelsonException e) {
+            String part = item.id().substring(item.id().indexOf('_') + 1);
+            command.note(Decided.before(keelson, e, item.runId(), part.equals(item.runId()) ? null : part).getMessage()
+                    + " [" + e.code() + "]");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.keelson.cli.inbox;
+
+import io.keelson.cli.common.ListCommand;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Table;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Keelson;
+import io.keelson.client.Page;
+import io.keelson.client.Report;
+import io.keelson.client.ReportQuery;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+
+@Command(name = "reports", description = "Lists the reports of runs and their tasks, newest first.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson reports latest", "  keelson reports --type incident",
+                "  keelson reports latest --json | jq -r '.items[].id'"})
+public final class ReportsCommand extends ListCommand<Report> {
+
+    @Parameters(index = "0", arity = "0..1", paramLabel = "RUN",
+            description = "Only those of this run: its id, or latest.")
+    @Nullable String run;
+
+    @Option(names = "--type", paramLabel = "TYPE",
+            description = "Only these: incident, research, delivery, audit or summary.")
+    @Nullable String type;
+
+    ReportsCommand() {
+        super("no reports");
+    }
+
+    @Override
+    public Page<Report> page(Keelson keelson) {
+        return keelson.reports().list(query(keelson));
+    }
+
+    @Override
+    public JsonNode document(Keelson keelson) {
+        return keelson.reports().document(query(keelson));
+    }
+
+    private ReportQuery query(Keelson keelson) {
+        ReportQuery query = ReportQuery.all().limit(limit);
+        query = run == null ? query : query.run(RunDocuments.id(keelson, run));
+        return type == null ? query : query.type(type);
+    }
+
+    @Override
+    public Table table(List<Report> reports) {
+        Table table = new Table("REPORT", "TYPE", "STATE", "AGE", "AGENT", "TITLE");
+        for (Report report : reports) {
+            table.row(report.id(), report.type(), state(report),
+                    Amounts.age(Duration.between(report.createdAt(), clock().instant())),
+                    TerminalText.clean(Objects.requireNonNullElse(report.agent(), "")),
+                    TerminalText.clean(report.title()));
+        }
+        return table;
+    }
+
+    private String state(Report report) {
+        return report.state() == null ? ""
+                : report.completedWithFailures() ? style().withFailures() : style().state(report.state());
+    }
+}

@@ -1,0 +1,5 @@
+/** Commands of people: inbox, decisions, escalations, board, reports. */
+@NullMarked
+package io.keelson.cli.inbox;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,113 @@
+package io.keelson.cli.runs;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.CliException;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.follow.ArtifactFiles;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Table;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Artifact;
+import io.keelson.client.Runs;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "artifacts",
+        description = "Lists the files that a run's steps left behind, and until when they are kept; gets or removes one.",
+        footerHeading = "%nExamples:%n", footer = {"  keelson artifacts latest",
+                "  keelson artifacts latest --get report.md             # here, under its name",
+                "  keelson artifacts latest --get report.md --to - | less",
+                "  keelson artifacts latest --remove report.md"})
+public final class ArtifactsCommand extends CliCommand {
+
+    /** One of the two. */
+    static final class What {
+        @Option(names = "--get", paramLabel = "NAME", description = "Copy this one's content to a file.")
+        @Nullable String get;
+
+        @Option(names = "--remove", paramLabel = "NAME",
+                description = "End this one before its time; its content is removed an hour later.")
+        @Nullable String remove;
+    }
+
+    @Parameters(paramLabel = "RUN", description = "The run's id, or latest.")
+    String run = "";
+
+    @ArgGroup
+    @Nullable What what;
+
+    @Option(names = "--to", paramLabel = "FILE", description = "Of --get: where to; - for standard output.")
+    @Nullable String to;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        try (ServerConnection server = link()) {
+            Runs runs = server.keelson().runs();
+            String id = RunDocuments.id(server.keelson(), run);
+            if (what != null && what.get != null) {
+                get(runs, find(runs, id, what.get));
+            } else if (what != null && what.remove != null) {
+                runs.remove(find(runs, id, what.remove));
+                note(what.remove + " is removed");
+            } else if (json) {
+                print(server.keelson().api().get("/runs/" + id + "/artifacts"));
+            } else {
+                List<Artifact> artifacts = runs.artifacts(id);
+                print(artifacts.isEmpty() ? List.of("no artifacts") : table(artifacts, clock().instant()));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private void get(Runs runs, Artifact artifact) throws IOException {
+        try (InputStream content = runs.content(artifact)) {
+            if ("-".equals(to)) {
+                content.transferTo(System.out);
+                System.out.flush();
+                return;
+            }
+            Path file = Path.of(to == null ? ArtifactFiles.fileName(artifact.name(), new HashSet<>()) : to);
+            Files.copy(content, file, StandardCopyOption.REPLACE_EXISTING);
+            note(file + ", " + Amounts.size(artifact.sizeBytes()));
+        }
+    }
+
+    private List<String> table(List<Artifact> artifacts, Instant now) {
+        Table table = new Table("ARTIFACT", "SIZE", "TYPE", "KEPT");
+        artifacts.forEach(each -> table.row(TerminalText.clean(each.name()), Amounts.size(each.sizeBytes()),
+                TerminalText.clean(each.contentType()), kept(each, now)));
+        return table.lines(style());
+    }
+
+    private static String kept(Artifact artifact, Instant now) {
+        Instant until = artifact.expiresAt();
+        if (artifact.deletedAt() != null) {
+            return "no longer";
+        }
+        return until == null ? "beyond the run's end" : "for " + Amounts.age(Duration.between(now, until));
+    }
+
+    /** The last of that name that is still kept: of several attempts the latest counts. */
+    private static Artifact find(Runs runs, String run, String name) {
+        return runs.artifacts(run).stream().filter(each -> each.name().equals(name) && each.deletedAt() == null)
+                .reduce((first, second) -> second)
+                .orElseThrow(
+                        () -> CliException.failed("ARTIFACT_NOT_FOUND", "the run keeps no artifact " + name, null));
+    }
+}

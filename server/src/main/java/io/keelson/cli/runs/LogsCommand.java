@@ -1,0 +1,147 @@
+package io.keelson.cli.runs;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.Sleep;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.LogLine;
+import io.keelson.client.Step;
+import io.keelson.client.StepAttempt;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+
+@Command(name = "logs", description = {"Prints what the steps of a run have written: log lines, text outputs, errors.",
+        "Of process.run these are its standard error and, once it has ended, its standard output."},
+        footerHeading = "%nExamples:%n", footer = {"  keelson logs latest --follow", "  keelson logs latest build",
+                "  keelson logs latest --json | jq -r 'select(.stream == \"error\").text'"})
+public final class LogsCommand extends CliCommand {
+
+    private static final Duration POLL = Duration.ofSeconds(1);
+    /** A line's number is its lease epoch times this, plus its place. */
+    private static final long LINES_PER_LEASE = 1_000_000;
+
+    @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
+    String run;
+
+    @Parameters(index = "1", arity = "0..1", paramLabel = "TASK", description = "The key of one of its tasks.")
+    @Nullable String task;
+
+    @Option(names = "--follow", description = "Go on until the run has ended.")
+    boolean follow;
+
+    /** How far a step has been printed: the number of its last line, and the epoch of its last result. */
+    private static final class Printed {
+        private long line;
+        private int result;
+        private boolean ended;
+    }
+
+    /** @param stream {@code log}, {@code output} or {@code error} */
+    private record Text(int epoch, String stream, String text) {}
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        try (ServerConnection server = link()) {
+            String id = RunDocuments.id(server.keelson(), run);
+            String only = task == null ? null : RunDocuments.task(server.keelson(), id, task).key();
+            Map<String, Printed> printed = new HashMap<>();
+            while (true) {
+                boolean last = !follow || server.keelson().runs().get(id).ended();
+                for (Step step : server.keelson().runs().steps(id)) {
+                    if (step.startedAt() != null && (only == null || only.equals(step.taskKey()))) {
+                        print(server.keelson(), step, printed.computeIfAbsent(step.id(), each -> new Printed()));
+                    }
+                }
+                if (last) {
+                    return ExitCode.OK;
+                }
+                if (server.interrupted()) {
+                    return ExitCode.INTERRUPTED;
+                }
+                Sleep.of(POLL);
+            }
+        }
+    }
+
+    private void print(Keelson keelson, Step step, Printed printed) {
+        if (printed.ended) {
+            return;
+        }
+        printed.ended = step.completedAt() != null;
+        List<Text> texts = new ArrayList<>();
+        for (StepAttempt attempt : keelson.steps().attempts(step.id())) {
+            if (attempt.leaseEpoch() > printed.result && !attempt.outcome().equals("running")) {
+                texts.addAll(texts(attempt));
+                printed.result = attempt.leaseEpoch();
+            }
+        }
+        List<Text> lines = new ArrayList<>();
+        for (LogLine line : keelson.steps().logs(step.id(), printed.line)) {
+            lines.add(new Text((int) (line.seq() / LINES_PER_LEASE), "log", line.message()));
+            printed.line = line.seq();
+        }
+        Stream.concat(lines.stream(), texts.stream()).sorted(Comparator.comparingInt(Text::epoch))
+                .forEach(text -> print(step, text));
+        out().flush();
+    }
+
+    private static List<Text> texts(StepAttempt attempt) {
+        List<Text> texts = new ArrayList<>();
+        String output = output(attempt.output());
+        if (!output.isEmpty()) {
+            texts.add(new Text(attempt.leaseEpoch(), "output", output));
+        }
+        if (attempt.errorCode() != null) {
+            texts.add(new Text(attempt.leaseEpoch(), "error", attempt.errorCode() + ": " + attempt.errorMessage()));
+        } else if (attempt.outcome().equals("lost")) {
+            texts.add(new Text(attempt.leaseEpoch(), "error",
+                    "the worker " + attempt.worker() + " was lost; the step goes to another"));
+        }
+        return texts;
+    }
+
+    /** The text of an output; empty for one that is none. */
+    private static String output(JsonNode output) {
+        if (output.isString()) {
+            return output.stringValue();
+        }
+        if (output.path("lines").isArray()) {
+            return String.join("\n", output.get("lines").valueStream().map(line -> line.asString("")).toList());
+        }
+        return output.path("stdout").asString("");
+    }
+
+    private void print(Step step, Text text) {
+        if (json) {
+            out().println(Json.object().put("task", step.taskKey()).put("step", step.name())
+                    .put("lease_epoch", text.epoch).put("stream", text.stream).put("text", text.text));
+            return;
+        }
+        String name = task == null ? step.taskKey() + "/" + step.name() : step.name();
+        String mark = style().dim(TerminalText.clean(name) + " |") + " ";
+        text.text.lines().map(LogsCommand::printable)
+                .forEach(line -> out().println(mark + (text.stream.equals("error") ? style().red(line) : line)));
+    }
+
+    /** Indented as it was, without escape sequences. */
+    private static String printable(String line) {
+        return line.replace("\t", "    ").replaceAll("\\p{Cntrl}", " ");
+    }
+}

@@ -1,0 +1,133 @@
+package io.keelson.cli.runs;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ErrorReport;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.MissionCheck;
+import io.keelson.cli.common.MissionFile;
+import io.keelson.cli.common.ProgramName;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.common.TimeArgument;
+import io.keelson.cli.follow.WatchOptions;
+import io.keelson.client.Keelson;
+import io.keelson.client.KeelsonException;
+import io.keelson.client.Run;
+import io.keelson.client.RunRequest;
+import io.keelson.core.plan.Problem;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.Settings;
+import io.keelson.server.StartupException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(name = "run", description = {"Runs a mission and shows how it goes.",
+        "Uses the server that KEELSON_URL names or that runs for the data folder; else one lives in this process until "
+                + "the run has ended, and nothing is left running. The run itself is durable: what Ctrl-C interrupts, "
+                + "`keelson watch` carries on."},
+        footerHeading = "%nExamples:%n", footer = {
+                "  keelson run examples/repository-report.yaml --input path=.",
+                "  keelson run mission.yaml --out reports     # copies its artifacts there",
+                "  keelson run mission.yaml --json | jq .run.output",
+                "  keelson run mission.yaml --detach          # on a running server",
+                "  keelson run mission.yaml --at 2026-12-01T06:00"})
+public final class RunCommand extends CliCommand {
+
+    @Parameters(paramLabel = "FILE", description = "The mission, YAML or JSON; - for standard input.")
+    String file;
+
+    @Option(names = {"-i", "--input"}, paramLabel = "NAME=VALUE", description = "The value of an input; repeatable.")
+    Map<String, String> inputs = new LinkedHashMap<>();
+
+    @Option(names = "--name", paramLabel = "NAME",
+            description = "What the run is called, instead of the mission's name.")
+    @Nullable String name;
+
+    @Option(names = "--external-id", paramLabel = "ID", description = "An id of your own, unique in the workspace.")
+    @Nullable String externalId;
+
+    @Option(names = "--external-id-policy", paramLabel = "POLICY",
+            description = "When another run bears that id: reject "
+                    + "(default), existing to follow that run instead, after_end to take the id over once it has ended.")
+    @Nullable String externalIdPolicy;
+
+    @Option(names = "--at", paramLabel = "TIME",
+            description = "Start it by itself at that time, such as 2026-12-01T06:00:00Z or, by this machine's clock, "
+                    + "2026-12-01T06:00. It is left to the server, as with --detach.")
+    @Nullable String at;
+
+    @Option(names = "--detach", description = "Only start it, print its id and leave it to the server.")
+    boolean detach;
+
+    @Mixin
+    WatchOptions watch;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        Settings settings = settings();
+        MissionFile mission = MissionFile.read(file);
+        mission.inputs(inputs, Path.of("").toAbsolutePath());
+        if (name != null) {
+            mission.rename(name);
+        }
+        mission.externalId(externalId, externalIdPolicy);
+        check(mission, settings);
+        watch.prepare();
+        Instant start = at == null ? null : TimeArgument.of(at);
+        if (detach || at != null) {
+            Keelson keelson = ServerConnection.existing(settings);
+            return detached(keelson, create(keelson, start, mission));
+        }
+        try (ServerConnection server = ServerConnection.open(settings.withFoldersOfUser(mission.folders()),
+                ServerConnection.Work.ALL, this::news)) {
+            server.whenInterrupted(
+                    () -> note(System.lineSeparator() + "interrupted; whether the run was already made says: "
+                            + ProgramName.current() + " runs"));
+            return watch.watch(this, server, create(server.keelson(), start, mission));
+        }
+    }
+
+    /** Says what is wrong before a server is started for it; one that is there says it itself, and knows more. */
+    private void check(MissionFile mission, Settings settings) {
+        if (ServerConnection.find(settings) == null) {
+            List<Problem> problems = MissionCheck.problems(mission.document(), clock(), Set.of());
+            if (MissionCheck.certain(problems)) {
+                throw mission.invalid(problems);
+            }
+        }
+    }
+
+    /** The run; what a server finds wrong with the mission is told with the lines of the file. */
+    private static Run create(Keelson keelson, @Nullable Instant start, MissionFile mission) {
+        mission.ofRecipe(keelson);
+        RunRequest request = RunRequest.of(mission.document());
+        try {
+            return keelson.runs().create(start == null ? request.start() : request.startAt(start));
+        } catch (KeelsonException e) {
+            throw e.problems().isEmpty() ? e : mission.invalid(ErrorReport.problems(e));
+        }
+    }
+
+    private int detached(Keelson keelson, Run run) {
+        if (json) {
+            print(RunDocuments.run(keelson, run.id()));
+        } else {
+            print(List.of(run.id()));
+            note(run.state().equals("created")
+                    ? "it starts at " + run.startAt() + "; follow it with: " + ProgramName.current()
+                            + " watch " + run.id()
+                    : "started; follow it with: " + ProgramName.current() + " watch " + run.id());
+        }
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,81 @@
+package io.keelson.cli.runs;
+
+import io.keelson.cli.common.FilterParser;
+import io.keelson.cli.common.ListCommand;
+import io.keelson.cli.view.Amounts;
+import io.keelson.cli.view.Style;
+import io.keelson.cli.view.Table;
+import io.keelson.cli.view.TerminalText;
+import io.keelson.client.Keelson;
+import io.keelson.client.Page;
+import io.keelson.client.Run;
+import io.keelson.client.RunFilter;
+import io.keelson.client.RunQuery;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
+
+@Command(name = "runs", description = {"Lists runs, newest first.",
+        "TOOK is how long a run that has ended was at work in its last attempt, COST what it was charged."},
+        footerHeading = "%nExamples:%n", footer = {
+                "  keelson runs", "  keelson runs --state failed --limit 5",
+                "  keelson runs --where 'state=failed tag=nightly error=TIMEOUT created>2026-01-01'",
+                "  keelson runs --json | jq -r '.items[].id'"})
+public final class RunsCommand extends ListCommand<Run> {
+
+    @Option(names = "--state", paramLabel = "STATE", description = "Only runs in this state.")
+    @Nullable String state;
+
+    @Option(names = "--where", paramLabel = "FILTER", description = "Only runs that are meant. " + FilterParser.HELP)
+    @Nullable String where;
+
+    RunsCommand() {
+        super("no runs");
+    }
+
+    @Override
+    public Page<Run> page(Keelson keelson) {
+        return keelson.runs().list(query());
+    }
+
+    @Override
+    public JsonNode document(Keelson keelson) {
+        return keelson.runs().listDocument(query());
+    }
+
+    private RunQuery query() {
+        RunFilter filter = where == null ? RunFilter.all() : FilterParser.parse(where);
+        return RunQuery.of(state == null ? filter : filter.state(state)).limit(limit);
+    }
+
+    @Override
+    public Table table(List<Run> runs) {
+        Instant now = clock().instant();
+        Style style = style();
+        Table table = new Table("RUN", "STATE", "TASKS", "AGE", "TOOK", "COST", "NAME");
+        for (Run run : runs) {
+            Instant created = run.createdAt();
+            table.row(run.id(), state(run, style), run.tasksCompleted() + "/" + run.taskCount(),
+                    created == null ? "" : Amounts.age(Duration.between(created, now)),
+                    Amounts.took(run), cost(run),
+                    TerminalText.clean(run.name()));
+        }
+        return table;
+    }
+
+    private static String cost(Run run) {
+        return run.creditsCharged() == null ? "" : Amounts.decimal(run.creditsCharged());
+    }
+
+    private static String state(Run run, Style style) {
+        Instant start = run.startAt();
+        if (start != null && run.state().equals("created")) {
+            return style.state(run.state()) + ", starts at " + start;
+        }
+        return style.state(run) + (run.waitsForHumans() == 0 ? "" : style.yellow(", waits for a human"));
+    }
+}

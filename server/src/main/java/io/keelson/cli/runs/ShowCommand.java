@@ -1,0 +1,106 @@
+package io.keelson.cli.runs;
+
+import io.keelson.cli.common.CliCommand;
+import io.keelson.cli.common.ExitCode;
+import io.keelson.cli.common.ProgramName;
+import io.keelson.cli.common.RunDocuments;
+import io.keelson.cli.common.ServerConnection;
+import io.keelson.cli.follow.ArtifactFiles;
+import io.keelson.cli.view.Details;
+import io.keelson.cli.view.PendingDecisions;
+import io.keelson.cli.view.Summary;
+import io.keelson.cli.view.TaskDetails;
+import io.keelson.client.Artifact;
+import io.keelson.client.Json;
+import io.keelson.client.Keelson;
+import io.keelson.client.Run;
+import io.keelson.client.Runs;
+import io.keelson.client.Step;
+import io.keelson.client.Task;
+import io.keelson.server.InvalidSettingsException;
+import io.keelson.server.StartupException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+@Command(name = "show", description = {"Shows a run with its tasks, steps, errors and artifacts.",
+        "The runs that its steps have started stand below them, three levels deep.",
+        "With a task: its steps with the input, output and error of each attempt."},
+        footerHeading = "%nExamples:%n", footer = {"  keelson show latest",
+                "  keelson show latest fetch               # one task, what its steps were given and came to",
+                "  keelson show latest --out reports       # copies its artifacts there",
+                "  keelson show latest --json | jq '.tasks[] | {key, state}'"})
+public final class ShowCommand extends CliCommand {
+
+    @Parameters(index = "0", paramLabel = "RUN", description = "The run's id, or latest.")
+    String run;
+
+    @Parameters(index = "1", arity = "0..1", paramLabel = "TASK", description = "The key of one of its tasks.")
+    @Nullable String task;
+
+    @Option(names = "--out", paramLabel = "DIR", description = "Copy the run's artifacts to this folder.")
+    @Nullable Path out;
+
+    @Override
+    public Integer call() throws InvalidSettingsException, StartupException, IOException {
+        if (out != null) {
+            ArtifactFiles.prepare(out);
+        }
+        try (ServerConnection server = link()) {
+            String id = RunDocuments.id(server.keelson(), run);
+            if (task != null) {
+                return task(server.keelson(), RunDocuments.task(server.keelson(), id, task));
+            }
+            Runs runs = server.keelson().runs();
+            List<Artifact> artifacts = runs.artifacts(id);
+            Map<Artifact, Path> copies = out == null ? Map.of() : ArtifactFiles.copy(runs, artifacts, out);
+            if (json) {
+                print(RunDocuments.whole(server.keelson(), id, true));
+                return ExitCode.OK;
+            }
+            Run shown = runs.get(id);
+            List<Step> steps = runs.steps(id);
+            List<String> lines = new ArrayList<>(
+                    Details.lines(shown, RunDocuments.attempts(runs, shown), runs.tasks(id), steps,
+                            RunDocuments.family(runs, shown), clock().instant(), style()));
+            lines.addAll(
+                    Summary.lines(shown, RunDocuments.failures(runs, shown), artifacts, copies, ProgramName.current(),
+                            style()));
+            lines.addAll(Summary.signals(shown, steps, ProgramName.current()));
+            PendingDecisions pendingDecisions = RunDocuments.waits(server.keelson(), shown);
+            if (pendingDecisions.any()) {
+                lines.addAll(Summary.waiting(pendingDecisions, ProgramName.current(), style()));
+            }
+            print(lines);
+            return ExitCode.OK;
+        }
+    }
+
+    private int task(Keelson keelson, Task shown) {
+        List<Step> steps = RunDocuments.steps(keelson, shown);
+        if (json) {
+            ObjectNode document = Json.object();
+            document.set("task", keelson.api().get("/tasks/" + shown.id()));
+            ArrayNode items = document.putArray("steps");
+            for (Step step : steps) {
+                ObjectNode item = (ObjectNode) keelson.api().get("/steps/" + step.id());
+                item.set("attempts", keelson.api().get("/steps/" + step.id() + "/attempts").path("items"));
+                items.add(item);
+            }
+            print(document);
+            return ExitCode.OK;
+        }
+        TaskDetails details = new TaskDetails(shown, clock().instant(), style());
+        steps.forEach(step -> details.add(step, keelson.steps().attempts(step.id())));
+        print(details.lines());
+        return ExitCode.OK;
+    }
+}

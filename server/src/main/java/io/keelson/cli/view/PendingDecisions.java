@@ -1,0 +1,50 @@
+package io.keelson.cli.view;
+
+import io.keelson.client.Escalation;
+import io.keelson.client.Run;
+import io.keelson.client.Step;
+import io.keelson.client.Task;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a run waits for that only humans can decide.
+ *
+ * @param approvals steps that wait for a decision
+ * @param outputs tasks whose output waits for one
+ * @param results tasks that no other depends on: what they came to is the result where the run has no output of its own
+ * @param tickets that are open
+ * @param stopped why it is held up for its budget; null when it is not
+ */
+public record PendingDecisions(Run run, List<Step> approvals, List<Task> outputs, List<Task> results,
+        List<Escalation> tickets,
+        @Nullable String stopped) {
+
+    public PendingDecisions {
+        approvals = List.copyOf(approvals);
+        outputs = List.copyOf(outputs);
+        results = List.copyOf(results);
+        tickets = List.copyOf(tickets);
+    }
+
+    /** The plan is to be approved. */
+    public boolean plan() {
+        return run.state().equals("awaiting_approval");
+    }
+
+    /** The result is to be accepted. */
+    public boolean result() {
+        return run.state().equals("running") && "acceptance".equals(run.gate());
+    }
+
+    /** Whether there is anything that a human could do now; also when a human has paused the run. */
+    public boolean any() {
+        return !run.ended() && (plan() || result() || run.stateType().equals("paused") || !approvals.isEmpty()
+                || !outputs.isEmpty() || !tickets.isEmpty());
+    }
+
+    /** How many decisions there are that approve and reject are about. */
+    int decisions() {
+        return plan() || result() ? 1 : approvals.size() + outputs.size();
+    }
+}

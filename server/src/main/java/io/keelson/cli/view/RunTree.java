@@ -1,0 +1,57 @@
+package io.keelson.cli.view;
+
+import io.keelson.client.Run;
+import java.math.BigDecimal;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The runs that a run has started and those that they have, as deep as somebody has looked.
+ *
+ * @param members in the order in which they were started
+ */
+public record RunTree(List<Member> members) {
+
+    /** Of a run that has started none, or that nobody has asked. */
+    public static final RunTree NONE = new RunTree(List.of());
+
+    /** One of them, with its own. */
+    public record Member(Run run, RunTree started) {}
+
+    public RunTree {
+        members = List.copyOf(members);
+    }
+
+    /** Those that the step has started. */
+    RunTree of(String stepId) {
+        return new RunTree(members.stream().filter(member -> stepId.equals(starter(member))).toList());
+    }
+
+    /** Those that none of these steps has started: steps of earlier attempts have. */
+    RunTree without(Collection<String> stepIds) {
+        return new RunTree(
+                members.stream().filter(member -> !stepIds.contains(String.valueOf(starter(member)))).toList());
+    }
+
+    private static @Nullable String starter(Member member) {
+        return member.run.parentStepId();
+    }
+
+    /** All of them, on all levels. */
+    private Stream<Run> all() {
+        return members.stream().flatMap(member -> Stream.concat(Stream.of(member.run), member.started.all()));
+    }
+
+    int size() {
+        return Math.toIntExact(all().count());
+    }
+
+    /** Of all attempts of all of them, in USD. */
+    BigDecimal cost() {
+        return all().map(run -> Objects.requireNonNullElse(run.totalCost(), BigDecimal.ZERO)).reduce(BigDecimal.ZERO,
+                BigDecimal::add);
+    }
+}

@@ -1,0 +1,45 @@
+package io.keelson.server;
+
+import io.keelson.core.plan.RosterAgent;
+import io.keelson.server.db.Database;
+import io.keelson.server.money.Money;
+import io.keelson.server.money.Price;
+import io.keelson.server.money.PriceKind;
+import io.keelson.server.roster.Agent;
+import io.keelson.server.roster.Roster;
+import io.keelson.server.run.read.RunReader;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Collectors;
+
+/** What a choice among agents needs to know: who there is, how much each has to do, what its model costs. */
+final class AgentCandidates {
+    private final Roster roster;
+    private final Database database;
+    private final RunReader runs;
+    private final Money money;
+
+    AgentCandidates(Roster roster, Database database, RunReader runs, Money money) {
+        this.roster = roster;
+        this.database = database;
+        this.runs = runs;
+        this.money = money;
+    }
+
+    List<RosterAgent> of(UUID workspace) {
+        List<Agent> agents = roster.list(workspace, "", Roster.MOST);
+        if (agents.isEmpty()) {
+            return List.of();
+        }
+        Map<Integer, Integer> open = database.withConnection(c -> runs.openTasksOfAgents(c, workspace));
+        Map<String, BigDecimal> prices = money.prices().current().prices().stream()
+                .filter(price -> price.kind() == PriceKind.MODEL)
+                .collect(Collectors.toMap(Price::name, Price::usd));
+        return agents.stream().map(agent -> new RosterAgent(agent.id(), agent.slug(), agent.name(), agent.model(),
+                agent.instructions(), agent.tools(), agent.capabilities(),
+                agent.maxTurns() == null ? 0 : agent.maxTurns(), open.getOrDefault(agent.id(), 0),
+                agent.model() == null ? null : prices.get(agent.model()))).toList();
+    }
+}

@@ -1,0 +1,67 @@
+package io.keelson.server;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.StepError;
+import io.keelson.server.compute.Computation;
+import io.keelson.server.engine.execute.Replanner;
+import io.keelson.server.plan.NewPlans;
+import io.keelson.server.plan.NewPlans.Checked;
+import io.keelson.server.plan.ReadResult;
+import io.keelson.server.run.read.ScopeReader;
+import java.util.List;
+import java.util.stream.Collectors;
+import tools.jackson.databind.JsonNode;
+
+/** Judges planners' answers as missions' plans are judged. */
+public final class PlannerAnswerValidator implements Replanner {
+    private static final String CODE = "REPLAN_INVALID";
+    private static final String FIRST_CODE = "PLAN_INVALID";
+    /** No planner can set a price: a person is asked at once. */
+    private static final String NO_PRICE = "NO_PRICE";
+
+    private final NewPlans plans;
+    private final Computation computation;
+
+    /** The thread that asks judges. */
+    public PlannerAnswerValidator(NewPlans plans) {
+        this(plans, Computation.direct());
+    }
+
+    /** @param computation where answers are judged */
+    PlannerAnswerValidator(NewPlans plans, Computation computation) {
+        this.plans = plans;
+        this.computation = computation;
+    }
+
+    @Override
+    public Evaluation judge(ScopeReader.Replan replan) {
+        JsonNode answer = replan.answer();
+        if (answer == null) {
+            return broken(replan, "the planner gave no plan");
+        }
+        return Turns.of(computation, replan.workspace(), () -> judged(replan, answer));
+    }
+
+    private Evaluation judged(ScopeReader.Replan replan, JsonNode answer) {
+        return switch (plans.read(replan.workspace(), answer, replan.plan(), replan.finished(), replan.inputs())) {
+            case ReadResult.Ok<Checked>(Checked made) -> new Evaluation.Planned(made.plan(), made.json(),
+                    NewPlans.terms(replan.config(), made));
+            case ReadResult.Invalid<Checked>(List<Problem> problems) when problems.stream()
+                    .allMatch(each -> each.code().equals(NO_PRICE)) ->
+                new Evaluation.Broken(new StepError(NO_PRICE, ErrorClass.PERMANENT, "the plan is good but for prices: "
+                        + text(problems) + "; then " + (replan.first() ? "retry the run" : "resume this ticket")));
+            case ReadResult.Invalid<Checked>(List<Problem> problems) -> broken(replan, text(problems));
+        };
+    }
+
+    private static String text(List<Problem> problems) {
+        return problems.stream().map(each -> each.pointer() + ": " + each.message() + " (" + each.code() + ")")
+                .collect(Collectors.joining("; "));
+    }
+
+    private static Evaluation broken(ScopeReader.Replan replan, String message) {
+        return new Evaluation.Broken(new StepError(replan.first() ? FIRST_CODE : CODE, ErrorClass.QUALITY, message));
+    }
+}

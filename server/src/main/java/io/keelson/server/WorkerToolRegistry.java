@@ -1,0 +1,52 @@
+package io.keelson.server;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.Tenancy;
+import io.keelson.server.db.TxFunction;
+import io.keelson.server.run.queue.WorkerRegistry;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The tools that workers serve, as of a moment ago: one look serves all steps of a plan that is being checked. */
+final class WorkerToolRegistry {
+
+    private static final long FRESH_NANOS = 100_000_000;
+    private static final int MOST_LOOKS = 10_000;
+    private static final UUID EVERYWHERE = new UUID(0, 0);
+
+    private record Look(long at, Set<String> tools) {}
+
+    private final Database database;
+    private final WorkerRegistry workers;
+    private final Map<UUID, Look> looks = new ConcurrentHashMap<>();
+
+    WorkerToolRegistry(Database database, WorkerRegistry workers) {
+        this.database = database;
+        this.workers = workers;
+    }
+
+    /** Those of one workspace's workers. */
+    Set<String> in(UUID workspace) {
+        return look(workspace, c -> workers.served(c, workspace));
+    }
+
+    /** Those of all workers. */
+    Set<String> everywhere() {
+        return Tenancy.allWorkspaces(() -> look(EVERYWHERE, workers::served));
+    }
+
+    private Set<String> look(UUID where, TxFunction<Set<String>> read) {
+        long now = System.nanoTime();
+        Look look = looks.get(where);
+        if (look == null || now - look.at >= FRESH_NANOS) {
+            look = new Look(now, database.withConnection(read));
+            if (looks.size() >= MOST_LOOKS) {
+                looks.clear();
+            }
+            looks.put(where, look);
+        }
+        return look.tools;
+    }
+}

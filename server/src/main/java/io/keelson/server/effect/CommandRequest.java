@@ -1,0 +1,27 @@
+package io.keelson.server.effect;
+
+import io.keelson.server.audit.AuditOrigin;
+import io.keelson.server.effect.EffectCommand.Source;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * What somebody wants to have done, checked.
+ *
+ * @param key null for none
+ * @param target the deployment or order that it acts upon; null for a command that makes something
+ * @param asker who wants it
+ */
+public record CommandRequest(UUID workspaceId, String type, Source source, @Nullable String key, ObjectNode payload,
+        @Nullable UUID target, Asker asker) {
+
+    /**
+     * Who wants it.
+     *
+     * @param name a principal's, or the run's
+     * @param runId null unless a step asks, as is {@code stepId}
+     * @param origin as the audit log has it
+     */
+    public record Asker(String name, String kind, @Nullable UUID runId, @Nullable UUID stepId, AuditOrigin origin) {}
+}

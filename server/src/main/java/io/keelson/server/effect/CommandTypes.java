@@ -1,0 +1,27 @@
+package io.keelson.server.effect;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The types of commands that are built in. */
+public final class CommandTypes {
+
+    public static final String DEPLOYMENT_CREATE = "deployment.create";
+    public static final String DEPLOYMENT_STOP = "deployment.stop";
+    public static final String ORDER_PLACE = "order.place";
+    public static final String ORDER_CANCEL = "order.cancel";
+
+    /** All of them. */
+    public static final List<String> BUILT_IN = List.of(DEPLOYMENT_CREATE, DEPLOYMENT_STOP, ORDER_PLACE, ORDER_CANCEL);
+
+    private CommandTypes() {}
+
+    /** What a command of this type acts upon; null for one that is about nothing made before. */
+    static @Nullable ResourceKind target(String type) {
+        return switch (type) {
+            case DEPLOYMENT_STOP -> ResourceKind.DEPLOYMENT;
+            case ORDER_CANCEL -> ResourceKind.ORDER;
+            default -> null;
+        };
+    }
+}

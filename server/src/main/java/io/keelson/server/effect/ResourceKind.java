@@ -1,0 +1,25 @@
+package io.keelson.server.effect;
+
+/** What commands make and end. */
+public enum ResourceKind {
+    DEPLOYMENT("deployment", CommandTypes.DEPLOYMENT_CREATE),
+    ORDER("order", CommandTypes.ORDER_PLACE);
+
+    private final String word;
+    private final String madeBy;
+
+    ResourceKind(String word, String madeBy) {
+        this.word = word;
+        this.madeBy = madeBy;
+    }
+
+    /** In one word, as documents say it. */
+    public String word() {
+        return word;
+    }
+
+    /** The type of the command that makes one; what it makes has the command's id. */
+    public String madeBy() {
+        return madeBy;
+    }
+}

@@ -1,0 +1,304 @@
+package io.keelson.server.engine.commit;
+
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.Decider;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.decide.RunView;
+import io.keelson.core.money.CreditBalances;
+import io.keelson.core.money.Funds;
+import io.keelson.core.money.OptimisticBalances;
+import io.keelson.core.money.Prices;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Ids;
+import io.keelson.core.run.Reply;
+import io.keelson.server.run.BalanceTooLowException;
+import io.keelson.server.run.KeyUse;
+import io.keelson.server.run.RunStore;
+import io.keelson.server.run.RunStore.Locked;
+import io.keelson.server.run.StaleViewException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+/**
+ * One batch of commands in one transaction: decide on views, write set-wise, commit. The number of messages to the
+ * database does not depend on the number of commands.
+ *
+ * <p>A view is proven current in one of two ways. Where all views are at hand, the batch is decided on them at once, and
+ * its own write proves them, for it changes a run's head from the very version that was decided on. Where one is missing
+ * or that proof failed, the runs are locked first in the order of their ids and views brought up to date under the lock.
+ *
+ * <p>Likewise with credits: it is taken for granted that workspaces have what their runs need, and the last statement,
+ * which changes the balances, proves it. Where that is refused all is decided again, with runs and then balances locked.
+ */
+public final class BatchCommit {
+    private final RunStore store;
+    private final ViewCache views;
+    private final Ids ids;
+    private final CommitListener node;
+    private final DatabaseTime time;
+    private final Supplier<Prices> prices;
+    private final Observer observer;
+
+    /** What became of a try; where it was undone nothing is left of it. */
+    private enum Outcome {
+        COMMITTED,
+        /** A view was not current. */
+        STALE,
+        /** A workspace has not got what was decided to take, or nobody knows. */
+        INSUFFICIENT_CREDITS
+    }
+
+    /**
+     * What decisions rest on.
+     *
+     * @param existing runs that are there
+     * @param used idempotency keys that are
+     * @param locked true when nobody else can change the runs meanwhile
+     */
+    private record CommitContext(Instant now, Set<UUID> existing, Set<KeyUse.Id> used, Funds funds, boolean locked) {}
+
+    public BatchCommit(RunStore store, ViewCache views, Ids ids, CommitListener node, DatabaseTime time,
+            Supplier<Prices> prices,
+            Observer observer) {
+        this.store = store;
+        this.views = views;
+        this.ids = ids;
+        this.node = node;
+        this.time = time;
+        this.prices = prices;
+        this.observer = observer;
+    }
+
+    /**
+     * Commits the batch and sets every command's reply, without answering yet.
+     *
+     * @throws SQLException when the database refused or could not be reached; the transaction is not committed, or its
+     *             outcome is unknown. The views concerned have been dropped
+     */
+    public void run(Connection connection, List<PendingCommand> batch) throws SQLException {
+        long begun = System.nanoTime();
+        Observer.Way way = Observer.Way.REFUSED;
+        try {
+            way = way(connection, batch);
+        } finally {
+            observer.flushed(way, batch.size(), System.nanoTime() - begun);
+        }
+    }
+
+    private Observer.Way way(Connection connection, List<PendingCommand> batch) throws SQLException {
+        Observer.Way way = Observer.Way.AT_HAND;
+        Set<UUID> runs = new TreeSet<>();
+        batch.forEach(pending -> runs.add(pending.command.runId()));
+        Instant now = time.now();
+        Outcome outcome = now == null || !atHand(batch) ? Outcome.STALE : onViewsAtHand(connection, batch, runs, now);
+        if (outcome == Outcome.STALE) {
+            way = Observer.Way.STALE;
+            outcome = locked(connection, batch, runs, false);
+        }
+        if (outcome == Outcome.INSUFFICIENT_CREDITS) {
+            way = Observer.Way.INSUFFICIENT_CREDITS;
+            locked(connection, batch, runs, true);
+        }
+        views.trim();
+        return way;
+    }
+
+    /**
+     * How many of the commands can be decided together. What a retry begins with is only in a view that was loaded when
+     * its run had failed, not in one on which it fails in the same batch.
+     */
+    static int cut(List<PendingCommand> batch) {
+        Set<UUID> before = new HashSet<>();
+        for (int i = 0; i < batch.size(); i++) {
+            UUID run = batch.get(i).command.runId();
+            if (batch.get(i).command instanceof Command.Retry && before.contains(run)) {
+                return i;
+            }
+            before.add(run);
+        }
+        return batch.size();
+    }
+
+    /** True when the batch can be decided before the database is asked anything. Timers may concern ended runs. */
+    private boolean atHand(List<PendingCommand> batch) {
+        Set<UUID> created = new HashSet<>();
+        for (PendingCommand pending : batch) {
+            UUID run = pending.command.runId();
+            if (pending.command instanceof Command.Create) {
+                created.add(run);
+            } else if (pending.command instanceof Command.TimerDue
+                    || views.get(run) == null && !created.contains(run)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Outcome onViewsAtHand(Connection connection, List<PendingCommand> batch, Set<UUID> runs, Instant now)
+            throws SQLException {
+        Set<UUID> existing = new HashSet<>(runs);
+        existing.removeIf(run -> views.get(run) == null);
+        try {
+            commit(connection, batch, runs,
+                    new CommitContext(now, existing, new HashSet<>(), funds(new OptimisticBalances()), false));
+            return Outcome.COMMITTED;
+        } catch (StaleViewException e) {
+            return undone(connection, batch, Outcome.STALE);
+        } catch (BalanceTooLowException e) {
+            return undone(connection, batch, Outcome.INSUFFICIENT_CREDITS);
+        }
+    }
+
+    /** @param looking true when the balances of the workspaces concerned are locked, too, and known then */
+    private Outcome locked(Connection connection, List<PendingCommand> batch, Set<UUID> runs, boolean looking)
+            throws SQLException {
+        Locked locked = store.lock(connection, runs);
+        time.set(locked.now());
+        refresh(connection, locked);
+        Set<KeyUse.Id> used = store.used(connection, keys(batch));
+        CreditBalances balances = looking ? store.purse(connection, workspaces(batch)) : new OptimisticBalances();
+        try {
+            commit(connection, batch, runs,
+                    new CommitContext(locked.now(), locked.versions().keySet(), used, funds(balances), true));
+            return Outcome.COMMITTED;
+        } catch (BalanceTooLowException e) {
+            return undone(connection, batch, Outcome.INSUFFICIENT_CREDITS);
+        }
+    }
+
+    private static Outcome undone(Connection connection, List<PendingCommand> batch, Outcome outcome)
+            throws SQLException {
+        connection.rollback();
+        batch.forEach(PendingCommand::reset);
+        return outcome;
+    }
+
+    private Funds funds(CreditBalances balances) {
+        return new Funds(prices.get(), balances);
+    }
+
+    private Set<UUID> workspaces(List<PendingCommand> batch) {
+        Set<UUID> workspaces = new HashSet<>();
+        for (PendingCommand pending : batch) {
+            RunView view = views.get(pending.command.runId());
+            if (view != null) {
+                workspaces.add(view.run().workspaceId());
+            } else if (pending.command instanceof Command.Create create) {
+                workspaces.add(create.run().workspaceId());
+            }
+        }
+        return workspaces;
+    }
+
+    private void commit(Connection connection, List<PendingCommand> batch, Set<UUID> runs, CommitContext commitContext)
+            throws SQLException {
+        LocalCapacity capacity = node.offer();
+        ChangeSet changes = new ChangeSet();
+        List<KeyUse> keys = new ArrayList<>();
+        boolean committed = false;
+        try {
+            for (PendingCommand pending : batch) {
+                if (pending.key != null && commitContext.used.contains(pending.key.id())) {
+                    pending.failure = new Commands.KeyUsed();
+                } else {
+                    decide(pending, commitContext, changes, capacity);
+                    use(pending, commitContext.used, keys);
+                }
+            }
+            if (commitContext.funds.balances() instanceof OptimisticBalances purse && purse.needsLock()) {
+                throw new BalanceTooLowException("nobody has looked");
+            }
+            if (!commitContext.locked) {
+                store.prove(connection, untouched(runs, changes));
+            }
+            if (changes.runs().isEmpty() && changes.timers().isEmpty() && changes.queue().isEmpty()
+                    && keys.isEmpty()) {
+                connection.rollback();
+            } else if (commitContext.locked) {
+                store.commit(connection, changes, keys, commitContext.now);
+            } else {
+                store.commitUnlocked(connection, changes, keys, commitContext.now);
+            }
+            committed = true;
+            node.committed(changes, commitContext.now);
+            observer.committed(changes, commitContext.now);
+        } finally {
+            node.settled(capacity);
+            if (!committed) {
+                runs.forEach(views::drop);
+            }
+        }
+        dropEnded(changes);
+    }
+
+    /** The idempotency keys in the batch. */
+    private static List<KeyUse.Id> keys(List<PendingCommand> batch) {
+        return batch.stream().map(pending -> pending.key).filter(Objects::nonNull).map(KeyUse::id).distinct().toList();
+    }
+
+    /** What is refused uses no key: the client may mend it and ask again. */
+    private static void use(PendingCommand pending, Set<KeyUse.Id> used, List<KeyUse> keys) {
+        if (pending.key != null && pending.reply != null && !(pending.reply instanceof Reply.Rejected)) {
+            used.add(pending.key.id());
+            keys.add(pending.key);
+        }
+    }
+
+    /** Views on which commands were answered without any change: no write proves them. */
+    private List<RunView> untouched(Set<UUID> runs, ChangeSet changes) {
+        Set<UUID> left = new TreeSet<>(runs);
+        changes.runs().forEach(run -> left.remove(run.id()));
+        return left.stream().map(views::get).filter(Objects::nonNull).toList();
+    }
+
+    private void refresh(Connection connection, Locked locked) throws SQLException {
+        views.heard(locked.outage());
+        List<UUID> stale = new ArrayList<>();
+        for (UUID run : locked.versions().keySet()) {
+            RunView view = views.get(run);
+            if (view == null || view.run().version() != locked.versions().get(run)) {
+                stale.add(run);
+            }
+        }
+        if (!stale.isEmpty()) {
+            stale.forEach(views::drop); // what is not loaded was deleted
+            store.load(connection, stale).values().forEach(views::put);
+        }
+    }
+
+    private void decide(PendingCommand pending, CommitContext commitContext, ChangeSet changes,
+            LocalCapacity capacity) {
+        UUID run = pending.command.runId();
+        RunView view = commitContext.existing.contains(run) || changes.isNew(run) ? views.get(run) : null;
+        if (pending.command instanceof Command.Create create) {
+            if (view != null) {
+                pending.reply = Reply.UNCHANGED;
+            } else {
+                Decider.Created created =
+                        Decider.create(create, changes, commitContext.now, ids, capacity, commitContext.funds);
+                pending.reply = created.reply();
+                if (created.view() != null) {
+                    views.put(created.view());
+                }
+            }
+        } else if (view == null) {
+            pending.failure = new Commands.RunNotFound();
+        } else {
+            pending.reply = Decider.decide(view, pending.command, changes, commitContext.now, ids, capacity,
+                    commitContext.funds);
+        }
+    }
+
+    private void dropEnded(ChangeSet changes) {
+        changes.runs().stream().filter(run -> run.state().terminal()).forEach(run -> views.drop(run.id()));
+    }
+}

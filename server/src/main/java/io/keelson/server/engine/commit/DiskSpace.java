@@ -1,0 +1,55 @@
+package io.keelson.server.engine.commit;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.SqlFailure;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/**
+ * Whether the database's disk has room. It counts as full from the first commit that is refused for that until a trial
+ * fits: small changes still find room on a full disk, so that they prove nothing.
+ */
+final class DiskSpace {
+    private static final String FULL = "53100";
+
+    /** 400 KB that go with the transaction. */
+    private static final String TRIAL = """
+            create temp table keelson_room (filler text) on commit drop;
+            insert into keelson_room select repeat(md5(i::text), 30) from generate_series(1, 400) i""";
+
+    private final Database database;
+    private volatile boolean full;
+
+    DiskSpace(Database database) {
+        this.database = database;
+    }
+
+    /** A commit was refused. */
+    void refused(Exception failure) {
+        Throwable cause = failure instanceof SqlFailure wrapped ? wrapped.getCause() : failure;
+        if (cause instanceof SQLException sql && FULL.equals(sql.getSQLState())) {
+            full = true;
+        }
+    }
+
+    /** Tries it where it was full. */
+    boolean left() {
+        if (full) {
+            full = !tried();
+        }
+        return !full;
+    }
+
+    private boolean tried() {
+        try {
+            database.runInTransaction(c -> {
+                try (Statement trial = c.createStatement()) {
+                    trial.execute(TRIAL);
+                }
+            });
+            return true;
+        } catch (SqlFailure e) {
+            return !e.sqlState().equals(FULL);
+        }
+    }
+}

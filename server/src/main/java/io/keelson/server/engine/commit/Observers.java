@@ -1,0 +1,38 @@
+package io.keelson.server.engine.commit;
+
+import io.keelson.core.decide.ChangeSet;
+import java.time.Instant;
+
+/** Two who look, in their order. */
+public record Observers(Observer first, Observer second) implements Observer {
+
+    @Override
+    public void committed(ChangeSet changes, Instant now) {
+        first.committed(changes, now);
+        second.committed(changes, now);
+    }
+
+    @Override
+    public void flushed(Way way, int commands, long nanos) {
+        first.flushed(way, commands, nanos);
+        second.flushed(way, commands, nanos);
+    }
+
+    @Override
+    public void overloaded() {
+        first.overloaded();
+        second.overloaded();
+    }
+
+    @Override
+    public void mended(Duty duty, int found) {
+        first.mended(duty, found);
+        second.mended(duty, found);
+    }
+
+    @Override
+    public void database(boolean answers) {
+        first.database(answers);
+        second.database(answers);
+    }
+}

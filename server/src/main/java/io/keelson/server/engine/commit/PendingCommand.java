@@ -1,0 +1,80 @@
+package io.keelson.server.engine.commit;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.server.run.KeyUse;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** A command on its way to a commit, and who waits for its answer. */
+public final class PendingCommand {
+    public final Command command;
+    /** The idempotency key that it is submitted under; null for none. */
+    final @Nullable KeyUse key;
+    /** The text that comes with the command, in characters: nearly all of its memory when it is large. */
+    final long text;
+    final CompletableFuture<Reply> answer = new CompletableFuture<>();
+    @Nullable public Reply reply;
+    @Nullable public Throwable failure;
+
+    public PendingCommand(Command command) {
+        this(command, null);
+    }
+
+    PendingCommand(Command command, @Nullable KeyUse key) {
+        this.command = command;
+        this.key = key;
+        this.text = text(command);
+    }
+
+    private static long text(Command command) {
+        return switch (command) {
+            case Command.Create create -> (long) create.run().planJson().length() + create.run().configJson().length()
+                    + create.run().inputsJson().length();
+            case Command.Complete complete -> text(complete.result());
+            case Command.Continue another -> text(another.result());
+            case Command.SendSignal signal -> signal.payload().length();
+            case Command.Evaluated evaluated -> text(evaluated.evaluation());
+            default -> 0;
+        };
+    }
+
+    private static long text(Result result) {
+        return result.output().length() + result.proposals().stream().mapToLong(each -> each.title().length()
+                + length(each.body()) + length(each.data())).sum();
+    }
+
+    private static long length(@Nullable String text) {
+        return text == null ? 0 : text.length();
+    }
+
+    private static long text(Evaluation evaluation) {
+        return switch (evaluation) {
+            case Evaluation.Proceed(var items, _, _) ->
+                items == null ? 0 : items.stream().mapToLong(String::length).sum();
+            case Evaluation.Opened(String input, _, _) -> input.length();
+            case Evaluation.Starts starts -> starts.input().length();
+            case Evaluation.ChildIs child -> child.output() == null ? 0 : child.output().length();
+            case Evaluation.Awaits awaits -> awaits.input().length();
+            case Evaluation.Output(String json) -> json.length();
+            case Evaluation.Planned(_, String json, _) -> json.length();
+            case Evaluation.Skip _,Evaluation.Broken _,Evaluation.ParentIs _ -> 0;
+        };
+    }
+
+    /** Forgets what was decided, for it is decided again. */
+    void reset() {
+        reply = null;
+        failure = null;
+    }
+
+    void answer() {
+        if (failure != null) {
+            answer.completeExceptionally(failure);
+        } else {
+            answer.complete(reply);
+        }
+    }
+}

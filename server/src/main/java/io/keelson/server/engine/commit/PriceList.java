@@ -1,0 +1,24 @@
+package io.keelson.server.engine.commit;
+
+import io.keelson.core.money.Prices;
+import io.keelson.server.run.RunStore;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** The prices in force, as this node has read them last: a change elsewhere reaches it within seconds. */
+public final class PriceList {
+    private final RunStore store;
+    private volatile Prices prices = Prices.NONE;
+
+    public PriceList(RunStore store) {
+        this.store = store;
+    }
+
+    public Prices inForce() {
+        return prices;
+    }
+
+    public void refresh(Connection c) throws SQLException {
+        prices = store.prices(c);
+    }
+}

@@ -1,0 +1,36 @@
+package io.keelson.server.engine.commit;
+
+import io.keelson.core.plan.Plan;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.run.IdempotencyKeys;
+import io.keelson.server.run.RunStore;
+import io.keelson.server.run.WorkLimits;
+import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.run.queue.WorkerRegistry;
+import io.keelson.server.run.read.ScopeReader;
+import io.keelson.server.run.read.StepWorkReader;
+import io.keelson.server.run.retention.ArtifactQuota;
+import io.keelson.server.run.retention.ArtifactRetention;
+import io.keelson.server.run.retention.UploadSlots;
+import io.keelson.server.run.retention.Uploads;
+import java.time.Duration;
+import java.util.function.Function;
+
+/** The faces of the store that the engine works with. */
+public record Store(RunStore runs, WorkerRegistry workers, Heartbeats heartbeats, ScopeReader scopes,
+        StepWorkReader work,
+        IdempotencyKeys keys, WorkLimits limits, ArtifactRetention artifacts, ArtifactQuota room, Uploads uploads,
+        UploadSlots places) {
+
+    /**
+     * @param plans reads a plan's document as it was stored
+     * @param artifactRetention how long artifacts are kept after the end of their run, where they have no time of their own
+     */
+    public static Store of(DbClock clock, Function<String, Plan> plans, Duration artifactRetention) {
+        return new Store(new RunStore(clock, plans, artifactRetention), new WorkerRegistry(clock),
+                new Heartbeats(clock),
+                new ScopeReader(),
+                new StepWorkReader(), new IdempotencyKeys(clock), new WorkLimits(), new ArtifactRetention(clock),
+                new ArtifactQuota(), new Uploads(clock), new UploadSlots(clock));
+    }
+}

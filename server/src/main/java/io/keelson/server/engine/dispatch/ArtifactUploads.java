@@ -1,0 +1,135 @@
+package io.keelson.server.engine.dispatch;
+
+import io.keelson.core.run.NewArtifact;
+import io.keelson.server.artifact.ArtifactOwner;
+import io.keelson.server.artifact.ArtifactRefusedException;
+import io.keelson.server.artifact.StoredArtifact;
+import io.keelson.server.db.Database;
+import io.keelson.server.engine.commit.Store;
+import io.keelson.server.engine.dispatch.RemoteWork.UploadReply;
+import io.keelson.server.engine.execute.ArtifactIntake;
+import io.keelson.server.engine.execute.Scopes;
+import io.keelson.server.run.read.StepWorkReader;
+import io.keelson.server.run.read.StepWorkReader.StepWork;
+import io.keelson.server.run.retention.UploadSlots;
+import io.keelson.server.run.retention.Uploads;
+import io.keelson.server.secret.Redaction;
+import java.io.IOException;
+import java.io.InputStream;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+/**
+ * Files that workers stream to the server while they work on a step. First the bytes are stored, then a record is written
+ * that the step's result can name; what no result names within a day is removed.
+ */
+final class ArtifactUploads {
+    private final Database database;
+    private final StepWorkReader work;
+    private final Uploads uploads;
+    private final Scopes scopes;
+    private final ArtifactIntake intake;
+    private final UploadSlots places;
+    private final Supplier<UUID> ids;
+
+    ArtifactUploads(Database database, Store store, Scopes scopes, ArtifactIntake intake, Supplier<UUID> ids) {
+        this.database = database;
+        this.work = store.work();
+        this.uploads = store.uploads();
+        this.scopes = scopes;
+        this.intake = intake;
+        this.places = store.places();
+        this.ids = ids;
+    }
+
+    UploadReply take(UUID workspace, String worker, RemoteWork.Upload upload, InputStream content) throws IOException {
+        StepWork step = database.withConnection(c -> work.work(c, List.of(upload.stepId()))).get(upload.stepId());
+        if (step == null || !step.workspaceId().equals(workspace)) {
+            return new UploadReply.NoStep();
+        }
+        if (step.leaseEpoch() != upload.leaseEpoch() || !worker.equals(step.holder())) {
+            return new UploadReply.StaleLease();
+        }
+        try (UploadSlot place = new UploadSlot(database, places, workspace)) {
+            return store(upload, step, place.keptBy(content));
+        }
+    }
+
+    private UploadReply store(RemoteWork.Upload upload, StepWork step, InputStream content) throws IOException {
+        UUID workspace = step.workspaceId();
+        Redaction struck = scopes.struck(workspace, step.input());
+        DigestInputStream sent = new DigestInputStream(content, sha256());
+        StoredArtifact stored = intake.take(
+                new ArtifactOwner(workspace, step.runId(), step.stepId(), step.attempt(), step.leaseEpoch()),
+                struck.text(upload.name()), struck.text(upload.contentType()), struck.stream(sent), upload.announced())
+                .keptFor(upload.retention());
+        boolean noted = false;
+        try {
+            check(upload, HexFormat.of().formatHex(sent.getMessageDigest().digest()));
+            UUID id = ids.get();
+            Duration retention = stored.retention();
+            NewArtifact artifact = new NewArtifact(stored.name(), stored.contentType(), stored.sizeBytes(),
+                    stored.sha256(), stored.storageKey(), retention == null ? null : retention.toSeconds());
+            database.runInTransaction(c -> uploads.add(c, id, workspace,
+                    new Uploads.Uploaded(step.stepId(), step.leaseEpoch(), artifact)));
+            noted = true;
+            return new UploadReply.Stored(id, stored);
+        } finally {
+            if (!noted) {
+                intake.discard(stored.storageKey());
+            }
+        }
+    }
+
+    private static void check(RemoteWork.Upload upload, String hash) throws ArtifactRefusedException {
+        if (upload.sha256() != null && !upload.sha256().equalsIgnoreCase(hash)) {
+            throw new ArtifactRefusedException("ARTIFACT_HASH_MISMATCH",
+                    "what arrived has the SHA-256 " + hash + "; nothing was stored");
+        }
+    }
+
+    /** What those ids name. */
+    Map<UUID, Uploads.Uploaded> find(UUID workspace, Collection<UUID> ids) {
+        return ids.isEmpty() ? Map.of() : database.withConnection(c -> uploads.find(c, workspace, ids));
+    }
+
+    /**
+     * The artifacts that a result names.
+     *
+     * @throws ArtifactRefusedException where one was not uploaded in that execution, or is named twice
+     */
+    static List<NewArtifact> named(Map<UUID, Uploads.Uploaded> known, RemoteWork.Completion item)
+            throws ArtifactRefusedException {
+        List<NewArtifact> artifacts = new ArrayList<>();
+        Set<UUID> named = new HashSet<>();
+        for (UUID id : item.uploads()) {
+            Uploads.Uploaded upload = known.get(id);
+            if (upload == null || !upload.stepId().equals(item.stepId()) || upload.leaseEpoch() != item.leaseEpoch()
+                    || !named.add(id)) {
+                throw new ArtifactRefusedException("ARTIFACT_UPLOAD_UNKNOWN",
+                        "the execution has no upload " + id + ", or named it already");
+            }
+            artifacts.add(upload.artifact());
+        }
+        return artifacts;
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package io.keelson.server.engine.dispatch;
+
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.PreviousFailure;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepAssignment;
+import io.keelson.core.run.StepError;
+import io.keelson.core.run.TraceParent;
+import io.keelson.server.db.Database;
+import io.keelson.server.engine.dispatch.RemoteWork.Item;
+import io.keelson.server.engine.execute.HandedInputs;
+import io.keelson.server.engine.execute.Json;
+import io.keelson.server.engine.execute.RecordedInput;
+import io.keelson.server.engine.execute.Scopes;
+import io.keelson.server.engine.execute.Scopes.ToolInput;
+import io.keelson.server.engine.execute.Tracing;
+import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.run.read.StepWorkReader;
+import io.keelson.server.run.read.StepWorkReader.StepWork;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Makes of the steps that a worker elsewhere has got what it is sent. */
+final class AssignmentFactory {
+    private final Database database;
+    private final StepWorkReader reader;
+    private final Scopes scopes;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+    private final Tracing tracing;
+    private final HandedInputs handed;
+
+    AssignmentFactory(Database database, StepWorkReader reader, Scopes scopes,
+            Function<Command, CompletableFuture<Reply>> commands, Tracing tracing,
+            HandedInputs handed) {
+        this.database = database;
+        this.reader = reader;
+        this.scopes = scopes;
+        this.commands = commands;
+        this.tracing = tracing;
+        this.handed = handed;
+    }
+
+    /** The step that a reply gives to its worker; null when it gives none. */
+    static @Nullable UUID stepOf(Reply reply) {
+        return switch (reply) {
+            case Reply.Claimed(StepAssignment given) -> given.stepId();
+            case Reply.Duplicate(UUID next, String output) -> next;
+            case Reply.Done d -> null;
+            case Reply.Rejected r -> null;
+        };
+    }
+
+    /**
+     * The steps that the replies gave, by id and in their order. A step whose input cannot be made fails and is left out,
+     * and so is one that the worker does not hold any more.
+     */
+    Map<UUID, Item> items(UUID workspace, String worker, Collection<? extends Reply> replies) {
+        Map<UUID, StepWork> read = read(replies);
+        Map<UUID, Item> items = new LinkedHashMap<>();
+        for (Reply reply : replies) {
+            UUID step = stepOf(reply);
+            if (step != null) {
+                StepWork known = read.get(step);
+                if (reply instanceof Reply.Claimed(StepAssignment given) && isFirst(given)) {
+                    add(items, workspace, given, null);
+                } else if (known != null && worker.equals(known.holder())) {
+                    add(items, workspace, work(known), known.details());
+                }
+            }
+        }
+        return items;
+    }
+
+    /** Nobody who held it before has left details: its decision says all there is. */
+    private static boolean isFirst(StepAssignment given) {
+        return given.leaseEpoch() == 1;
+    }
+
+    private Map<UUID, StepWork> read(Collection<? extends Reply> replies) {
+        List<UUID> steps = new ArrayList<>();
+        for (Reply reply : replies) {
+            UUID step = stepOf(reply);
+            if (step != null && !(reply instanceof Reply.Claimed(StepAssignment given) && isFirst(given))) {
+                steps.add(step);
+            }
+        }
+        return steps.isEmpty() ? Map.of() : database.withConnection(c -> reader.work(c, steps));
+    }
+
+    private void add(Map<UUID, Item> items, UUID workspace, StepAssignment assignment, @Nullable String details) {
+        try {
+            ToolInput input =
+                    scopes.resolveInput(workspace, assignment.runId(), assignment.taskId(), assignment.input());
+            handed.put(assignment.stepId(), assignment.leaseEpoch(), RecordedInput.of(assignment.input(), input));
+            TraceParent trace = tracing.ofStep(assignment.trace(), assignment.stepId(), assignment.leaseEpoch());
+            items.put(assignment.stepId(), new Item(assignment.stepId(), assignment.runId(), assignment.taskId(),
+                    assignment.tool(), input.json(),
+                    assignment.attempt(), assignment.leaseEpoch(), assignment.leaseExpiresAt(),
+                    Objects.requireNonNull(assignment.deadline()),
+                    assignment.effectKey(), failure(assignment.previous()), details == null ? null : Json.read(details),
+                    trace == null ? null : trace.text()));
+        } catch (ExpressionException e) {
+            var _ = commands.apply(new Command.Fail(assignment.runId(), assignment.stepId(), assignment.leaseEpoch(),
+                    new StepError(
+                            e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage()),
+                    Result.of("null"),
+                    Actor.SYSTEM));
+        }
+    }
+
+    private static StepAssignment work(StepWork step) {
+        return new StepAssignment(step.runId(), step.taskId(), step.stepId(), step.tool(), step.input(), step.attempt(),
+                step.leaseEpoch(), Objects.requireNonNull(step.leaseExpiresAt()), step.deadline(), step.effectKey(),
+                step.previous(), step.trace());
+    }
+
+    /** The last failure; in a task's further attempt its number and what ended the one before as well. */
+    private static @Nullable JsonNode failure(@Nullable PreviousFailure previous) {
+        if (previous == null) {
+            return null;
+        }
+        StepError last = previous.step() == null ? previous.task() : previous.step();
+        ObjectNode context = error(Objects.requireNonNull(last));
+        if (previous.task() != null) {
+            context.put("task_attempt", previous.taskAttempt()).set("task_failure", error(previous.task()));
+        }
+        return context;
+    }
+
+    private static ObjectNode error(StepError error) {
+        return Json.object().put("error_code", error.code()).put("error_class", error.errorClass().wire())
+                .put("message", error.message());
+    }
+}

@@ -1,0 +1,104 @@
+package io.keelson.server.engine.dispatch;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.Tenancy;
+import io.keelson.server.run.RunStore;
+import io.keelson.server.run.RunStore.Candidate;
+import io.keelson.server.run.RunStore.Search;
+import io.keelson.server.run.WorkLimits;
+import io.keelson.server.run.WorkLimits.Capacity;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+
+/**
+ * Finds what may be claimed and claims it, within what workspaces may have at work at a time. In a workspace with such a
+ * limit one claim at a time is counted and committed, whichever node makes it, so that no two take the same room; elsewhere
+ * claims know nothing of each other.
+ */
+public final class Claims {
+    private final Database database;
+    private final RunStore store;
+    private final WorkLimits limits;
+    private final WorkAvailability available;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+    /** So that of those who wait for the others only one keeps a connection. */
+    private final ReentrantLock limited = new ReentrantLock();
+
+    public Claims(Database database, RunStore store, WorkLimits limits, WorkAvailability available,
+            Function<Command, CompletableFuture<Reply>> commands) {
+        this.database = database;
+        this.store = store;
+        this.limits = limits;
+        this.available = available;
+        this.commands = commands;
+    }
+
+    /** What may be claimed at this moment, in order of dispatch. */
+    public List<Candidate> find(Search search) {
+        if (search.workspaceId() != null) {
+            meet(Set.of(search.workspaceId()));
+        }
+        Set<UUID> limitedOnes = search.workspaceId() == null ? limits.workspaces()
+                : limits.limited(search.workspaceId()) ? Set.of(search.workspaceId()) : Set.of();
+        if (limitedOnes.isEmpty()) {
+            return Tenancy.allWorkspaces(() -> database.withConnection(c -> store.candidates(c, search)));
+        }
+        return Tenancy.allWorkspaces(() -> database.inTransaction(c -> {
+            Capacity capacity = limits.room(c, limitedOnes);
+            if (capacity.anyFull()) {
+                available.heldBack();
+            }
+            return store.candidates(c, search, capacity);
+        }));
+    }
+
+    /** Claims them; what finds no room any more is left out. */
+    public List<Reply> claim(List<Candidate> candidates, Function<Candidate, Command> command) {
+        Set<UUID> workspaces = new TreeSet<>();
+        candidates.forEach(candidate -> workspaces.add(candidate.workspaceId()));
+        meet(workspaces);
+        Set<UUID> crowded = new TreeSet<>();
+        workspaces.stream().filter(limits::limited).forEach(crowded::add);
+        if (crowded.isEmpty()) {
+            return submit(candidates, command);
+        }
+        limited.lock();
+        try {
+            return Tenancy.allWorkspaces(() -> database.inTransaction(c -> {
+                limits.lock(c, crowded);
+                Capacity capacity = limits.room(c, crowded);
+                List<Candidate> fitting = candidates.stream().filter(capacity::take).toList();
+                if (fitting.size() < candidates.size()) {
+                    available.heldBack();
+                }
+                return submit(fitting, command);
+            }));
+        } finally {
+            limited.unlock();
+        }
+    }
+
+    /** What a new workspace may have at work holds from its first step. */
+    private void meet(Set<UUID> workspaces) {
+        if (!limits.know(workspaces)) {
+            Tenancy.allWorkspaces(() -> {
+                database.runInTransaction(c -> limits.meet(c, workspaces));
+                return null;
+            });
+        }
+    }
+
+    private List<Reply> submit(List<Candidate> candidates, Function<Candidate, Command> command) {
+        List<CompletableFuture<Reply>> answers = new ArrayList<>();
+        candidates.forEach(candidate -> answers.add(commands.apply(command.apply(candidate))));
+        return answers.stream().map(CompletableFuture::join).toList();
+    }
+}

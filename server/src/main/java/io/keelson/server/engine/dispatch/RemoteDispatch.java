@@ -1,0 +1,382 @@
+package io.keelson.server.engine.dispatch;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.NextStepRequest;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import io.keelson.server.artifact.ArtifactOwner;
+import io.keelson.server.artifact.ArtifactRefusedException;
+import io.keelson.server.artifact.StoredArtifact;
+import io.keelson.server.db.Database;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.commit.Store;
+import io.keelson.server.engine.dispatch.RepeatedReports.About;
+import io.keelson.server.engine.execute.ArtifactIntake;
+import io.keelson.server.engine.execute.HandedInputs;
+import io.keelson.server.engine.execute.ProposalTexts;
+import io.keelson.server.engine.execute.RecordedInput;
+import io.keelson.server.engine.execute.Scopes;
+import io.keelson.server.engine.execute.Tracing;
+import io.keelson.server.engine.execute.TurnText;
+import io.keelson.server.engine.execute.VerdictText;
+import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.json.SafeText;
+import io.keelson.server.run.RunStore.Candidate;
+import io.keelson.server.run.RunStore.Search;
+import io.keelson.server.run.WorkspaceRoundRobin;
+import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.run.queue.WorkerRegistry;
+import io.keelson.server.run.read.StepWorkReader;
+import io.keelson.server.run.read.StepWorkReader.Owner;
+import io.keelson.server.run.retention.Uploads.Uploaded;
+import io.keelson.server.secret.Redaction;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** The way of remote workers to the same commands that this node's own executors use. */
+public final class RemoteDispatch implements RemoteWork {
+    private static final int SPARE = 2;
+    private static final int MAX_MESSAGE = 4_000;
+    private static final Reply NOT_FOUND =
+            new Reply.Rejected("STEP_NOT_FOUND", "there is no such step", null, List.of());
+
+    private static final About<Completion> COMPLETION = new About<>(Completion::stepId, Completion::leaseEpoch,
+            Completion::output);
+
+    private final Database database;
+    private final WorkerRegistry workers;
+    private final Heartbeats heartbeats;
+    private final StepWorkReader work;
+    private final HandedInputs handed = new HandedInputs();
+    private final AssignmentFactory assignmentFactory;
+    private final RepeatedReports repeated;
+    private final Scopes scopes;
+    private final ArtifactIntake artifacts;
+    private final ArtifactUploads uploads;
+    private final WorkAvailability available;
+    private final Claims claims;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+    private final Duration lease;
+    private final Function<String, Duration> toolTimeout;
+
+    public RemoteDispatch(Database database, Store store, Scopes scopes, ArtifactIntake artifacts,
+            WorkAvailability available,
+            Claims claims,
+            Function<Command, CompletableFuture<Reply>> commands, Duration lease,
+            Function<String, Duration> toolTimeout, Tracing tracing) {
+        this.toolTimeout = toolTimeout;
+        this.database = database;
+        this.workers = store.workers();
+        this.heartbeats = store.heartbeats();
+        this.work = store.work();
+        this.assignmentFactory = new AssignmentFactory(database, store.work(), scopes, commands, tracing, handed);
+        this.repeated = new RepeatedReports(database, store.work());
+        this.scopes = scopes;
+        this.artifacts = artifacts;
+        this.uploads = new ArtifactUploads(database, store, scopes, artifacts, UuidCreator::getTimeOrderedEpoch);
+        this.available = available;
+        this.claims = claims;
+        this.commands = commands;
+        this.lease = lease;
+    }
+
+    @Override
+    public List<Item> claim(Claim claim) throws InterruptedException {
+        boolean draining = database.inTransaction(c -> workers.seen(c, claim.workspaceId(), claim.workerId(),
+                claim.tools(), claim.max(), claim.version()));
+        if (draining) {
+            return List.of();
+        }
+        long end = System.nanoTime() + claim.patience().toNanos();
+        while (true) {
+            long seen = available.tick();
+            List<Item> items = claim.gone().getAsBoolean() ? List.of() : tryClaim(claim);
+            long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+            if (!items.isEmpty() || left <= 0) {
+                return items;
+            }
+            available.await(seen, left);
+        }
+    }
+
+    private List<Item> tryClaim(Claim claim) {
+        List<Reply> claimed = new ArrayList<>();
+        int before;
+        do {
+            before = claimed.size();
+            claimSome(claim, claimed);
+        } while (claimed.size() > before && claimed.size() < claim.max());
+        return List.copyOf(assignmentFactory.items(claim.workspaceId(), claim.workerId(), claimed).values());
+    }
+
+    private void claimSome(Claim claim, List<Reply> claimed) {
+        List<Candidate> found = claims.find(new Search(claim.workspaceId(), claim.tools(),
+                (claim.max() - claimed.size()) * SPARE, new WorkspaceRoundRobin()));
+        for (int from = 0; from < found.size() && claimed.size() < claim.max();) {
+            int to = Math.min(found.size(), from + claim.max() - claimed.size());
+            claims.claim(found.subList(from, to), candidate -> command(claim, candidate)).stream()
+                    .filter(reply -> reply instanceof Reply.Claimed).forEach(claimed::add);
+            from = to;
+        }
+    }
+
+    private Command command(Claim claim, Candidate candidate) {
+        return new Command.Claim(candidate.runId(), candidate.taskId(), candidate.lane(), claim.workerId(),
+                claim.lease() == null ? lease : claim.lease(), Actor.agent(claim.workerId()));
+    }
+
+    @Override
+    public List<Answer> heartbeat(UUID workspaceId, String workerId, List<Beat> beats) {
+        List<UUID> ids = beats.stream().map(Beat::stepId).toList();
+        Map<UUID, Integer> newest = beats.stream()
+                .collect(Collectors.toMap(Beat::stepId, Beat::leaseEpoch, Math::max));
+        var known = database.withConnection(c -> work.ownersOf(c, workspaceId, ids));
+        List<Beat> struck = beats.stream().map(beat -> struck(beat, struck(workspaceId, known.get(beat.stepId()))))
+                .toList();
+        List<Heartbeats.Beat> signs = struck.stream().map(beat -> new Heartbeats.Beat(beat.stepId(),
+                beat.leaseEpoch(), beat.progress(), beat.message(),
+                beat.details() == null ? null : beat.details().toString())).toList();
+        var accepted = database.inTransaction(c -> {
+            workers.seen(c, workspaceId, workerId);
+            var extended = heartbeats.beat(c, workspaceId, workerId, signs);
+            heartbeats.log(c, struck.stream().filter(b -> !b.logs().isEmpty() && extended.containsKey(b.stepId())
+                    && newest.getOrDefault(b.stepId(), 0) == b.leaseEpoch())
+                    .map(b -> new Heartbeats.Log(b.stepId(), b.leaseEpoch(), 0, b.logs())).toList());
+            return extended;
+        });
+        return beats.stream().map(beat -> {
+            if (accepted.containsKey(beat.stepId()) && newest.getOrDefault(beat.stepId(), 0) == beat.leaseEpoch()) {
+                return new Answer(beat.stepId(), "ok", accepted.get(beat.stepId()), null, null, null);
+            }
+            return known.containsKey(beat.stepId())
+                    ? new Answer(beat.stepId(), "stale_lease", null, "STALE_LEASE", "stop working on it", null)
+                    : answer(beat.stepId(), NOT_FOUND, null);
+        }).toList();
+    }
+
+    @Override
+    public List<Answer> complete(UUID workspaceId, String workerId, List<Completion> items, @Nullable GoOn goOn) {
+        NextStepRequest request =
+                goOn == null || database.withConnection(c -> workers.draining(c, workspaceId, workerId)) ? null
+                        : new NextStepRequest(workerId, Set.copyOf(goOn.tools()),
+                                goOn.lease() == null ? lease : goOn.lease());
+        Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
+        List<Reply> replies = send(workspaceId, items, COMPLETION,
+                (owner, struck, item) -> new Command.Complete(owner.runId(), item.stepId(), item.leaseEpoch(),
+                        result(workspaceId, owner, struck, uploaded, item), request, Actor.agent(workerId)));
+        Map<UUID, Item> given = assignmentFactory.items(workspaceId, workerId, replies);
+        List<Answer> answers = new ArrayList<>();
+        for (int i = 0; i < replies.size(); i++) {
+            UUID step = AssignmentFactory.stepOf(replies.get(i));
+            answers.add(answer(items.get(i).stepId(), replies.get(i), step == null ? null : given.get(step)));
+        }
+        return answers;
+    }
+
+    @Override
+    public List<Answer> another(UUID workspaceId, String workerId, List<Completion> items) {
+        Map<UUID, Uploaded> uploaded = uploaded(workspaceId, items);
+        return report(workspaceId, items, COMPLETION,
+                (owner, struck, item) -> new Command.Continue(owner.runId(), item.stepId(), item.leaseEpoch(),
+                        result(workspaceId, owner, struck, uploaded, item), Actor.agent(workerId)));
+    }
+
+    @Override
+    public UploadReply upload(UUID workspaceId, String workerId, Upload upload, InputStream content)
+            throws IOException {
+        return uploads.take(workspaceId, workerId, upload, content);
+    }
+
+    private Map<UUID, Uploaded> uploaded(UUID workspaceId, List<Completion> items) {
+        return uploads.find(workspaceId, items.stream().flatMap(item -> item.uploads().stream()).toList());
+    }
+
+    @Override
+    public List<Answer> fail(UUID workspaceId, String workerId, List<Failure> items) {
+        return report(workspaceId, items, new About<>(Failure::stepId, Failure::leaseEpoch, item -> null),
+                (owner, struck, item) -> new Command.Fail(owner.runId(), item.stepId(), item.leaseEpoch(),
+                        new StepError(struck.text(item.errorCode()), errorClass(item.errorClass()),
+                                cut(struck.text(item.message())), item.retryAfter()),
+                        Result.spent(item.tokens(), item.cost(), model(struck, item.model()))
+                                .given(input(workspaceId, owner, item.stepId(), item.leaseEpoch())),
+                        Actor.agent(workerId)));
+    }
+
+    @Override
+    public List<Answer> release(UUID workspaceId, String workerId, List<Handback> items) {
+        return report(workspaceId, items, new About<>(Handback::stepId, Handback::leaseEpoch, item -> null),
+                (owner, struck, item) -> new Command.Release(owner.runId(), item.stepId(), item.leaseEpoch(),
+                        Actor.agent(workerId)));
+    }
+
+    @Override
+    public boolean drain(UUID workspaceId, String workerId) {
+        return database.inTransaction(c -> workers.drain(c, workspaceId, workerId));
+    }
+
+    /** A report that cannot be accepted as it is. */
+    private static final class Refused extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final String code;
+
+        private Refused(ArtifactRefusedException cause) {
+            super(cause.getMessage(), cause);
+            this.code = cause.code();
+        }
+    }
+
+    private interface Report<T> {
+        Command of(Owner owner, Redaction struck, T item);
+    }
+
+    private <T> List<Answer> report(UUID workspaceId, List<T> items, About<T> about, Report<T> report) {
+        List<Reply> replies = send(workspaceId, items, about, report);
+        List<Answer> answers = new ArrayList<>();
+        for (int i = 0; i < replies.size(); i++) {
+            answers.add(answer(about.step().apply(items.get(i)), replies.get(i), null));
+        }
+        return answers;
+    }
+
+    private <T> List<Reply> send(UUID workspaceId, List<T> items, About<T> about, Report<T> report) {
+        Map<UUID, Owner> owners = database
+                .withConnection(c -> work.ownersOf(c, workspaceId, items.stream().map(about.step()).toList()));
+        List<CompletableFuture<Reply>> replies = new ArrayList<>();
+        for (T item : items) {
+            Owner owner = owners.get(about.step().apply(item));
+            replies.add(owner == null ? CompletableFuture.completedFuture(NOT_FOUND)
+                    : send(owner, struck(workspaceId, owner), item, report));
+        }
+        return repeated.judged(items, about, replies.stream().map(CompletableFuture::join).toList());
+    }
+
+    private Redaction struck(UUID workspaceId, @Nullable Owner owner) {
+        return owner == null || owner.input() == null ? Redaction.NONE : scopes.struck(workspaceId, owner.input());
+    }
+
+    private static Beat struck(Beat beat, Redaction struck) {
+        return new Beat(beat.stepId(), beat.leaseEpoch(), beat.progress(),
+                beat.message() == null ? null : cut(struck.text(beat.message())),
+                beat.details() == null ? null : struck.json(beat.details()),
+                beat.logs().stream().map(line -> cut(struck.text(line))).toList());
+    }
+
+    /** Only what has been struck: a secret that is cut in two is not found any more. */
+    private static String cut(String text) {
+        return text.length() <= MAX_MESSAGE ? text : SafeText.clean(text.substring(0, MAX_MESSAGE));
+    }
+
+    private <T> CompletableFuture<Reply> send(Owner owner, Redaction struck, T item, Report<T> report) {
+        try {
+            return commands.apply(report.of(owner, struck, item))
+                    .exceptionallyCompose(failure -> failure instanceof Commands.RunNotFound
+                            ? CompletableFuture.completedFuture(NOT_FOUND)
+                            : CompletableFuture.failedFuture(failure));
+        } catch (Refused e) {
+            return CompletableFuture.completedFuture(
+                    new Reply.Rejected(e.code, String.valueOf(e.getMessage()), null, List.of()));
+        }
+    }
+
+    private static Answer answer(UUID step, Reply reply, @Nullable Item next) {
+        return switch (reply) {
+            case Reply.Done d -> new Answer(step, "ok", null, null, null, null);
+            case Reply.Claimed c -> new Answer(step, "ok", null, null, null, next);
+            case Reply.Duplicate d -> new Answer(step, "duplicate", null, null, null, next, d.output());
+            case Reply.Rejected(String code, String message, String current, List<String> allowed) ->
+                new Answer(step, status(code), null, code, message, null);
+        };
+    }
+
+    private static String status(String code) {
+        return switch (code) {
+            case "STALE_LEASE" -> "stale_lease";
+            case "STEP_NOT_FOUND" -> "not_found";
+            case "RETRY_SUCCEEDED" -> "duplicate";
+            case RepeatedReports.CONFLICT -> "conflict";
+            default -> "rejected";
+        };
+    }
+
+    private static ErrorClass errorClass(@Nullable String wire) {
+        return wire == null ? ErrorClass.INFRASTRUCTURE : ErrorClass.valueOf(wire.toUpperCase(Locale.ROOT));
+    }
+
+    /** What the step was given; resolved again where another node has handed it over. */
+    private @Nullable String input(UUID workspace, Owner owner, UUID step, int epoch) {
+        String known = handed.take(step, epoch);
+        if (known != null || owner.input() == null) {
+            return known;
+        }
+        try {
+            return RecordedInput.of(owner.input(),
+                    scopes.resolveInput(workspace, owner.runId(), owner.taskId(), owner.input()));
+        } catch (ExpressionException e) {
+            return null;
+        }
+    }
+
+    private Result result(UUID workspace, Owner owner, Redaction struck, Map<UUID, Uploaded> uploaded,
+            Completion item) {
+        List<NewArtifact> stored = new ArrayList<>();
+        try {
+            stored.addAll(ArtifactUploads.named(uploaded, item));
+            stored.addAll(inline(workspace, owner.runId(), struck, item));
+        } catch (ArtifactRefusedException e) {
+            throw new Refused(e);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        JsonNode output = struck.json(item.output());
+        return new Result(output.toString(), item.tokens(), item.cost(), model(struck, item.model()), stored,
+                ProposalTexts.of(item.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList()),
+                VerdictText.of(output), TurnText.of(output, toolTimeout),
+                input(workspace, owner, item.stepId(), item.leaseEpoch()), RepeatedReports.hash(item.output()));
+    }
+
+    /** All of them, or none. */
+    private List<NewArtifact> inline(UUID workspace, UUID run, Redaction struck, Completion item) throws IOException {
+        ArtifactOwner owner = new ArtifactOwner(workspace, run, item.stepId(), 1, item.leaseEpoch());
+        List<NewArtifact> stored = new ArrayList<>();
+        try {
+            for (InlineArtifact artifact : item.artifacts()) {
+                StoredArtifact put = artifacts.take(owner, struck.text(artifact.name()),
+                        struck.text(artifact.contentType()),
+                        struck.stream(new ByteArrayInputStream(artifact.content())));
+                stored.add(new NewArtifact(put.name(), put.contentType(), put.sizeBytes(), put.sha256(),
+                        put.storageKey()));
+            }
+            return stored;
+        } catch (IOException e) {
+            for (NewArtifact each : stored) {
+                artifacts.discard(each.storageKey());
+            }
+            throw e;
+        }
+    }
+
+    private static @Nullable String model(Redaction struck, @Nullable String named) {
+        return named == null ? null : struck.text(named);
+    }
+}

@@ -1,0 +1,82 @@
+package io.keelson.server.engine.dispatch;
+
+import io.keelson.server.artifact.ArtifactRefusedException;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.run.retention.UploadSlots;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One upload's place among those that its workspace may have at a time, kept for as long as bytes come. */
+final class UploadSlot implements AutoCloseable {
+    static final String LIMIT_REACHED = "UPLOAD_LIMIT_REACHED";
+    private static final Logger LOG = LoggerFactory.getLogger(UploadSlot.class);
+    private static final Duration BEAT = UploadSlots.LEASE.dividedBy(6);
+
+    private final Database database;
+    private final UploadSlots places;
+    private final UUID workspace;
+    private final UUID holder = UUID.randomUUID();
+    private long kept = System.nanoTime();
+
+    /** @throws ArtifactRefusedException {@code UPLOAD_LIMIT_REACHED} */
+    UploadSlot(Database database, UploadSlots places, UUID workspace) throws ArtifactRefusedException {
+        this.database = database;
+        this.places = places;
+        this.workspace = workspace;
+        if (!database.inTransaction(c -> places.take(c, workspace, holder))) {
+            throw new ArtifactRefusedException(LIMIT_REACHED, UploadSlots.MOST
+                    + " artifacts of this workspace are being uploaded; nothing was stored");
+        }
+    }
+
+    /** The same content, which keeps the place while it comes. */
+    InputStream keptBy(InputStream content) {
+        return new FilterInputStream(content) {
+            @Override
+            public int read() throws IOException {
+                int read = super.read();
+                keep();
+                return read;
+            }
+
+            @Override
+            public int read(byte[] bytes, int from, int length) throws IOException {
+                int read = super.read(bytes, from, length);
+                keep();
+                return read;
+            }
+        };
+    }
+
+    /** A database that is away for a moment ends no upload; whoever was still for too long has lost its place. */
+    private void keep() throws ArtifactRefusedException {
+        long now = System.nanoTime();
+        if (now - kept < BEAT.toNanos()) {
+            return;
+        }
+        kept = now;
+        try {
+            if (!database.withConnection(c -> places.keep(c, workspace, holder))) {
+                throw new ArtifactRefusedException(LIMIT_REACHED,
+                        "the upload stood still for too long and lost its place; nothing was stored");
+            }
+        } catch (SqlFailure e) {
+            LOG.warn("an upload could not say that it goes on: {}", e.getMessage());
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            database.runInTransaction(c -> places.leave(c, workspace, holder));
+        } catch (SqlFailure e) {
+            LOG.warn("an upload's place stays taken for {}: {}", UploadSlots.LEASE, e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package io.keelson.server.engine.execute;
+
+import io.keelson.server.artifact.ArtifactOwner;
+import io.keelson.server.artifact.ArtifactRefusedException;
+import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.artifact.StoredArtifact;
+import io.keelson.server.db.Database;
+import io.keelson.server.run.retention.ArtifactQuota;
+import io.keelson.server.run.retention.ArtifactQuota.Item;
+import io.keelson.server.run.retention.ArtifactQuota.Left;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+
+/**
+ * The one way of artifacts into the store, whoever brings them: as much as their run and their workspace may store. What
+ * is too much is broken off when it has come so far, and what is whole takes its room before anybody hears of it.
+ */
+public final class ArtifactIntake {
+    private final Database database;
+    private final ArtifactQuota room;
+    private final ArtifactStore store;
+    private final long mostOfRun;
+
+    /** @param mostOfRun bytes of all artifacts of a run together */
+    public ArtifactIntake(Database database, ArtifactQuota room, ArtifactStore store, long mostOfRun) {
+        this.database = database;
+        this.room = room;
+        this.store = store;
+        this.mostOfRun = mostOfRun;
+    }
+
+    public StoredArtifact take(ArtifactOwner owner, String name, String contentType, InputStream content)
+            throws IOException {
+        return take(owner, name, contentType, content, 0);
+    }
+
+    /**
+     * Stores it.
+     *
+     * @param announced bytes that will come at least, as far as anybody says so
+     * @throws ArtifactRefusedException the store's, {@code RUN_STORAGE_LIMIT_REACHED}, {@code STORAGE_LIMIT_REACHED};
+     *     nothing is stored then
+     */
+    public StoredArtifact take(ArtifactOwner owner, String name, String contentType, InputStream content,
+            long announced)
+            throws IOException {
+        Left before = database.withConnection(c -> room.left(c, item(owner, "", 0), mostOfRun));
+        check(before, announced);
+        StoredArtifact stored = store.put(owner, name, contentType, new Bounded(content, before));
+        boolean taken = false;
+        try {
+            check(database.inTransaction(
+                    c -> room.take(c, item(owner, stored.storageKey(), stored.sizeBytes()), mostOfRun)),
+                    stored.sizeBytes());
+            taken = true;
+            return stored;
+        } finally {
+            if (!taken) {
+                store.delete(stored.storageKey());
+            }
+        }
+    }
+
+    /** It will not be recorded. */
+    public void discard(String storageKey) throws IOException {
+        store.delete(storageKey);
+        database.runInTransaction(c -> room.giveBack(c, storageKey));
+    }
+
+    private static Item item(ArtifactOwner owner, String key, long size) {
+        return new Item(owner.workspaceId(), owner.runId(), owner.stepId(), owner.leaseEpoch(), key, size);
+    }
+
+    /** Who is late is told so when the result comes. */
+    private void check(Left left, long bytes) throws ArtifactRefusedException {
+        if (left.current() && bytes > left.ofRun()) {
+            throw new ArtifactRefusedException("RUN_STORAGE_LIMIT_REACHED", "the artifacts of a run have at most "
+                    + mostOfRun + " bytes together, and " + Math.max(0, left.ofRun())
+                    + " of them are left for this run; nothing was stored");
+        }
+        if (left.current() && !left.fits(bytes)) {
+            throw new ArtifactRefusedException("STORAGE_LIMIT_REACHED", left.most()
+                    + " bytes may be stored in this workspace; nothing was stored");
+        }
+    }
+
+    /** Does not go on for longer than there was room when it began. */
+    private final class Bounded extends FilterInputStream {
+        private final Left left;
+        private long come;
+
+        Bounded(InputStream content, Left left) {
+            super(content);
+            this.left = left;
+        }
+
+        @Override
+        public int read() throws IOException {
+            int read = super.read();
+            return counted(read, read < 0 ? 0 : 1);
+        }
+
+        @Override
+        public int read(byte[] bytes, int from, int length) throws IOException {
+            int read = super.read(bytes, from, length);
+            return counted(read, Math.max(0, read));
+        }
+
+        private int counted(int read, int bytes) throws IOException {
+            come += bytes;
+            check(left, come);
+            return read;
+        }
+    }
+}

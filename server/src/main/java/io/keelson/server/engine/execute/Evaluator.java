@@ -1,0 +1,188 @@
+package io.keelson.server.engine.execute;
+
+import io.keelson.core.decide.ChangeSet.Evaluate;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.Evaluation;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.StepError;
+import io.keelson.server.db.Database;
+import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.json.ChildInput;
+import io.keelson.server.log.LogContext;
+import io.keelson.server.run.read.ScopeReader;
+import io.keelson.server.run.read.ScopeReader.TaskText;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Evaluates what decisions ask for, off the committing threads, and brings the answers back as commands. Losing a
+ * request costs time only: a timer in the database asks again.
+ */
+public final class Evaluator {
+    private static final Logger LOG = LoggerFactory.getLogger(Evaluator.class);
+    private static final int AT_ONCE = 8;
+    private static final int MOST_WAITING = 10_000;
+    private static final Pattern SIGNAL = Pattern.compile("[A-Za-z0-9_.-]{1,100}");
+    /** A leap year, in seconds. */
+    private static final double LONGEST_WAIT = 31_622_400;
+
+    private final Database database;
+    private final ScopeReader reader;
+    private final Scopes scopes;
+    private final Replanner replanner;
+    private final ChildMissions children;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+    private final Semaphore places = new Semaphore(AT_ONCE);
+    private final Semaphore room = new Semaphore(MOST_WAITING);
+
+    public Evaluator(Database database, ScopeReader reader, Scopes scopes, Replanner replanner, ChildMissions children,
+            Function<Command, CompletableFuture<Reply>> commands) {
+        this.database = database;
+        this.reader = reader;
+        this.scopes = scopes.yielding(places);
+        this.replanner = replanner;
+        this.children = children;
+        this.commands = commands;
+    }
+
+    /** Evaluates soon, or not at all when too many wait. */
+    public void evaluate(Evaluate request) {
+        if (!room.tryAcquire()) {
+            return;
+        }
+        Thread.ofVirtual().name("evaluate-" + request.subject()).start(() -> {
+            places.acquireUninterruptibly();
+            try {
+                Evaluation answer = answer(request);
+                if (answer != null) {
+                    commands.apply(new Command.Evaluated(request.runId(), request.kind(), request.subject(), answer,
+                            Actor.SYSTEM)).join();
+                }
+            } catch (RuntimeException e) {
+                try (LogContext _ = LogContext.run(request.runId())) {
+                    LOG.warn("evaluation {} failed and will be asked for again", request, e);
+                }
+            } finally {
+                places.release();
+                room.release();
+            }
+        });
+    }
+
+    private @Nullable Evaluation answer(Evaluate request) {
+        try {
+            return switch (request.kind()) {
+                case EVALUATE_GATE -> gate(request);
+                case EVALUATE_STEP -> open(request);
+                case EVALUATE_TASK_OUTPUT -> new Evaluation.Output(taskOutput(request).toString());
+                case EVALUATE_RUN_OUTPUT -> new Evaluation.Output(runOutput(request).toString());
+                case EVALUATE_PLAN -> replanner.judge(database.withConnection(c -> reader.replan(c, request.runId())));
+                case EVALUATE_CHILD -> database.withConnection(c -> reader.child(c, request.subject()));
+                case EVALUATE_PARENT -> database.withConnection(c -> reader.parent(c, request.runId()));
+                case STEP_RETRY, STEP_WAIT, TASK_CONTINUE, TASK_RETRY, AGENT_RETRY, RUN_RETRY, START, HUMAN, HEARTBEAT,
+                        WATCH ->
+                    throw new IllegalArgumentException(request.toString());
+            };
+        } catch (ExpressionException e) {
+            return broken(e.code(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Evaluation broken(String code, String message) {
+        return new Evaluation.Broken(new StepError(code, ErrorClass.PERMANENT, message));
+    }
+
+    private Evaluation gate(Evaluate request) {
+        TaskText task = database.withConnection(c -> reader.task(c, request.subject()));
+        if (task.when() != null && !scopes.condition(request.runId(), request.subject(), task.when())) {
+            return new Evaluation.Skip();
+        }
+        if (task.forEach() == null) {
+            return new Evaluation.Proceed(null);
+        }
+        JsonNode items = scopes.resolve(request.runId(), request.subject(), Json.string(task.forEach()).toString());
+        if (!items.isArray()) {
+            return broken("FOR_EACH_NOT_A_LIST", "for_each must yield a list, not " + items.getNodeType());
+        }
+        List<String> texts = new ArrayList<>(items.size());
+        items.forEach(item -> texts.add(item.toString()));
+        return new Evaluation.Proceed(texts,
+                database.withConnection(c -> reader.generations(c, task, texts.size())),
+                task.label() == null ? List.of()
+                        : scopes.texts(request.runId(), request.subject(), task.label(), items));
+    }
+
+    private Evaluation open(Evaluate request) {
+        ScopeReader.StepText step = database.withConnection(c -> reader.step(c, request.subject()));
+        if (step.kind().equals("run")) {
+            return start(request, step);
+        }
+        JsonNode input = scopes.resolve(request.runId(), step.taskId(), step.input());
+        return switch (step.kind()) {
+            case "approval" -> new Evaluation.Opened(input.toString(), null, null);
+            case "signal" -> signal(input);
+            default -> wait(input);
+        };
+    }
+
+    private Evaluation start(Evaluate request, ScopeReader.StepText step) {
+        JsonNode input = Json.read(step.input());
+        JsonNode resolved = scopes.resolve(request.runId(), step.taskId(), ChildInput.outer(input).toString());
+        return children.make(database.withConnection(c -> reader.starter(c, request.runId())),
+                ChildInput.joined(input, resolved));
+    }
+
+    private static Evaluation signal(JsonNode input) {
+        String name = input.path("name").asString("");
+        JsonNode timeout = input.path("timeout_seconds");
+        boolean timed = timeout.isNumber() && timeout.asDouble() > 0 && timeout.asDouble() <= LONGEST_WAIT;
+        if (!SIGNAL.matcher(name).matches() || !timed && !timeout.isMissingNode() && !timeout.isNull()) {
+            return broken("INPUT_INVALID", "signal.wait needs a `name` (1 to 100 letters, digits, '.', '_' and '-');"
+                    + " `timeout_seconds` is a number above 0");
+        }
+        return new Evaluation.Awaits(input.toString(), name, timed ? seconds(timeout) : null,
+                input.path("on_timeout").asString("").equals("continue"));
+    }
+
+    private static Duration seconds(JsonNode number) {
+        return Duration.ofMillis(Math.round(number.asDouble() * 1000));
+    }
+
+    private static Evaluation wait(JsonNode input) {
+        if (input.path("seconds").isNumber() && input.path("seconds").asDouble() >= 0) {
+            return new Evaluation.Opened(input.toString(),
+                    seconds(input.path("seconds")), null);
+        }
+        try {
+            return new Evaluation.Opened(input.toString(), null, Instant.parse(input.path("until").asString()));
+        } catch (DateTimeParseException e) {
+            return broken("INPUT_INVALID", "wait needs `seconds` (a number ≥ 0) or `until` (RFC 3339 UTC)");
+        }
+    }
+
+    private JsonNode taskOutput(Evaluate request) {
+        TaskText task = database.withConnection(c -> reader.task(c, request.subject()));
+        if (task.group()) {
+            return database.withConnection(c -> reader.groupOutput(c, request.subject()));
+        }
+        return scopes.resolve(request.runId(), request.subject(), String.valueOf(task.output()));
+    }
+
+    private JsonNode runOutput(Evaluate request) {
+        String template = database.withConnection(c -> reader.runOutput(c, request.runId()));
+        return scopes.resolve(request.runId(), null, template);
+    }
+}

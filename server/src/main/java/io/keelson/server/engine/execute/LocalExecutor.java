@@ -1,0 +1,251 @@
+package io.keelson.server.engine.execute;
+
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.NewArtifact;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.Seconds;
+import io.keelson.core.run.StepError;
+import io.keelson.server.engine.execute.Scopes.ToolInput;
+import io.keelson.server.log.LogContext;
+import io.keelson.server.tool.HandBackException;
+import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolResult;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs this node's steps, each on a virtual thread of its own, and reports what came of them. A slow tool holds neither
+ * a connection nor a lock. An interrupt tells a tool to stop, whatever the reason.
+ */
+public final class LocalExecutor {
+    private static final Logger LOG = LoggerFactory.getLogger(LocalExecutor.class);
+
+    private enum Stop {
+        TIMEOUT, LEASE_GONE, SHUTDOWN
+    }
+
+    private final ToolRunner runner;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+    private final Timeouts timeouts;
+    private final Actor actor;
+    private final Runnable onFree;
+    /** By step. */
+    private final Map<UUID, Running> running = new ConcurrentHashMap<>();
+    /** Of each lane that is held here the execution that is the latest. */
+    private final Map<Lane, Running> holding = new ConcurrentHashMap<>();
+    private volatile boolean closing;
+
+    public LocalExecutor(ToolRunner runner, Function<Command, CompletableFuture<Reply>> commands, Timeouts timeouts,
+            Actor actor, Runnable onFree) {
+        this.runner = runner;
+        this.commands = commands;
+        this.timeouts = timeouts;
+        this.actor = actor;
+        this.onFree = onFree;
+    }
+
+    /** Lanes that are held, reports under way included. */
+    public int size() {
+        return holding.size();
+    }
+
+    /** What runs here or reports, by the lane whose lease must be kept for it. */
+    public Map<Lane, Execution> held() {
+        Map<Lane, Execution> held = new HashMap<>();
+        holding.forEach((lane, found) -> held.put(lane, found.execution));
+        return held;
+    }
+
+    /** Whatever still works in that lane has lost its lease: a new one was given meanwhile. */
+    public void start(Execution execution) {
+        Running begun = new Running(execution);
+        running.put(execution.stepId(), begun);
+        Running before = holding.put(begun.lane, begun);
+        if (before != null) {
+            before.stop(Stop.LEASE_GONE);
+        }
+        Thread.ofVirtual().name("step-" + execution.stepId()).start(begun);
+    }
+
+    /** That lease of the step has gone: whatever its execution comes to is of no use any more. */
+    public void stop(UUID stepId, int epoch) {
+        Running found = running.get(stepId);
+        if (found != null && found.execution.leaseEpoch() == epoch) {
+            found.stop(Stop.LEASE_GONE);
+        }
+    }
+
+    /** Stops all executions and hands their leases back. */
+    public void close(Duration patience) throws InterruptedException {
+        closing = true;
+        List<Running> all = new ArrayList<>(running.values());
+        all.forEach(each -> each.stop(Stop.SHUTDOWN));
+        long deadline = System.nanoTime() + patience.toNanos();
+        for (Running each : all) {
+            if (!each.ended.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                try (LogContext _ = about(each.execution)) {
+                    LOG.warn("tool {} of step {} does not stop; its lease will run out", each.execution.tool(),
+                            each.execution.stepId());
+                }
+            }
+        }
+    }
+
+    private LogContext about(Execution execution) {
+        return LogContext.workspace(execution.workspaceId()).and(LogContext.RUN, execution.runId())
+                .and(LogContext.TASK, execution.taskId()).and(LogContext.STEP, execution.stepId())
+                .and(LogContext.NODE, actor.id());
+    }
+
+    private final class Running implements Runnable {
+        private final Execution execution;
+        private final Lane lane;
+        private final CountDownLatch ended = new CountDownLatch(1);
+        private @Nullable Thread thread;
+        private @Nullable Stop reason;
+        private boolean inTool;
+        /** The resolved input as it is recorded; null until it is known, and where it is the plan's own. */
+        private volatile @Nullable String input;
+
+        private Running(Execution execution) {
+            this.execution = execution;
+            this.lane = new Lane(execution.taskId(), execution.lane());
+        }
+
+        @Override
+        public void run() {
+            try {
+                Command report = execute();
+                if (report != null) {
+                    report(report);
+                }
+            } finally {
+                running.remove(execution.stepId(), this);
+                letGo();
+                ended.countDown();
+                onFree.run();
+            }
+        }
+
+        /** Leaves the lane, unless its next step has begun here. */
+        private void letGo() {
+            holding.remove(lane, this);
+        }
+
+        private @Nullable Command execute() {
+            if (!enter()) {
+                return afterStop();
+            }
+            try (Timeouts.Handle timeout = timeouts.after(execution.timeout(), () -> stop(Stop.TIMEOUT))) {
+                ToolInput resolved = runner.input(execution);
+                input = RecordedInput.of(execution.input(), resolved);
+                ToolResult result = runner.run(execution, resolved);
+                return leave() ? complete(result) : afterStop();
+            } catch (InterruptedException e) {
+                leave();
+                return afterStop();
+            } catch (ToolFailure e) {
+                return leave() ? fail(new StepError(e.code(), e.errorClass(), message(e), e.retryAfter()))
+                        : afterStop();
+            } catch (HandBackException e) {
+                try (LogContext _ = about(execution)) {
+                    LOG.warn("tool {} handed step {} back: {}", execution.tool(), execution.stepId(), e.getMessage());
+                }
+                return leave() ? release() : afterStop();
+            } catch (RuntimeException e) {
+                try (LogContext _ = about(execution)) {
+                    LOG.warn("tool {} broke on step {}", execution.tool(), execution.stepId(), e);
+                }
+                return leave() ? fail(new StepError("TOOL_BROKE", ErrorClass.INFRASTRUCTURE, String.valueOf(e)))
+                        : afterStop();
+            }
+        }
+
+        private Command release() {
+            return new Command.Release(execution.runId(), execution.stepId(), execution.leaseEpoch(), actor);
+        }
+
+        private synchronized boolean enter() {
+            thread = Thread.currentThread();
+            inTool = reason == null && !closing;
+            if (closing && reason == null) {
+                reason = Stop.SHUTDOWN;
+            }
+            return inTool;
+        }
+
+        /** False when it was told to stop meanwhile: then the interrupt decides, not the result. */
+        private synchronized boolean leave() {
+            inTool = false;
+            boolean interrupted = Thread.interrupted();
+            return reason == null && !interrupted;
+        }
+
+        private synchronized void stop(Stop why) {
+            if (reason == null) {
+                reason = why;
+                if (inTool && thread != null) {
+                    thread.interrupt();
+                }
+            }
+        }
+
+        private synchronized @Nullable Command afterStop() {
+            Stop why = reason == null ? Stop.SHUTDOWN : reason;
+            return switch (why) {
+                case LEASE_GONE -> null;
+                case SHUTDOWN -> release();
+                case TIMEOUT -> fail(new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+                        "the step took longer than its " + Seconds.of(execution.timeout())));
+            };
+        }
+
+        private Command complete(ToolResult result) {
+            List<NewArtifact> artifacts = result.artifacts().stream().map(a -> new NewArtifact(a.name(),
+                    a.contentType(), a.sizeBytes(), a.sha256(), a.storageKey(),
+                    a.retention() == null ? null : a.retention().toSeconds())).toList();
+            return new Command.Complete(execution.runId(), execution.stepId(), execution.leaseEpoch(),
+                    new Result(result.output().toString(), result.tokens(), result.cost(), null, artifacts,
+                            ProposalTexts.of(result.proposals()),
+                            VerdictText.of(result.output()), TurnText.of(result.output(), runner::timeout), input,
+                            null),
+                    actor);
+        }
+
+        private Command fail(StepError error) {
+            return new Command.Fail(execution.runId(), execution.stepId(), execution.leaseEpoch(), error,
+                    Result.of("null").given(input), actor);
+        }
+
+        private void report(Command report) {
+            try {
+                commands.apply(report).whenComplete((reply, failure) -> letGo()).join();
+            } catch (RuntimeException e) {
+                try (LogContext _ = about(execution)) {
+                    LOG.error("the outcome of step {} could not be recorded; its lease will run out",
+                            execution.stepId(), e);
+                }
+            }
+        }
+
+        private static String message(ToolFailure e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+}

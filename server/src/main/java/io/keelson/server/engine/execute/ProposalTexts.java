@@ -1,0 +1,23 @@
+package io.keelson.server.engine.execute;
+
+import io.keelson.core.run.NewProposal;
+import io.keelson.server.secret.Redaction;
+import io.keelson.server.tool.Proposed;
+import java.util.List;
+
+/** Proposals on their way into a result: what people read holds no secrets. */
+public final class ProposalTexts {
+
+    private ProposalTexts() {}
+
+    public static Proposed struck(Proposed proposal, Redaction struck) {
+        return new Proposed(proposal.id(), struck.text(proposal.title()),
+                proposal.body() == null ? null : struck.text(proposal.body()),
+                proposal.data() == null ? null : struck.json(proposal.data()), proposal.lifetime());
+    }
+
+    public static List<NewProposal> of(List<Proposed> proposals) {
+        return proposals.stream().map(each -> new NewProposal(each.id(), each.title(), each.body(),
+                each.data() == null ? null : each.data().toString(), each.lifetime())).toList();
+    }
+}

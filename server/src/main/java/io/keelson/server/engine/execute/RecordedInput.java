@@ -1,0 +1,32 @@
+package io.keelson.server.engine.execute;
+
+import io.keelson.server.engine.execute.Scopes.ToolInput;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The resolved input of a step as it is recorded with the attempt's result: secrets redacted, and bounded. */
+public final class RecordedInput {
+    /** Characters of JSON text; a longer input is recorded as {@code {"$truncated": {"characters": n, "start": "…"}}}. */
+    static final int MAX_CHARS = 64 * 1024;
+
+    private RecordedInput() {}
+
+    /**
+     * @param template the input as the plan gives it, JSON text
+     * @return JSON text; null when the template has no expressions, for then the step's own row says it all
+     */
+    public static @Nullable String of(String template, ToolInput resolved) {
+        if (!template.contains("${")) {
+            return null;
+        }
+        String json = (resolved.struck().none() ? resolved.json() : resolved.struck().json(resolved.json())).toString();
+        return json.length() <= MAX_CHARS ? json : cut(json);
+    }
+
+    private static String cut(String json) {
+        int end = Character.isHighSurrogate(json.charAt(MAX_CHARS - 1)) ? MAX_CHARS - 1 : MAX_CHARS;
+        ObjectNode cut = Json.object();
+        cut.putObject("$truncated").put("characters", json.length()).put("start", json.substring(0, end));
+        return cut.toString();
+    }
+}

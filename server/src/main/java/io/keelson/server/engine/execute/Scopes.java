@@ -1,0 +1,155 @@
+package io.keelson.server.engine.execute;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.server.compute.Computation;
+import io.keelson.server.db.Database;
+import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.expr.Expressions;
+import io.keelson.server.expr.References;
+import io.keelson.server.run.read.ScopeReader;
+import io.keelson.server.run.read.ScopeReader.Wanted;
+import io.keelson.server.secret.Redaction;
+import io.keelson.server.secret.SecretException;
+import io.keelson.server.secret.Secrets;
+import io.keelson.server.secret.Secrets.Opened;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Resolves expressions in a run: reads what they name, and nothing when they name nothing. */
+public final class Scopes {
+    private final Database database;
+    private final ScopeReader reader;
+    private final Expressions expressions;
+    private final Secrets secrets;
+    private final @Nullable Semaphore places;
+
+    /**
+     * A tool's input.
+     *
+     * @param struck what of it must not be written down
+     */
+    public record ToolInput(JsonNode json, Redaction struck) {}
+
+    public Scopes(Database database, ScopeReader reader, Expressions expressions, Secrets secrets) {
+        this(database, reader, expressions, secrets, null);
+    }
+
+    private Scopes(Database database, ScopeReader reader, Expressions expressions, Secrets secrets,
+            @Nullable Semaphore places) {
+        this.database = database;
+        this.reader = reader;
+        this.expressions = expressions;
+        this.secrets = secrets;
+        this.places = places;
+    }
+
+    /** The same for threads that hold one of those places: they give it up while a long evaluation waits or runs. */
+    Scopes yielding(Semaphore held) {
+        return new Scopes(database, reader, expressions, secrets, held);
+    }
+
+    private Expressions of(Supplier<UUID> workspace, UUID run) {
+        Runnable before = places == null ? () -> {
+        } : places::release;
+        Runnable after = places == null ? () -> {
+        } : places::acquireUninterruptibly;
+        return expressions.on(new Expressions.Tenant(() -> new Computation.Owner(workspace.get(), run), before, after));
+    }
+
+    private Expressions of(UUID run) {
+        return of(() -> database.withConnection(c -> reader.starter(c, run).workspaceId()), run);
+    }
+
+    /** Whether an expression holds; of a task's steps, upstreams and item. */
+    boolean condition(UUID run, UUID task, String template) {
+        return of(run).condition(template, of(run, task, Json.string(template)));
+    }
+
+    /**
+     * A JSON text with its expressions resolved.
+     *
+     * @param task whose steps, upstreams and item are in scope; null for the run's own output
+     */
+    JsonNode resolve(UUID run, @Nullable UUID task, String template) {
+        JsonNode tree = Json.read(template);
+        return template.contains("${") ? of(run).resolve(tree, of(run, task, tree)) : tree;
+    }
+
+    /** What a template comes to for each item, with {@code .item} and {@code .index}, as text for one line. */
+    List<String> texts(UUID run, UUID task, String template, JsonNode items) {
+        JsonNode tree = Json.read(template);
+        JsonNode scope = of(run, task, tree);
+        List<String> texts = new ArrayList<>(items.size());
+        for (int i = 0; i < items.size(); i++) {
+            ObjectNode own = JsonNodeFactory.instance.objectNode().setAll((ObjectNode) scope);
+            own.set("item", items.get(i));
+            own.put("index", i);
+            JsonNode text = of(run).resolve(tree, own);
+            texts.add((text.isString() ? text.stringValue() : text.toString()).strip());
+        }
+        return texts;
+    }
+
+    /**
+     * The input of a tool's execution: the same, and secrets are opened.
+     *
+     * @throws ExpressionException also {@code SECRET_NOT_FOUND} and {@code SECRET_KEY_MISSING}; its message shows no secret
+     */
+    public ToolInput resolveInput(UUID workspace, UUID run, UUID task, String template) {
+        if (!namesSecrets(template)) {
+            JsonNode plain = Json.read(template);
+            return new ToolInput(template.contains("${")
+                    ? of(() -> workspace, run).resolve(plain, of(run, task, plain))
+                    : plain, Redaction.NONE);
+        }
+        JsonNode tree = Json.read(template);
+        Opened opened = open(workspace, tree);
+        try {
+            return new ToolInput(of(() -> workspace, run).resolve(tree, of(run, task, tree), opened.values()),
+                    opened.struck());
+        } catch (ExpressionException e) {
+            throw new ExpressionException(e.code(), opened.struck().text(String.valueOf(e.getMessage())));
+        }
+    }
+
+    /** How bad that is: a server that lacks a key may be followed by one that has it. */
+    public static ErrorClass errorClass(ExpressionException e) {
+        return e.code().equals(SecretException.KEY_MISSING) ? ErrorClass.INFRASTRUCTURE : ErrorClass.PERMANENT;
+    }
+
+    private Opened open(UUID workspace, JsonNode template) {
+        try {
+            return secrets.open(workspace, expressions.references(template).secrets());
+        } catch (SecretException e) {
+            throw new ExpressionException(e.code(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** What an execution of a step with this input must not write down. */
+    public Redaction struck(UUID workspace, String template) {
+        return namesSecrets(template)
+                ? secrets.redaction(workspace, expressions.references(Json.read(template)).secrets())
+                : Redaction.NONE;
+    }
+
+    /** False for nearly all inputs, and never when they do. */
+    private static boolean namesSecrets(String template) {
+        return template.contains("secret");
+    }
+
+    /** What the template's expressions may look at. */
+    JsonNode of(UUID run, @Nullable UUID task, JsonNode template) {
+        References named = expressions.references(template);
+        Wanted wanted = new Wanted(named.tasks(), named.allTasks(), named.steps(), named.allSteps(),
+                named.reach("task", "output"), named.reach("run", "plan"), named.reach("failure"),
+                named.reach("transcript"));
+        return database.withConnection(c -> reader.scope(c, run, task, wanted));
+    }
+}

@@ -1,0 +1,33 @@
+package io.keelson.server.engine.execute;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.run.queue.Heartbeats;
+import io.keelson.server.tool.StepLog;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Log lines of in-process executions, written as they come, bounded per execution. */
+public final class StepLogs {
+    private static final int MAX_LINES = 1_000;
+    private static final int MAX_CHARS = 4_000;
+
+    private final Database database;
+    private final Heartbeats heartbeats;
+
+    public StepLogs(Database database, Heartbeats heartbeats) {
+        this.database = database;
+        this.heartbeats = heartbeats;
+    }
+
+    public StepLog of(Execution execution) {
+        AtomicInteger lines = new AtomicInteger();
+        return text -> {
+            if (lines.incrementAndGet() <= MAX_LINES) {
+                String line = text.length() <= MAX_CHARS ? text : text.substring(0, MAX_CHARS) + "…";
+                database.runInTransaction(
+                        c -> heartbeats.log(c, List.of(new Heartbeats.Log(execution.stepId(),
+                                execution.leaseEpoch(), execution.attempt(), List.of(line)))));
+            }
+        };
+    }
+}

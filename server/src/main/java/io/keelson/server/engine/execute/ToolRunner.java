@@ -1,0 +1,113 @@
+package io.keelson.server.engine.execute;
+
+import io.keelson.core.run.TraceParent;
+import io.keelson.server.artifact.ArtifactOwner;
+import io.keelson.server.engine.execute.Scopes.ToolInput;
+import io.keelson.server.expr.ExpressionException;
+import io.keelson.server.secret.Redaction;
+import io.keelson.server.tool.Redactor;
+import io.keelson.server.tool.StepLog;
+import io.keelson.server.tool.ToolCall;
+import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.tool.ToolFailure;
+import io.keelson.server.tool.ToolResult;
+import java.io.InputStream;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.function.Function;
+
+/** Calls a built-in tool for one execution: its input resolved and checked first. */
+public final class ToolRunner {
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+    private final ToolCatalog catalog;
+    private final Scopes scopes;
+    private final ArtifactIntake artifacts;
+    private final Function<Execution, StepLog> logs;
+    private final Clock clock;
+    private final Tracing tracing;
+
+    public ToolRunner(ToolCatalog catalog, Scopes scopes, ArtifactIntake artifacts, Function<Execution, StepLog> logs,
+            Clock clock, Tracing tracing) {
+        this.catalog = catalog;
+        this.scopes = scopes;
+        this.artifacts = artifacts;
+        this.logs = logs;
+        this.clock = clock;
+        this.tracing = tracing;
+    }
+
+    /** How long a call may take where nobody says. */
+    public Duration timeout(String tool) {
+        return catalog.find(tool).map(found -> found.spec().defaultTimeout()).orElse(TIMEOUT);
+    }
+
+    public boolean knows(String tool) {
+        return catalog.find(tool).isPresent();
+    }
+
+    /**
+     * @param input from {@link #input}
+     * @throws ToolFailure the tool's own, and for inputs that break the tool's schema
+     */
+    ToolResult run(Execution execution, ToolInput input) throws ToolFailure, InterruptedException {
+        Redaction struck = input.struck();
+        try {
+            ToolResult result = catalog.execute(execution.tool(), call(execution, input));
+            return struck.none() ? result
+                    : new ToolResult(struck.json(result.output()), result.tokens(), result.cost(), result.artifacts(),
+                            result.proposals().stream().map(each -> ProposalTexts.struck(each, struck)).toList());
+        } catch (ToolFailure e) {
+            throw struck.none() ? e
+                    : new ToolFailure(e.code(), e.errorClass(), struck.text(String.valueOf(e.getMessage())),
+                            e.retryAfter());
+        }
+    }
+
+    private ToolCall call(Execution execution, ToolInput input) {
+        ArtifactOwner owner = new ArtifactOwner(execution.workspaceId(), execution.runId(), execution.stepId(),
+                execution.attempt(), execution.leaseEpoch());
+        Redaction struck = input.struck();
+        StepLog log = logs.apply(execution);
+        TraceParent trace = tracing.ofStep(execution.trace(), execution.stepId(), execution.leaseEpoch());
+        return new ToolCall(execution.workspaceId(), execution.runId(), execution.taskId(), execution.stepId(),
+                execution.runName(), input.json(), execution.attempt(), execution.leaseEpoch(), execution.effectKey(),
+                clock.instant().plus(execution.timeout()), trace == null ? null : trace.text(),
+                text -> log.line(struck.text(text)), striking(struck),
+                (name, type, content) -> artifacts.take(owner, struck.text(name), struck.text(type),
+                        struck.stream(content)));
+    }
+
+    private static Redactor striking(Redaction struck) {
+        return struck.none() ? Redactor.NONE : new Redactor() {
+            @Override
+            public boolean none() {
+                return false;
+            }
+
+            @Override
+            public String text(String text) {
+                return struck.text(text);
+            }
+
+            @Override
+            public InputStream stream(InputStream content) {
+                return struck.stream(content);
+            }
+        };
+    }
+
+    /**
+     * The step's input with its expressions resolved.
+     *
+     * @throws ToolFailure when it cannot be resolved
+     */
+    ToolInput input(Execution execution) throws ToolFailure {
+        try {
+            return scopes.resolveInput(execution.workspaceId(), execution.runId(), execution.taskId(),
+                    execution.input());
+        } catch (ExpressionException e) {
+            throw new ToolFailure(e.code(), Scopes.errorClass(e), "the step's input: " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package io.keelson.server.engine.execute;
+
+import io.keelson.core.policy.RetryPolicy;
+import io.keelson.core.run.TurnAnswer;
+import io.keelson.core.run.TurnAnswer.Call;
+import io.keelson.server.json.SafeText;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Answers of agents' turns: {@code {"tool_calls":[{"name":"…","input":{…}}]}}, or {@code {"output":…}} and nothing else.
+ * Any other output is the task's as it stands.
+ */
+public final class TurnText {
+    private static final String CALLS = "tool_calls";
+    private static final String OUTPUT = "output";
+    private static final int MOST_CALLS = 50;
+    private static final int MAX_NAME = 200;
+
+    private TurnText() {}
+
+    /**
+     * What an output says as a turn; null when it says nothing of the kind.
+     *
+     * @param timeouts how long a call of a tool may take
+     */
+    public static @Nullable TurnAnswer of(JsonNode output, Function<String, Duration> timeouts) {
+        if (!output.isObject()) {
+            return null;
+        }
+        JsonNode calls = output.path(CALLS);
+        boolean asks = output.has(CALLS) && !calls.isNull() && !(calls.isArray() && calls.isEmpty());
+        if (asks) {
+            return calls(calls, timeouts);
+        }
+        boolean bare = output.propertyNames().stream().allMatch(key -> key.equals(OUTPUT) || key.equals(CALLS));
+        return bare && output.has(OUTPUT) ? new TurnAnswer.Done(output.path(OUTPUT).toString()) : null;
+    }
+
+    private static TurnAnswer calls(JsonNode given, Function<String, Duration> timeouts) {
+        if (!given.isArray() || given.size() > MOST_CALLS) {
+            return new TurnAnswer.Unreadable(CALLS + " must be an array of at most " + MOST_CALLS + " calls");
+        }
+        List<Call> calls = new ArrayList<>();
+        for (JsonNode each : given) {
+            String name = each.path("name").isString() ? SafeText.clean(each.path("name").stringValue()) : "";
+            JsonNode input = each.path("input");
+            if (name.isBlank() || name.length() > MAX_NAME
+                    || !input.isObject() && !input.isMissingNode() && !input.isNull()) {
+                return new TurnAnswer.Unreadable("call " + calls.size() + " of " + CALLS
+                        + " must be {\"name\": a tool's name, \"input\": an object}");
+            }
+            JsonNode taken = input.isObject() ? literal(SafeText.clean(input)) : JsonNodeFactory.instance.objectNode();
+            calls.add(new Call(name, taken.toString(), RetryPolicy.STEP, timeouts.apply(name)));
+        }
+        return new TurnAnswer.Calls(calls);
+    }
+
+    /** An agent's words are no plan: what looks like an expression in them names no secret and reads no output. */
+    private static JsonNode literal(JsonNode node) {
+        if (node.isString()) {
+            return JsonNodeFactory.instance.stringNode(node.stringValue().replace("${", "$${"));
+        }
+        if (node.isArray()) {
+            ArrayNode array = JsonNodeFactory.instance.arrayNode();
+            node.forEach(each -> array.add(literal(each)));
+            return array;
+        }
+        if (node.isObject()) {
+            ObjectNode object = JsonNodeFactory.instance.objectNode();
+            for (Map.Entry<String, JsonNode> each : node.properties()) {
+                object.set(each.getKey(), literal(each.getValue()));
+            }
+            return object;
+        }
+        return node;
+    }
+}

@@ -1,0 +1,107 @@
+package io.keelson.server.engine.upkeep;
+
+import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.db.Database;
+import io.keelson.server.run.retention.ArtifactRetention;
+import io.keelson.server.run.retention.ArtifactRetention.Removable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends artifacts: first the record is marked, after a grace the content is removed, then that is noted. Each of these may be
+ * the last that a process does; the next one goes on from there. Any number of nodes may do this at once.
+ */
+public final class ArtifactSweeper {
+    private static final Logger LOG = LoggerFactory.getLogger(ArtifactSweeper.class);
+    private static final int MOST_AT_ONCE = 500;
+    /** Beyond the longest download. */
+    static final Duration GRACE = Duration.ofHours(1);
+    /** Beyond the longest time between an upload and the result that names it. */
+    static final Duration ORPHAN_AGE = Duration.ofDays(1);
+
+    private final Database database;
+    private final ArtifactRetention life;
+    private final ArtifactStore store;
+    private final Duration retention;
+    private final Clock clock;
+
+    /** @param clock the store's, for the age of what is in it */
+    public ArtifactSweeper(Database database, ArtifactRetention life, ArtifactStore store, Duration retention,
+            Clock clock) {
+        this.database = database;
+        this.life = life;
+        this.store = store;
+        this.retention = retention;
+        this.clock = clock;
+    }
+
+    /** Marks what has expired; returns how much. */
+    int expire() {
+        database.withConnection(c -> life.date(c, retention));
+        int all = 0;
+        int some;
+        do {
+            some = database.withConnection(c -> life.expire(c, MOST_AT_ONCE));
+            all += some;
+        } while (some == MOST_AT_ONCE);
+        return all;
+    }
+
+    /** Removes the content of what was marked; returns of how much. What the store cannot remove is tried again. */
+    int remove() {
+        int all = 0;
+        List<Removable> some;
+        List<UUID> removed;
+        do {
+            some = database.withConnection(c -> life.removable(c, GRACE, MOST_AT_ONCE));
+            removed = new ArrayList<>();
+            for (Removable each : some) {
+                if (remove(each.storageKey())) {
+                    removed.add(each.id());
+                }
+            }
+            List<UUID> noted = removed;
+            if (!noted.isEmpty()) {
+                database.runInTransaction(c -> life.removed(c, noted));
+            }
+            all += noted.size();
+        } while (removed.size() == MOST_AT_ONCE);
+        return all;
+    }
+
+    /** Removes what was stored and never recorded, and what other nodes have forgotten of this store; returns how much. */
+    int removeOrphans() {
+        database.runInTransaction(c -> life.dropUploads(c, ORPHAN_AGE));
+        int[] removed = {0};
+        try {
+            store.storedBefore(clock.instant().minus(ORPHAN_AGE), keys -> {
+                for (String orphan : database.withConnection(c -> life.unknown(c, keys))) {
+                    removed[0] += remove(orphan) ? 1 : 0;
+                }
+            });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        if (removed[0] > 0) {
+            LOG.info("{} files of steps that never came to a result were removed", removed[0]);
+        }
+        return removed[0];
+    }
+
+    private boolean remove(String key) {
+        try {
+            store.delete(key);
+            return true;
+        } catch (IOException e) {
+            LOG.warn("the artifact store could not remove {}: {}", key, e.toString());
+            return false;
+        }
+    }
+}

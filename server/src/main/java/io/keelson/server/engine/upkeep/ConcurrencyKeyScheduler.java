@@ -1,0 +1,75 @@
+package io.keelson.server.engine.upkeep;
+
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.db.Database;
+import io.keelson.server.run.RunStore;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets runs begin that wait for their turn under a concurrency key. Who is at work is counted anew each time, and until
+ * what follows from it is committed nobody else counts; so no place is given twice, and none is lost with whoever dies.
+ */
+public final class ConcurrencyKeyScheduler implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ConcurrencyKeyScheduler.class);
+    private static final int MOST_AT_ONCE = 500;
+
+    private final Database database;
+    private final RunStore store;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private final ThreadPoolExecutor thread = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name("admissions").factory(),
+            new ThreadPoolExecutor.DiscardPolicy());
+
+    public ConcurrencyKeyScheduler(Database database, RunStore store,
+            Function<Command, CompletableFuture<Reply>> commands) {
+        this.database = database;
+        this.store = store;
+        this.commands = commands;
+    }
+
+    /** A run with a key waits or has ended. Returns at once. */
+    public void nudge() {
+        if (asked.compareAndSet(false, true)) {
+            thread.execute(() -> {
+                asked.set(false);
+                try {
+                    admit();
+                } catch (RuntimeException e) {
+                    LOG.warn("runs wait for their turn a moment longer, as looking for it failed", e);
+                }
+            });
+        }
+    }
+
+    /** Admits those whose turn it is, unless another node is at it. */
+    void admit() {
+        int admitted;
+        do {
+            admitted = database.inTransaction(c -> {
+                List<UUID> runs = store.admissible(c, MOST_AT_ONCE);
+                List<CompletableFuture<Reply>> answers = runs.stream()
+                        .map(run -> commands.apply(new Command.Admit(run, Actor.SYSTEM))).toList();
+                answers.forEach(CompletableFuture::join);
+                return runs.size();
+            });
+        } while (admitted == MOST_AT_ONCE);
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        thread.shutdown();
+        thread.awaitTermination(5, TimeUnit.SECONDS);
+    }
+}

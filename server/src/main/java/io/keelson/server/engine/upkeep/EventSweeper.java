@@ -1,0 +1,171 @@
+package io.keelson.server.engine.upkeep;
+
+import io.keelson.core.run.Ids;
+import io.keelson.server.artifact.ArtifactOwner;
+import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.artifact.StoredArtifact;
+import io.keelson.server.db.Database;
+import io.keelson.server.run.retention.EventRetention;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
+import java.time.Duration;
+import java.util.Enumeration;
+import java.util.NoSuchElementException;
+import java.util.UUID;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves events of runs that ended long ago to the archive, and later to files. Each move is a transaction of its own, and
+ * what it moved is no longer there to be moved again: a process may die at any instruction, and another one goes on. A file
+ * that was written and not noted is removed as other orphans of the store are.
+ */
+public final class EventSweeper implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(EventSweeper.class);
+    private static final Duration NOW_AND_THEN = Duration.ofMinutes(10);
+    private static final int MOST_AT_ONCE = 1_000;
+    private static final String JSON_LINES = "application/jsonl";
+
+    /**
+     * How long events stay.
+     *
+     * @param hot after the end of their run, where they are; then they go to the archive
+     * @param archive after the end of their run, in the database; then they go to files
+     */
+    public record Ages(Duration hot, Duration archive) {}
+
+    private final Database database;
+    private final EventRetention life;
+    private final ArtifactStore store;
+    private final Ages ages;
+    private final Ids ids;
+    private final ScheduledThreadPoolExecutor thread =
+            new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("events").factory());
+
+    public EventSweeper(Database database, EventRetention life, ArtifactStore store, Ages ages, Ids ids) {
+        this.database = database;
+        this.life = life;
+        this.store = store;
+        this.ages = ages;
+        this.ids = ids;
+    }
+
+    /** Looks now and then. */
+    public EventSweeper start() {
+        thread.scheduleWithFixedDelay(() -> {
+            try {
+                archive();
+                export();
+            } catch (RuntimeException e) {
+                LOG.warn("moving old events failed and is tried again", e);
+            }
+        }, NOW_AND_THEN.toMillis(), NOW_AND_THEN.toMillis(), TimeUnit.MILLISECONDS);
+        return this;
+    }
+
+    /** Archives what has been there for long enough; returns how many events. */
+    long archive() {
+        long moved = 0;
+        Long after = 0L;
+        while (after != null && !thread.isShutdown()) {
+            long from = after;
+            EventRetention.Found found =
+                    database.withConnection(c -> life.ended(c, false, ages.hot(), from, MOST_AT_ONCE));
+            for (EventRetention.Ended run : found.runs()) {
+                int some;
+                do {
+                    some = database.inTransaction(c -> life.mine(c) ? life.archive(c, run.runId(), MOST_AT_ONCE) : 0);
+                    moved += some;
+                } while (some == MOST_AT_ONCE && !thread.isShutdown());
+            }
+            after = found.last();
+        }
+        return moved;
+    }
+
+    /** Takes out of the archive what has been in the database for long enough; returns how many runs' events. */
+    int export() {
+        int files = 0;
+        Long after = 0L;
+        while (after != null && !thread.isShutdown()) {
+            long from = after;
+            EventRetention.Found found =
+                    database.withConnection(c -> life.ended(c, true, ages.archive(), from, MOST_AT_ONCE));
+            for (EventRetention.Ended run : found.runs()) {
+                files += !thread.isShutdown() && export(run) ? 1 : 0;
+            }
+            after = found.last();
+        }
+        return files;
+    }
+
+    /** False when there was nothing to be exported, or the store did not take it. */
+    private boolean export(EventRetention.Ended run) {
+        Pages pages = new Pages(run.runId());
+        if (!pages.hasMoreElements()) {
+            return false;
+        }
+        long first = pages.next.firstSeq();
+        ArtifactOwner owner = new ArtifactOwner(run.workspaceId(), run.runId(), run.runId(), 0, 0);
+        StoredArtifact file;
+        try (InputStream lines = new SequenceInputStream(pages)) {
+            file = store.put(owner, "events.jsonl", JSON_LINES, lines);
+        } catch (IOException e) {
+            LOG.warn("the events of run {} stay in the archive, as the store did not take them", run.runId(), e);
+            return false;
+        }
+        UUID id = ids.next();
+        return database.inTransaction(c -> {
+            if (!life.mine(c)) {
+                return false;
+            }
+            life.exported(c, id, run, new EventRetention.File(first, pages.last, file.sizeBytes(), file.sha256(),
+                    file.storageKey()));
+            return true;
+        });
+    }
+
+    /** A run's archived events as text, read while they are written. */
+    @SuppressWarnings("JdkObsolete") // what SequenceInputStream takes
+    private final class Pages implements Enumeration<InputStream> {
+        private final UUID run;
+        private EventRetention.Lines next;
+        /** The last event that was handed out. */
+        private long last;
+
+        private Pages(UUID run) {
+            this.run = run;
+            this.next = read(0);
+        }
+
+        private EventRetention.Lines read(long after) {
+            return database.withConnection(c -> life.lines(c, run, after, MOST_AT_ONCE));
+        }
+
+        @Override
+        public boolean hasMoreElements() {
+            return next.count() > 0;
+        }
+
+        @Override
+        public InputStream nextElement() {
+            if (!hasMoreElements()) {
+                throw new NoSuchElementException();
+            }
+            InputStream lines = new ByteArrayInputStream(next.lines());
+            last = next.lastSeq();
+            next = read(last);
+            return lines;
+        }
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        thread.shutdown();
+        thread.awaitTermination(5, TimeUnit.SECONDS);
+    }
+}

@@ -1,0 +1,100 @@
+package io.keelson.server.engine.upkeep;
+
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import io.keelson.server.db.Database;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.engine.commit.Observer;
+import io.keelson.server.run.RunStore;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Function;
+
+/**
+ * Finds, from database state only, what nobody acted upon, and hands it to decisions that do nothing when it was acted
+ * upon meanwhile. Any number of nodes may do so at once. Each duty is a step that a test can call.
+ */
+public final class Reconciler {
+    private static final int MOST_AT_ONCE = 500;
+    private static final int OPEN_RUNS_AT_ONCE = 2_000;
+
+    private final Database database;
+    private final RunStore store;
+    private final Function<Command, CompletableFuture<Reply>> commands;
+    private final Observer observer;
+    private volatile RunStore.Place sweptTo = RunStore.Place.FIRST;
+
+    public Reconciler(Database database, RunStore store, Function<Command, CompletableFuture<Reply>> commands,
+            Observer observer) {
+        this.observer = observer;
+        this.database = database;
+        this.store = store;
+        this.commands = commands;
+    }
+
+    /** Work whose holder was not heard of in time goes back to the queue, under a new epoch for the next holder. */
+    int expiredLeases() {
+        return act(Observer.Duty.LEASES, database.withConnection(c -> store.expired(c, MOST_AT_ONCE)).stream()
+                .map(Reconciler::lapsed)
+                .toList());
+    }
+
+    private static Command lapsed(RunStore.Expired expired) {
+        return expired.timedOut()
+                ? new Command.Fail(expired.runId(), expired.stepId(), expired.epoch(),
+                        new StepError("STEP_TIMEOUT", ErrorClass.INFRASTRUCTURE,
+                                "the step took longer than its timeout"),
+                        Result.of("null"), Actor.RECONCILER)
+                : new Command.LeaseExpired(expired.runId(), expired.taskId(), expired.lane(), expired.epoch(),
+                        expired.lease(), Actor.RECONCILER);
+    }
+
+    /**
+     * Timers that came due while no node had them in memory. Those of deleted runs go: a child or a parent may have armed one
+     * since.
+     */
+    int dueTimers() {
+        List<RunStore.DueTimer> due = database.withConnection(c -> store.dueTimers(c, MOST_AT_ONCE));
+        List<CompletableFuture<Reply>> answers = due.stream().map(t -> commands
+                .apply(new Command.TimerDue(t.runId(), t.kind(), t.subject(), Actor.RECONCILER))).toList();
+        Set<UUID> gone = new TreeSet<>();
+        for (int i = 0; i < due.size(); i++) {
+            try {
+                answers.get(i).join();
+            } catch (CompletionException e) {
+                if (!(e.getCause() instanceof Commands.RunNotFound)) {
+                    throw e;
+                }
+                gone.add(due.get(i).runId());
+            }
+        }
+        if (!gone.isEmpty()) {
+            database.runInTransaction(c -> store.disarm(c, gone));
+        }
+        observer.mended(Observer.Duty.TIMERS, due.size());
+        return due.size();
+    }
+
+    /** Runs that are running although all their tasks have ended, among the next stretch of those that are open. */
+    int stuckJoins() {
+        RunStore.Sweep sweep = database.withConnection(c -> store.stuckJoins(c, sweptTo, OPEN_RUNS_AT_ONCE));
+        sweptTo = sweep.next();
+        return act(Observer.Duty.JOINS,
+                sweep.stuck().stream().<Command>map(run -> new Command.Settle(run, Actor.RECONCILER)).toList());
+    }
+
+    private int act(Observer.Duty duty, List<Command> found) {
+        List<CompletableFuture<Reply>> answers = found.stream().map(commands).toList();
+        answers.forEach(CompletableFuture::join);
+        observer.mended(duty, found.size());
+        return found.size();
+    }
+}

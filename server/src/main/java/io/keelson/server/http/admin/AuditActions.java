@@ -1,0 +1,60 @@
+package io.keelson.server.http.admin;
+
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Route;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.UUID;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What operators and administrators did. */
+public final class AuditActions {
+
+    private final AuditLog auditLog;
+
+    public AuditActions(AuditLog auditLog) {
+        this.auditLog = auditLog;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.OPERATOR, "/audit", this::list);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Query query = request.query();
+        String given = query.text("workspace_id");
+        UUID workspace = given == null ? null : IdKind.WORKSPACE.parse(given);
+        if (given != null && workspace == null) {
+            throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, "'workspace_id' must be a workspace's id")
+                    .with("parameter", "workspace_id");
+        }
+        Cursor cursor = new Cursor("audit");
+        Long before = cursor.read(query, Long::valueOf);
+        int limit = query.limit();
+        query.done();
+        List<AuditLog.Entry> found = auditLog.list(workspace, before, limit + 1);
+        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(AuditActions::document).toList(),
+                found.size() <= limit ? null : cursor.write(Long.toString(found.get(limit - 1).id()))));
+    }
+
+    private static ObjectNode document(AuditLog.Entry entry) {
+        ObjectNode document = Json.object().put("id", entry.id()).put("created_at", Json.time(entry.at()))
+                .put("actor_type", entry.actorKind()).put("actor_id", entry.actor())
+                .put("key_id", entry.keyId() == null ? null : entry.keyId().toString())
+                .put("from_address", entry.fromAddress()).put("action", entry.action())
+                .put("workspace_id", entry.workspaceId() == null ? null : entry.workspaceId().toString())
+                .put("subject", entry.subject());
+        document.set("detail", Json.read(entry.detail().getBytes(StandardCharsets.UTF_8)));
+        return document;
+    }
+}

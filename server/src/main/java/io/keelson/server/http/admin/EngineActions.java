@@ -1,0 +1,61 @@
+package io.keelson.server.http.admin;
+
+import io.keelson.core.lifecycle.LifecycleDocument;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Excerpt;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Page;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The engine about itself. */
+public final class EngineActions {
+
+    private static final List<ObjectNode> LIFECYCLES = LifecycleDocument.all().stream().map(Json::tree).toList();
+
+    private final BooleanSupplier ready;
+    private final Reads reads;
+    private final ObjectNode openApi;
+
+    public EngineActions(BooleanSupplier ready, Reads reads, ObjectNode openApi) {
+        this.ready = ready;
+        this.reads = reads;
+        this.openApi = openApi;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/lifecycles", this::lifecycles);
+        table.get(Scope.RUNS_READ, "/lifecycles/{name}", this::lifecycle);
+        table.getOpen("/healthz", apiRequest -> ApiResponse.ok(Json.object().put("status", "ok")));
+        table.getOpen("/readyz", call -> ready());
+        table.getOpen("/openapi.json", request -> ApiResponse.resource(openApi));
+    }
+
+    private ApiResponse lifecycles(ApiRequest request) {
+        return new Page(request, "lifecycles").of(LIFECYCLES);
+    }
+
+    private ApiResponse lifecycle(ApiRequest request) {
+        request.query().done();
+        String name = request.pathText("name");
+        return LifecycleDocument.named(name).map(Json::tree).map(ApiResponse::resource)
+                .orElseThrow(
+                        () -> ApiProblem.of(ErrorCode.LIFECYCLE_NOT_FOUND, "no lifecycle '" + Excerpt.piece(name) + "'")
+                                .allowing(LifecycleDocument.names()));
+    }
+
+    private ApiResponse ready() {
+        if (!ready.getAsBoolean() || !reads.answer()) {
+            throw ApiProblem.of(ErrorCode.NOT_READY, "the engine or its database is not ready").header("Retry-After",
+                    "1");
+        }
+        return ApiResponse.ok(Json.object().put("status", "ready"));
+    }
+}

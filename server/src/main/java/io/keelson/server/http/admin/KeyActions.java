@@ -1,0 +1,185 @@
+package io.keelson.server.http.admin;
+
+import io.keelson.server.auth.Bootstrap;
+import io.keelson.server.auth.IssuedKey;
+import io.keelson.server.auth.KeyResult;
+import io.keelson.server.auth.KeyRow;
+import io.keelson.server.auth.KeyStore;
+import io.keelson.server.auth.NewKey;
+import io.keelson.server.auth.Principal;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Excerpt;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.workspace.Workspaces;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The keys of the caller's workspace, and an operator's of any. Nobody gets a key that may do more than their own. */
+public final class KeyActions {
+
+    private static final int MAX_NAME = 200;
+    private static final long MAX_SECONDS = 10L * 366 * 24 * 3600;
+    private static final long MAX_OVERLAP = 30L * 24 * 3600;
+    private static final long DEFAULT_OVERLAP = 24L * 3600;
+    private static final List<String> SCOPES = Scope.words();
+
+    private final KeyStore keys;
+    private final Workspaces workspaces;
+
+    public KeyActions(KeyStore keys, Workspaces workspaces) {
+        this.keys = keys;
+        this.workspaces = workspaces;
+    }
+
+    public void addTo(Route.Table table) {
+        table.getByAnyKey("/whoami", this::whoAmI);
+        table.get(Scope.ADMIN, "/api-keys", call -> list(call, call.workspace()));
+        table.post(Scope.ADMIN, "/api-keys", call -> create(call, call.workspace(), true));
+        table.post(Scope.ADMIN, "/api-keys/{id}/rotate",
+                call -> rotate(call, call.workspace(), call.id("id", IdKind.API_KEY), true));
+        table.post(Scope.ADMIN, "/api-keys/{id}/revoke",
+                apiRequest -> revoke(apiRequest, apiRequest.workspace(), apiRequest.id("id", IdKind.API_KEY)));
+        table.get(Scope.OPERATOR, "/workspaces/{id}/api-keys", call -> list(call, call.id("id", IdKind.WORKSPACE)));
+        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys",
+                request -> create(request, request.id("id", IdKind.WORKSPACE), false));
+        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys/{key}/rotate", call -> rotate(call,
+                call.id("id", IdKind.WORKSPACE), call.id("key", IdKind.API_KEY), false));
+        table.post(Scope.OPERATOR, "/workspaces/{id}/api-keys/{key}/revoke",
+                call -> revoke(call, call.id("id", IdKind.WORKSPACE), call.id("key", IdKind.API_KEY)));
+    }
+
+    private ApiResponse list(ApiRequest request, UUID workspace) {
+        Query query = request.query();
+        Cursor cursor = new Cursor("api-keys");
+        UUID after = cursor.read(query, UUID::fromString);
+        int limit = query.limit();
+        query.done();
+        List<KeyRow> found = keys.list(workspace, after, limit + 1);
+        List<ObjectNode> shown = found.stream().limit(limit).map(KeyActions::document).toList();
+        return ApiResponse.ok(Lists.page(shown,
+                found.size() <= limit ? null : cursor.write(shown.getLast().get("id").stringValue())));
+    }
+
+    private ApiResponse create(ApiRequest request, UUID workspace, boolean own) throws IOException {
+        request.query().done();
+        Fields fields = request.fields();
+        NewKey wanted = wanted(fields);
+        if (wanted.scopes().contains(Scope.OPERATOR) && !workspace.equals(Bootstrap.DEFAULT_WORKSPACE)) {
+            fields.problem("INVALID_VALUE", "scopes", "only keys of the first workspace can have the scope operator");
+        }
+        fields.done();
+        if (own) {
+            wanted.scopes().forEach(request::require);
+            if (keys.operates(workspace, wanted.principal())) {
+                request.require(Scope.OPERATOR);
+            }
+        }
+        return answer(keys.create(workspace, wanted, request.origin()), workspace, null);
+    }
+
+    private static NewKey wanted(Fields fields) {
+        String name = fields.text("name", MAX_NAME);
+        String principal = fields.optionalText("principal", MAX_NAME);
+        if (principal != null && !Principal.NAME.matcher(principal).matches()) {
+            fields.problem("INVALID_VALUE", "principal", "must be 1 to 100 letters, digits and . _ @ + -, and begin"
+                    + " with a letter or digit");
+        }
+        String kind = fields.optionalWord("principal_kind", Principal.Kind.words());
+        Long seconds = fields.optionalInteger("expires_in_seconds", 1, MAX_SECONDS);
+        return new NewKey(name, principal == null ? fromName(fields, name) : principal,
+                kind == null ? null : Principal.Kind.valueOf(kind.toUpperCase(Locale.ROOT)), scopes(fields),
+                seconds == null ? null : Duration.ofSeconds(seconds));
+    }
+
+    private static String fromName(Fields fields, String name) {
+        if (!Principal.NAME.matcher(name).matches()) {
+            fields.problem("REQUIRED", "principal", "'principal' must be given where the key's name cannot be one");
+        }
+        return name;
+    }
+
+    private static Set<Scope> scopes(Fields fields) {
+        Set<Scope> scopes = EnumSet.noneOf(Scope.class);
+        List<String> words = fields.texts("scopes", SCOPES.size(), MAX_NAME);
+        for (int i = 0; i < words.size(); i++) {
+            Optional<Scope> scope = Scope.of(words.get(i));
+            if (scope.isEmpty()) {
+                fields.problem("INVALID_VALUE", "scopes/" + i, "must be one of " + String.join(", ", SCOPES));
+            }
+            scope.ifPresent(scopes::add);
+        }
+        return scopes;
+    }
+
+    private ApiResponse rotate(ApiRequest request, UUID workspace, UUID id, boolean own) throws IOException {
+        request.query().done();
+        Fields fields = request.fields();
+        Duration overlap = Duration.ofSeconds(fields.integer("overlap_seconds", 0, MAX_OVERLAP, DEFAULT_OVERLAP));
+        fields.done();
+        if (own) {
+            keys.find(workspace, id).ifPresent(old -> old.scopes().forEach(request::require));
+        }
+        return answer(keys.rotate(workspace, id, overlap, request.origin()), workspace, id);
+    }
+
+    private ApiResponse revoke(ApiRequest request, UUID workspace, UUID id) throws IOException {
+        request.query().done();
+        request.fields().done();
+        return ApiResponse.ok(document(Reads.found(keys.revoke(workspace, id, request.origin()), IdKind.API_KEY, id)));
+    }
+
+    private ApiResponse whoAmI(ApiRequest request) {
+        request.query().done();
+        UUID id = request.workspace();
+        ObjectNode document = Json.object();
+        document.putObject("workspace").put("id", id.toString())
+                .put("name", Reads.found(workspaces.find(id), IdKind.WORKSPACE, id).name());
+        document.set("key", document(Reads.found(keys.find(id, request.keyId()), IdKind.API_KEY, request.keyId())));
+        return ApiResponse.ok(document).header("Cache-Control", "no-store");
+    }
+
+    private static ApiResponse answer(KeyResult result, UUID workspace, @Nullable UUID key) {
+        return switch (result) {
+            case KeyResult.Issued(IssuedKey issued) -> ApiResponse.created("/api/v1/api-keys",
+                    document(issued.row()).put("key", issued.text())).header("Cache-Control", "no-store");
+            case KeyResult.OtherKind(Principal principal) -> throw ApiProblem.of(ErrorCode.PRINCIPAL_EXISTS, "'"
+                    + Excerpt.piece(principal.name()) + "' is a " + principal.kind().wire() + " here");
+            case KeyResult.NotActive(KeyRow row) -> throw ApiProblem.of(ErrorCode.KEY_NOT_ACTIVE,
+                    row.replacedBy() == null
+                            ? "the key is " + row.state()
+                            : "the key was rotated before");
+            case KeyResult.NoWorkspace n -> throw IdKind.WORKSPACE.notFound(workspace);
+            case KeyResult.NoKey n -> throw IdKind.API_KEY.notFound(key == null ? workspace : key);
+        };
+    }
+
+    private static ObjectNode document(KeyRow key) {
+        ObjectNode document = Json.object().put("id", key.id().toString())
+                .put("workspace_id", key.workspaceId().toString()).put("name", key.name()).put("prefix", key.prefix())
+                .put("principal", key.principal().name()).put("principal_kind", key.principal().kind().wire());
+        document.set("scopes", Json.strings(key.scopes().stream().sorted().map(Scope::wire).toList()));
+        return document.put("state", key.state()).put("created_at", Json.time(key.createdAt()))
+                .put("created_by", key.createdBy()).put("expires_at", Json.time(key.expiresAt()))
+                .put("revoked_at", Json.time(key.revokedAt())).put("last_used_at", Json.time(key.lastUsedAt()))
+                .put("replaced_by", key.replacedBy() == null ? null : key.replacedBy().toString());
+    }
+}

@@ -1,0 +1,173 @@
+package io.keelson.server.http.billing;
+
+import io.keelson.core.money.Account;
+import io.keelson.core.money.Amounts;
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Idempotency;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.money.Balance;
+import io.keelson.server.money.Booking;
+import io.keelson.server.money.Ledger;
+import io.keelson.server.money.Money;
+import io.keelson.server.money.Usage;
+import io.keelson.server.workspace.Workspaces;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.UUID;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Credits: what a workspace has, grants and corrections, and what it was charged. */
+public final class CreditActions {
+
+    private static final int MAX_REASON = 2_000;
+    private static final Duration USUAL_PERIOD = Duration.ofDays(30);
+    private static final Duration LONGEST_PERIOD = Duration.ofDays(366);
+    private static final List<String> CORRECTED = List.of(Account.FUNDING.wire(), Account.AVAILABLE.wire(),
+            Account.SPENT.wire());
+    private static final List<String> PARTS =
+            Arrays.stream(Usage.By.values()).map(by -> by.name().toLowerCase(Locale.ROOT)).toList();
+
+    private final Money money;
+    private final Workspaces workspaces;
+
+    public CreditActions(Money money, Workspaces workspaces) {
+        this.money = money;
+        this.workspaces = workspaces;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.CREDITS_READ, "/credits", this::balance);
+        table.post(Scope.CREDITS_GRANT, "/credits/grants", request -> grant(request, request.workspace()));
+        table.post(Scope.OPERATOR, "/workspaces/{id}/credits/grants", this::grantOther);
+        table.post(Scope.CREDITS_GRANT, "/ledger/adjustments", this::adjust);
+        table.get(Scope.CREDITS_READ, "/usage", this::usage);
+    }
+
+    private ApiResponse balance(ApiRequest request) {
+        request.query().done();
+        Balance balance = money.balance(request.workspace());
+        return ApiResponse.resource(Json.object().put("workspace_id", request.workspace().toString())
+                .put("available", Json.plain(balance.available())).put("reserved", Json.plain(balance.reserved()))
+                .put("spent", Json.plain(balance.spent())));
+    }
+
+    private ApiResponse grantOther(ApiRequest request) throws IOException {
+        UUID id = request.id("id", IdKind.WORKSPACE);
+        if (Reads.found(workspaces.find(id), IdKind.WORKSPACE, id).closed()) {
+            throw ApiProblem.of(ErrorCode.WORKSPACE_NOT_OPEN, "the workspace is closed");
+        }
+        return grant(request, id);
+    }
+
+    private ApiResponse grant(ApiRequest request, UUID workspace) throws IOException {
+        request.query().done();
+        Fields fields = request.fields();
+        BigDecimal amount = fields.requiredCredits("amount");
+        String reason = fields.optionalText("reason", MAX_REASON);
+        fields.done();
+        return booked(money.ledger().grant(workspace, amount, reason, key(request), request.actor(),
+                recorded(request, workspace, "credits_granted")));
+    }
+
+    private ApiResponse adjust(ApiRequest request) throws IOException {
+        request.query().done();
+        Fields fields = request.fields();
+        BigDecimal amount = fields.requiredCredits("amount");
+        String from = fields.requiredWord("debit_account", CORRECTED);
+        String to = fields.requiredWord("credit_account", CORRECTED);
+        if (!from.isEmpty() && from.equals(to)) {
+            fields.problem("INVALID_VALUE", "credit_account", "must be another account than debit_account");
+        }
+        String reason = fields.text("reason", MAX_REASON);
+        fields.done();
+        return booked(money.ledger().adjust(request.workspace(), Account.of(from), Account.of(to), amount, reason,
+                key(request), request.actor(), recorded(request, request.workspace(), "ledger_corrected")));
+    }
+
+    /** In the audit log, with what was booked. */
+    private static Ledger.Witness recorded(ApiRequest request, UUID workspace, String action) {
+        return (c, entry) -> {
+            ObjectNode detail = Json.object().put("amount", Json.plain(entry.amount()));
+            if (entry.type().equals("adjustment")) {
+                detail.put("from", entry.debit().wire()).put("to", entry.credit().wire());
+            }
+            if (entry.reason() != null) {
+                detail.put("reason", entry.reason());
+            }
+            AuditLog.write(c, request.origin(), action, workspace, Long.toString(entry.id()), detail);
+        };
+    }
+
+    /** The request's key is the entry's, which outlives the 24 hours for which requests are remembered. */
+    private static String key(ApiRequest request) {
+        Idempotency.Keyed keyed = request.keyed();
+        return keyed == null ? UUID.randomUUID().toString() : keyed.use().id().key();
+    }
+
+    private static ApiResponse booked(Booking booking) {
+        return switch (booking) {
+            case Booking.Done(var entry, boolean repeated) -> repeated
+                    ? ApiResponse.ok(LedgerDocuments.of(entry)).header(Idempotency.REPLAYED, "true")
+                    : ApiResponse.json(201, LedgerDocuments.of(entry));
+            case Booking.KeyTaken(var entry) -> throw ApiProblem.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT,
+                    "the key was used for another " + entry.type() + ", entry " + entry.id() + " of the ledger")
+                    .with("entry_id", Long.toString(entry.id()));
+            case Booking.Impossible(Account account, Balance balance) -> throw impossible(account, balance);
+        };
+    }
+
+    private static ApiProblem impossible(Account account, Balance balance) {
+        return account == Account.AVAILABLE
+                ? ApiProblem
+                        .of(ErrorCode.INSUFFICIENT_CREDITS,
+                                "the workspace has no more than " + Amounts.credits(balance.available()))
+                        .with("available", Json.plain(balance.available()).toPlainString())
+                : ApiProblem.of(ErrorCode.BALANCE_OUT_OF_RANGE, "the account " + account.wire()
+                        + " would be below 0, or above what an account holds").with("account", account.wire());
+    }
+
+    private ApiResponse usage(ApiRequest request) {
+        Query query = request.query();
+        String by = Objects.requireNonNullElse(query.word("by", PARTS), PARTS.getFirst());
+        Instant to = Objects.requireNonNullElseGet(query.time("to"), () -> money.usage().now());
+        Instant from = Objects.requireNonNullElseGet(query.time("from"), () -> to.minus(USUAL_PERIOD));
+        query.done();
+        Instant now = money.usage().now();
+        if (!from.isBefore(now)) {
+            throw Query.invalid("from", "is yet to come: " + from + ", and now is " + now);
+        }
+        if (!from.isBefore(to) || Duration.between(from, to).compareTo(LONGEST_PERIOD) > 0) {
+            throw Query.invalid("from", "must be before 'to' by at most " + LONGEST_PERIOD.toDays() + " days");
+        }
+        Usage.Report report = money.usage().report(request.workspace(), Usage.By.valueOf(by.toUpperCase(Locale.ROOT)),
+                from, to);
+        ObjectNode document = Json.object().put("by", by).put("from", Json.time(report.from()))
+                .put("to", Json.time(report.to()));
+        document.putArray("items").addAll(report.lines().stream().map(line -> used(Json.object().put(by, line.of()),
+                line)).toList());
+        document.set("total", used(Json.object(), report.total()));
+        return ApiResponse.ok(document.put("complete", report.complete()));
+    }
+
+    private static ObjectNode used(ObjectNode document, Usage.Line line) {
+        return document.put("credits", Json.plain(line.credits())).put("tokens", line.tokens())
+                .put("charges", line.charges())
+                .put("runs", line.runs());
+    }
+}

@@ -1,0 +1,114 @@
+package io.keelson.server.http.billing;
+
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.money.Discrepancy;
+import io.keelson.server.money.LedgerEntry;
+import io.keelson.server.money.LedgerReader;
+import io.keelson.server.money.LedgerVerification;
+import io.keelson.server.money.Money;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The ledger: read in pages, or whole as CSV. */
+public final class LedgerActions {
+
+    private static final List<String> TYPES = List.of("grant", "reserve", "charge", "refund", "adjustment");
+    private static final List<String> FORMATS = List.of("json", "csv");
+    private static final String CSV = "text/csv";
+
+    private final Reads reads;
+    private final Money money;
+
+    public LedgerActions(Reads reads, Money money) {
+        this.reads = reads;
+        this.money = money;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.CREDITS_READ, "/ledger", this::list);
+        table.get(Scope.CREDITS_READ, "/ledger/verify", this::verify);
+        table.getAlso(Scope.CREDITS_READ, "/runs/{id}/ledger", this::ofRun);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Query query = request.query();
+        LedgerReader.Filter filter = new LedgerReader.Filter(query.word("type", TYPES), query.time("from"),
+                query.time("to"));
+        UUID workspace = request.workspace();
+        if (csv(request)) {
+            query.done();
+            return csv("ledger", (after, limit) -> money.entries().oldestFirst(workspace, filter, after, limit));
+        }
+        Cursor cursor = new Cursor("ledger");
+        Long before = cursor.read(query, Long::valueOf);
+        int limit = query.limit();
+        query.done();
+        return page(money.entries().newestFirst(workspace, filter, before, limit + 1), limit, cursor);
+    }
+
+    /** Of the caller's workspace; of all with {@code all=true}, which is an operator's. */
+    private ApiResponse verify(ApiRequest request) {
+        boolean all = "true".equals(request.query().word("all", List.of("true", "false")));
+        request.query().done();
+        if (all) {
+            request.require(Scope.OPERATOR);
+        }
+        LedgerVerification.Report report = money.audit().verify(all ? null : request.workspace());
+        ObjectNode document = Json.object().put("ok", report.discrepancy() == null).put("entries", report.entries())
+                .put("attempts", report.attempts()).put("workspaces", report.workspaces());
+        Discrepancy found = report.discrepancy();
+        document.set("discrepancy", found == null ? null : LedgerDocuments.of(found));
+        return ApiResponse.ok(document);
+    }
+
+    private ApiResponse ofRun(ApiRequest request) {
+        UUID run = request.id("id", IdKind.RUN);
+        UUID workspace = request.workspace();
+        Query query = request.query();
+        if (csv(request)) {
+            query.done();
+            reads.requireRun(workspace, run);
+            return csv("ledger-" + run, (after, limit) -> money.entries().ofRun(workspace, run, after, limit));
+        }
+        Cursor cursor = new Cursor("ledger " + run);
+        Long after = cursor.read(query, Long::valueOf);
+        int limit = query.limit();
+        query.done();
+        reads.requireRun(workspace, run);
+        return page(money.entries().ofRun(workspace, run, after == null ? 0 : after, limit + 1), limit, cursor);
+    }
+
+    /** As the query says; where it says nothing, as the request accepts. */
+    private static boolean csv(ApiRequest request) {
+        String format = request.query().word("format", FORMATS);
+        return format == null ? accepts(request.header("Accept")) : format.equals("csv");
+    }
+
+    private static boolean accepts(@Nullable String header) {
+        return header != null && header.toLowerCase(Locale.ROOT).strip().startsWith(CSV);
+    }
+
+    private static ApiResponse page(List<LedgerEntry> found, int limit, Cursor cursor) {
+        List<LedgerEntry> shown = found.subList(0, Math.min(limit, found.size()));
+        return ApiResponse.ok(Lists.page(shown.stream().map(LedgerDocuments::of).toList(),
+                found.size() <= limit ? null : cursor.write(Long.toString(shown.getLast().id()))));
+    }
+
+    private static ApiResponse csv(String name, LedgerCsv.Source source) {
+        return ApiResponse.stream(CSV + "; charset=utf-8", -1, LedgerCsv.stream(source))
+                .header("Content-Disposition", "attachment; filename=\"" + name + ".csv\"")
+                .header("Cache-Control", "private, no-cache");
+    }
+}

@@ -1,0 +1,117 @@
+package io.keelson.server.http.billing;
+
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Page;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.money.Price;
+import io.keelson.server.money.PriceChange;
+import io.keelson.server.money.PriceKind;
+import io.keelson.server.money.PriceList;
+import io.keelson.server.money.PriceTable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The price list of this installation. */
+public final class PriceActions {
+
+    private static final int MOST_CHANGES = 1_000;
+    private static final int MAX_NAME = 200;
+    private static final int NOW = -1;
+    private static final List<String> KINDS = Arrays.stream(PriceKind.values()).map(PriceKind::wire).toList();
+
+    private final PriceTable prices;
+    private final Runnable changed;
+
+    /** @param changed is told when prices have been changed */
+    public PriceActions(PriceTable prices, Runnable changed) {
+        this.changed = changed;
+        this.prices = prices;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.CREDITS_READ, "/prices", this::list);
+        table.put(Scope.OPERATOR, "/prices", this::change);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        int version = (int) request.query().integer("version", 0, Integer.MAX_VALUE, NOW);
+        Page page = new Page(request, "prices " + version);
+        PriceList list = version == NOW ? prices.current() : prices.at(version);
+        if (version > list.version()) {
+            throw Query.invalid("version", "is yet to come: the price list stands at version " + list.version());
+        }
+        return ApiResponse.resource(page.page(list.prices().stream().map(PriceActions::document).toList())
+                .put("version", list.version()));
+    }
+
+    private ApiResponse change(ApiRequest request) throws IOException {
+        request.query().done();
+        Fields fields = request.fields();
+        List<PriceChange> changes = new ArrayList<>();
+        Set<String> named = new HashSet<>();
+        for (Fields each : fields.objects("items", 1, MOST_CHANGES)) {
+            PriceChange change = change(each);
+            if (!named.add(change.kind() + " " + change.name())) {
+                each.problem("DUPLICATE_NAME", "name", "the list sets this price twice");
+            }
+            changes.add(change);
+        }
+        fields.done();
+        PriceList list = prices.change(changes, String.valueOf(request.actor().id()), recorded(request));
+        changed.run();
+        return ApiResponse.ok(document(list));
+    }
+
+    /** A price or {@code "withdrawn": true}: what takes a price away is said, not left out. */
+    private static PriceChange change(Fields fields) {
+        PriceKind kind = fields.requiredWord("kind", KINDS).equals(PriceKind.MODEL.wire()) ? PriceKind.MODEL
+                : PriceKind.TOOL;
+        PriceKind other = kind == PriceKind.TOOL ? PriceKind.MODEL : PriceKind.TOOL;
+        String name = fields.text("name", MAX_NAME);
+        boolean withdrawn = fields.flag("withdrawn", false);
+        if (fields.has(member(other))) {
+            fields.problem("INVALID_VALUE", member(other), "the price of a " + kind.wire() + " is " + member(kind));
+        } else if (withdrawn == fields.has(member(kind))) {
+            fields.problem("REQUIRED", member(kind), "either a price or withdrawn must be given");
+        }
+        return new PriceChange(kind, name, fields.credits(member(kind)));
+    }
+
+    /** In the audit log, with the new prices by what they are for; null for one that was withdrawn. */
+    private static PriceTable.Witness recorded(ApiRequest request) {
+        return (c, version, changes) -> {
+            ObjectNode detail = Json.object();
+            changes.forEach(change -> detail.put(change.kind().wire() + " " + change.name(),
+                    change.usd() == null ? null : Json.plain(change.usd())));
+            AuditLog.write(c, request.origin(), "prices_changed", request.workspace(), Integer.toString(version),
+                    detail);
+        };
+    }
+
+    private static String member(PriceKind kind) {
+        return kind == PriceKind.TOOL ? "usd_per_call" : "usd_per_million_tokens";
+    }
+
+    private static ObjectNode document(PriceList list) {
+        return Lists.page(list.prices().stream().map(PriceActions::document).toList(), null)
+                .put("version", list.version());
+    }
+
+    private static ObjectNode document(Price price) {
+        return Json.object().put("kind", price.kind().wire()).put("name", price.name())
+                .put(member(price.kind()), Json.plain(price.usd())).put("version", price.version())
+                .put("created_at", Json.time(price.createdAt())).put("created_by", price.createdBy());
+    }
+}

@@ -1,0 +1,161 @@
+package io.keelson.server.http.commands;
+
+import io.keelson.server.auth.Scope;
+import io.keelson.server.effect.CommandHandler;
+import io.keelson.server.effect.CommandTypes;
+import io.keelson.server.effect.EffectCommand;
+import io.keelson.server.effect.Payloads;
+import io.keelson.server.effect.ProviderUnavailableException;
+import io.keelson.server.effect.ResourceKind;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Route;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Deployments and orders: made and ended by commands, read from whoever keeps them. */
+public final class DeploymentOrderActions {
+
+    private static final int MAX_NAME = 200;
+    private static final int MAX_CONFIG = 65_536;
+
+    private final CommandHandler handler;
+    private final CommandAnswers answers;
+
+    public DeploymentOrderActions(CommandHandler handler, CommandAnswers answers) {
+        this.handler = handler;
+        this.answers = answers;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/deployments", call -> list(call, ResourceKind.DEPLOYMENT));
+        table.post(Scope.RUNS_WRITE, "/deployments", this::deploy);
+        table.get(Scope.RUNS_READ, "/deployments/{id}", call -> one(call, ResourceKind.DEPLOYMENT));
+        table.post(Scope.RUNS_WRITE, "/deployments/{id}/stop",
+                apiRequest -> end(apiRequest, ResourceKind.DEPLOYMENT, CommandTypes.DEPLOYMENT_STOP));
+        table.get(Scope.RUNS_READ, "/orders", call -> list(call, ResourceKind.ORDER));
+        table.post(Scope.RUNS_WRITE, "/orders", this::order);
+        table.get(Scope.RUNS_READ, "/orders/{id}", request -> one(request, ResourceKind.ORDER));
+        table.post(Scope.RUNS_WRITE, "/orders/{id}/cancel",
+                call -> end(call, ResourceKind.ORDER, CommandTypes.ORDER_CANCEL));
+    }
+
+    private ApiResponse deploy(ApiRequest request) throws IOException, InterruptedException {
+        request.query().done();
+        Fields fields = request.fields();
+        ObjectNode payload = Json.object().put("strategy", fields.text("strategy", MAX_NAME));
+        String mode = fields.optionalWord("mode", Payloads.MODES);
+        if (mode != null) {
+            payload.put("mode", mode);
+        }
+        decimal(fields, "capital", false, payload);
+        JsonNode config = fields.any("config");
+        if (config != null) {
+            if (!config.isObject()) {
+                fields.problem("WRONG_TYPE", "config", "must be an object");
+            } else if (config.toString().length() > MAX_CONFIG) {
+                fields.problem("TOO_LONG", "config", "at most " + MAX_CONFIG + " characters as JSON");
+            }
+            payload.set("config", config);
+        }
+        fields.done();
+        return make(request, CommandTypes.DEPLOYMENT_CREATE, payload, "/api/v1/deployments/");
+    }
+
+    private ApiResponse order(ApiRequest request) throws IOException, InterruptedException {
+        request.query().done();
+        Fields fields = request.fields();
+        String symbol = fields.text("symbol", MAX_NAME);
+        if (!symbol.isBlank() && !Payloads.isSymbol(symbol)) {
+            fields.problem("INVALID_VALUE", "symbol", "1 to 50 letters, digits and any of . _ : / -");
+        }
+        String type = fields.requiredWord("type", Payloads.ORDER_TYPES);
+        ObjectNode payload = Json.object().put("symbol", symbol)
+                .put("side", fields.requiredWord("side", Payloads.SIDES)).put("type", type);
+        decimal(fields, "quantity", true, payload);
+        decimal(fields, "limit_price", type.equals("limit"), payload);
+        if (type.equals("market") && payload.has("limit_price")) {
+            fields.problem("INVALID_VALUE", "limit_price", "a market order has none");
+        }
+        fields.done();
+        return make(request, CommandTypes.ORDER_PLACE, payload, "/api/v1/orders/");
+    }
+
+    private static void decimal(Fields fields, String key, boolean required, ObjectNode into) {
+        String text = required ? fields.text(key, MAX_NAME) : fields.optionalText(key, MAX_NAME);
+        if (text == null || text.isBlank() && required) {
+            return;
+        }
+        if (!Payloads.isDecimal(text)) {
+            fields.problem("INVALID_VALUE", key, "must be a decimal above 0 as a string, such as \"1.5\", with at most"
+                    + " 18 digits before and after the point");
+        }
+        into.put(key, text);
+    }
+
+    private ApiResponse make(ApiRequest request, String type, ObjectNode payload, String place)
+            throws InterruptedException {
+        return answers.answer(request, type, Payloads.normal(payload), null, true, command -> place + command.id(),
+                command -> CommandDocuments.made(command, command.response()));
+    }
+
+    private ApiResponse end(ApiRequest request, ResourceKind kind, String type)
+            throws IOException, InterruptedException {
+        request.query().done();
+        request.fields().done();
+        UUID id = request.id("id", CommandAnswers.kind(kind));
+        EffectCommand maker = maker(request, kind, id);
+        return answers.answer(request, type, Json.object(), id, false, null,
+                command -> CommandDocuments.made(maker, command.response())
+                        .put("command_id", command.id().toString()));
+    }
+
+    private ApiResponse one(ApiRequest request, ResourceKind kind) throws InterruptedException {
+        request.query().done();
+        UUID id = request.id("id", CommandAnswers.kind(kind));
+        EffectCommand maker = maker(request, kind, id);
+        return ApiResponse.resource(CommandDocuments.made(maker, now(request, kind, List.of(maker)).get(id)));
+    }
+
+    private ApiResponse list(ApiRequest request, ResourceKind kind) throws InterruptedException {
+        Query query = request.query();
+        Cursor cursor = new Cursor(kind.word() + "s");
+        UUID before = cursor.read(query, UUID::fromString);
+        int limit = query.limit();
+        query.done();
+        List<EffectCommand> found = handler.list(request.workspace(), kind.madeBy(),
+                EffectCommand.State.COMPLETED.wire(), null, before, limit + 1);
+        List<EffectCommand> shown = found.stream().limit(limit).toList();
+        Map<UUID, ObjectNode> now = now(request, kind, shown);
+        return ApiResponse.ok(Lists.page(
+                shown.stream().map(maker -> CommandDocuments.made(maker, now.get(maker.id()))).toList(),
+                found.size() <= limit ? null : cursor.write(shown.getLast().id().toString())));
+    }
+
+    private Map<UUID, ObjectNode> now(ApiRequest request, ResourceKind kind, List<EffectCommand> makers)
+            throws InterruptedException {
+        try {
+            return handler.read(request.workspace(), kind, makers);
+        } catch (ProviderUnavailableException e) {
+            throw ApiProblem.of(ErrorCode.PROVIDER_UNAVAILABLE, Objects.requireNonNullElse(e.getMessage(), ""))
+                    .header("Retry-After", "5");
+        }
+    }
+
+    private EffectCommand maker(ApiRequest request, ResourceKind kind, UUID id) {
+        return handler.maker(request.workspace(), kind, id)
+                .orElseThrow(() -> CommandAnswers.kind(kind).notFound(id));
+    }
+}

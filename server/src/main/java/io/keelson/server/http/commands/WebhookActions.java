@@ -1,0 +1,244 @@
+package io.keelson.server.http.commands;
+
+import io.keelson.core.lifecycle.EventType;
+import io.keelson.core.run.Ids;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Page;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.plan.NameSuggestion;
+import io.keelson.server.webhook.Deliveries;
+import io.keelson.server.webhook.Delivery;
+import io.keelson.server.webhook.Endpoint;
+import io.keelson.server.webhook.Endpoints;
+import io.keelson.server.webhook.Topics;
+import io.keelson.server.webhook.WebhookServices;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Receivers of events: for a workspace's administrators, as what they get leaves the house. */
+public final class WebhookActions {
+
+    private static final int MAX_URL = 2_048;
+    private static final int MAX_DESCRIPTION = 500;
+    private static final int MAX_CHANNEL = 200;
+    private static final int MAX_EVENT = 60;
+    private static final int MOST_EVENTS = 100;
+    private static final List<String> EVENTS = Stream.of(Stream.of(Topics.ALL), Topics.names().stream(),
+            Arrays.stream(EventType.values()).map(EventType::wire)).flatMap(Function.identity()).toList();
+    private static final List<String> STATES = List.of("pending", "delivered", "dead");
+
+    private final Endpoints endpoints;
+    private final Deliveries deliveries;
+    private final Ids ids;
+
+    public WebhookActions(WebhookServices room, Ids ids) {
+        this.endpoints = room.endpoints();
+        this.deliveries = room.deliveries();
+        this.ids = ids;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.ADMIN, "/webhooks", this::list);
+        table.post(Scope.ADMIN, "/webhooks", this::create);
+        table.get(Scope.ADMIN, "/webhooks/{id}", this::show);
+        table.patch(Scope.ADMIN, "/webhooks/{id}", this::change);
+        table.delete(Scope.ADMIN, "/webhooks/{id}", this::remove);
+        table.post(Scope.ADMIN, "/webhooks/{id}/rotate", this::rotate);
+        table.post(Scope.ADMIN, "/webhooks/{id}/ping", this::ping);
+        table.post(Scope.ADMIN, "/webhooks/{id}/redeliver", this::redeliver);
+        table.get(Scope.ADMIN, "/webhooks/{id}/deliveries", this::deliveries);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        return new Page(request, "webhooks")
+                .of(endpoints.list(request.workspace()).stream().map(WebhookActions::document).toList());
+    }
+
+    private ApiResponse create(ApiRequest request) throws IOException {
+        request.query().done();
+        Fields fields = request.fields();
+        fields.text("url", MAX_URL);
+        Endpoint.Spec spec = wish(fields);
+        fields.done();
+        Endpoint.Spec whole = spec.events() != null ? spec
+                : new Endpoint.Spec(spec.url(), spec.description(), false, Topics.names(), spec.channel(), false,
+                        spec.enabled());
+        Endpoint.WithSecret made = endpoints.create(request.workspace(), ids.next(), whole, request.origin())
+                .orElseThrow(() -> ApiProblem.of(ErrorCode.WEBHOOKS_LIMIT_REACHED,
+                        "a workspace has at most " + Endpoints.MOST + " webhooks"));
+        return ApiResponse.created("/api/v1/webhooks/" + made.endpoint().id(), document(made))
+                .header("Cache-Control", "no-store");
+    }
+
+    private ApiResponse show(ApiRequest request) {
+        request.query().done();
+        return ApiResponse.resource(document(endpoint(request)));
+    }
+
+    private ApiResponse change(ApiRequest request) throws IOException {
+        request.query().done();
+        UUID id = request.id("id", IdKind.WEBHOOK);
+        Fields fields = request.fields();
+        Endpoint.Spec spec = wish(fields);
+        fields.done();
+        return ApiResponse.ok(document(
+                Reads.found(endpoints.change(request.workspace(), id, spec, request.origin()), IdKind.WEBHOOK, id)));
+    }
+
+    private static Endpoint.Spec wish(Fields fields) {
+        String url = fields.optionalText("url", MAX_URL);
+        if (url != null && !url.isBlank() && !Endpoint.usable(url)) {
+            fields.problem("INVALID_VALUE", "url",
+                    "must be an http or https URL with a host, without user and password or a fragment");
+        }
+        List<String> events = fields.has("events") ? fields.texts("events", MOST_EVENTS, MAX_EVENT) : null;
+        for (int i = 0; events != null && i < events.size(); i++) {
+            if (!EVENTS.contains(events.get(i))) {
+                fields.problem("INVALID_VALUE", "events/" + i, "must be one of " + String.join(", ", Topics.names())
+                        + ", the type of an event such as step_failed, or *"
+                        + NameSuggestion.hint(events.get(i), EVENTS));
+            }
+        }
+        String channel = fields.optionalText("channel", MAX_CHANNEL);
+        if (channel != null && channel.isBlank()) {
+            fields.problem("EMPTY", "channel", "'channel' may not be blank");
+        }
+        return new Endpoint.Spec(url, fields.optionalText("description", MAX_DESCRIPTION),
+                fields.clears("description"), events == null ? null : events.stream().distinct().toList(), channel,
+                fields.clears("channel"),
+                fields.has("enabled") ? Boolean.valueOf(fields.flag("enabled", true)) : null);
+    }
+
+    private ApiResponse remove(ApiRequest request) throws IOException {
+        request.query().done();
+        request.fields().done();
+        UUID id = request.id("id", IdKind.WEBHOOK);
+        if (!endpoints.delete(request.workspace(), id, request.origin())) {
+            throw IdKind.WEBHOOK.notFound(id);
+        }
+        return ApiResponse.empty(204);
+    }
+
+    private ApiResponse rotate(ApiRequest request) throws IOException {
+        request.query().done();
+        request.fields().done();
+        UUID id = request.id("id", IdKind.WEBHOOK);
+        return ApiResponse.ok(document(
+                Reads.found(endpoints.rotate(request.workspace(), id, request.origin()), IdKind.WEBHOOK, id)))
+                .header("Cache-Control", "no-store");
+    }
+
+    private ApiResponse ping(ApiRequest request) throws IOException {
+        request.query().done();
+        request.fields().done();
+        Endpoint endpoint = enabled(request);
+        UUID id = ids.next();
+        deliveries.ping(request.workspace(), endpoint.id(), id);
+        return ApiResponse.ok(Json.object().put("delivery_id", Delivery.wire(id)));
+    }
+
+    /** One delivery, all dead ones, or all that has happened since a time. */
+    private ApiResponse redeliver(ApiRequest request) throws IOException {
+        request.query().done();
+        Fields fields = request.fields();
+        UUID delivery = fields.has("delivery_id") ? fields.id("delivery_id", IdKind.DELIVERY) : null;
+        boolean dead = fields.flag("dead", false);
+        Instant from = fields.optionalTime("from");
+        if ((fields.has("delivery_id") ? 1 : 0) + (dead ? 1 : 0) + (fields.has("from") ? 1 : 0) != 1) {
+            fields.problem("REQUIRED", "delivery_id", "one of delivery_id, dead and from must be given");
+        }
+        fields.done();
+        Endpoint endpoint = enabled(request);
+        if (delivery != null && !deliveries.again(request.workspace(), endpoint.id(), delivery)) {
+            throw IdKind.DELIVERY.notFound(delivery);
+        }
+        if (dead) {
+            deliveries.deadAgain(request.workspace(), endpoint.id());
+        }
+        if (from != null) {
+            deliveries.replay(request.workspace(), endpoint.id(), from, request.origin());
+        }
+        return ApiResponse.ok(document(endpoint(request)));
+    }
+
+    private ApiResponse deliveries(ApiRequest request) {
+        UUID id = request.id("id", IdKind.WEBHOOK);
+        Query query = request.query();
+        Cursor cursor = new Cursor("deliveries " + id);
+        String state = query.word("state", STATES);
+        Deliveries.Place after = cursor.read(query, WebhookActions::place);
+        int limit = query.limit();
+        query.done();
+        Endpoint endpoint = endpoint(request);
+        List<Delivery> found = deliveries.list(request.workspace(), endpoint.id(), state, after, limit + 1);
+        Delivery last = found.size() <= limit ? null : found.get(limit - 1);
+        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(WebhookActions::document).toList(),
+                last == null ? null : cursor.write(last.createdAt() + " " + last.id())));
+    }
+
+    private static Deliveries.Place place(String text) {
+        String[] parts = text.split(" ", 2);
+        return new Deliveries.Place(Instant.parse(parts[0]), UUID.fromString(parts[1]));
+    }
+
+    private Endpoint endpoint(ApiRequest request) {
+        UUID id = request.id("id", IdKind.WEBHOOK);
+        return Reads.found(endpoints.find(request.workspace(), id), IdKind.WEBHOOK, id);
+    }
+
+    private Endpoint enabled(ApiRequest request) {
+        Endpoint endpoint = endpoint(request);
+        if (!endpoint.enabled()) {
+            throw ApiProblem.of(ErrorCode.WEBHOOK_DISABLED, "nothing is delivered to it until it is enabled again");
+        }
+        return endpoint;
+    }
+
+    private static ObjectNode document(Endpoint.WithSecret made) {
+        return document(made.endpoint()).put("secret", made.secret());
+    }
+
+    private static ObjectNode document(Endpoint endpoint) {
+        ObjectNode document = Json.object().put("id", endpoint.id().toString())
+                .put("workspace_id", endpoint.workspaceId().toString()).put("url", endpoint.url())
+                .put("description", endpoint.description());
+        document.set("events", Json.strings(endpoint.events()));
+        return document.put("channel", endpoint.channel()).put("enabled", endpoint.enabled())
+                .put("disabled_reason", endpoint.disabledReason())
+                .put("failing_since", time(endpoint.failingSince())).put("last_error", endpoint.lastError())
+                .put("pending", endpoint.pending())
+                .put("replaying", endpoint.replaying())
+                .put("previous_secret_until", time(endpoint.previousUntil()))
+                .put("created_at", time(endpoint.createdAt())).put("updated_at", time(endpoint.updatedAt()));
+    }
+
+    private static ObjectNode document(Delivery delivery) {
+        return Json.object().put("id", Delivery.wire(delivery.id())).put("event_id", delivery.eventId())
+                .put("type", delivery.type()).put("state", delivery.state()).put("attempts", delivery.attempts())
+                .put("last_status", delivery.lastStatus()).put("last_error", delivery.lastError())
+                .put("created_at", time(delivery.createdAt())).put("attempted_at", time(delivery.attemptedAt()))
+                .put("completed_at", time(delivery.completedAt()));
+    }
+
+    private static @Nullable String time(@Nullable Instant time) {
+        return Json.time(time);
+    }
+}

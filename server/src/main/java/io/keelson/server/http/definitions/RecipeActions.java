@@ -1,0 +1,264 @@
+package io.keelson.server.http.definitions;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.plan.Problem;
+import io.keelson.core.run.Ids;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.http.runs.RunCreation;
+import io.keelson.server.http.runs.RunMission;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.ReadResult;
+import io.keelson.server.recipe.NewRecipe;
+import io.keelson.server.recipe.Recipe;
+import io.keelson.server.recipe.Recipes;
+import io.keelson.server.submission.RecipeMissions;
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Recipes: kept, changed, saved from runs, and run. */
+public final class RecipeActions {
+
+    private static final int MAX_NAME = 200;
+    private static final int MAX_VERSION = Integer.MAX_VALUE - 1;
+    private static final String UNIQUE_VIOLATION = "23505";
+    private static final String FOREIGN_KEY_VIOLATION = "23503";
+
+    private final Recipes recipes;
+    private final Database database;
+    private final Function<UUID, MissionReader> missions;
+    private final RecipeMissions drawing;
+    private final RunCreation runs;
+    private final Reads reads;
+    private final Ids ids;
+    private final KeyedTransaction keyed;
+
+    public RecipeActions(Recipes recipes, Database database, Function<UUID, MissionReader> missions,
+            RecipeMissions drawing,
+            RunCreation runs, Reads reads, Ids ids, KeyedTransaction keyed) {
+        this.recipes = recipes;
+        this.database = database;
+        this.missions = missions;
+        this.drawing = drawing;
+        this.runs = runs;
+        this.reads = reads;
+        this.ids = ids;
+        this.keyed = keyed;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/recipes", this::list);
+        table.post(Scope.RUNS_WRITE, "/recipes", this::create);
+        table.get(Scope.RUNS_READ, "/recipes/{id}", this::show);
+        table.put(Scope.RUNS_WRITE, "/recipes/{id}", this::replace);
+        table.delete(Scope.RUNS_WRITE, "/recipes/{id}", this::remove);
+        table.get(Scope.RUNS_READ, "/recipes/{id}/versions", this::versions);
+        table.post(Scope.RUNS_WRITE, "/recipes/{id}/run", this::run);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/save-as-recipe", this::save);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Query query = request.query();
+        Cursor cursor = new Cursor("recipes");
+        String name = query.text("name");
+        String after = cursor.read(query, text -> text);
+        int limit = query.limit();
+        query.done();
+        List<Recipe> found = database
+                .withConnection(c -> recipes.list(c, request.workspace(), name, after, limit + 1));
+        String next = found.size() <= limit ? null : cursor.write(found.get(limit - 1).name());
+        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(RecipeDocuments::brief).toList(), next));
+    }
+
+    private ApiResponse create(ApiRequest request) throws IOException {
+        request.query().done();
+        NewRecipe recipe = checked(request, ids.next(), RunCreation.document(request.body()), null);
+        return keep(request, recipe);
+    }
+
+    private ApiResponse keep(ApiRequest request, NewRecipe recipe) {
+        return keyed.answer(request, c -> {
+            if (!recipes.insert(c, recipe)) {
+                throw nameTaken();
+            }
+            return ApiResponse.created("/api/v1/recipes/" + recipe.id(),
+                    RecipeDocuments.whole(recipes.find(c, request.workspace(), recipe.id()).orElseThrow()));
+        });
+    }
+
+    private ApiResponse show(ApiRequest request) {
+        UUID id = request.id("id", IdKind.RECIPE);
+        int version = (int) request.query().integer("version", 1, MAX_VERSION, 0);
+        request.query().done();
+        Recipe recipe = recipe(request, id);
+        return ApiResponse.resource(version == 0 || version == recipe.version() ? RecipeDocuments.whole(recipe)
+                : RecipeDocuments.whole(recipe, version(recipe, version)));
+    }
+
+    private ApiResponse replace(ApiRequest request) throws IOException {
+        request.query().done();
+        UUID id = request.id("id", IdKind.RECIPE);
+        recipe(request, id);
+        NewRecipe recipe = checked(request, id, RunCreation.document(request.body()), null);
+        try {
+            database.runInTransaction(c -> recipes.replace(c, recipe));
+        } catch (SqlFailure e) {
+            if (e.sqlState().equals(UNIQUE_VIOLATION)) {
+                throw nameTaken();
+            }
+            throw e;
+        }
+        return ApiResponse.ok(RecipeDocuments.whole(recipe(request, id)));
+    }
+
+    private ApiResponse remove(ApiRequest request) throws IOException {
+        request.query().done();
+        request.fields().done();
+        UUID id = request.id("id", IdKind.RECIPE);
+        try {
+            if (!database.inTransaction(c -> recipes.delete(c, request.workspace(), id))) {
+                throw IdKind.RECIPE.notFound(id);
+            }
+        } catch (SqlFailure e) {
+            if (e.sqlState().equals(FOREIGN_KEY_VIOLATION)) {
+                throw ApiProblem.of(ErrorCode.RECIPE_IN_USE, "a schedule makes runs of it: delete the schedule first");
+            }
+            throw e;
+        }
+        return ApiResponse.empty(204);
+    }
+
+    private ApiResponse versions(ApiRequest request) {
+        UUID id = request.id("id", IdKind.RECIPE);
+        Query query = request.query();
+        Cursor cursor = new Cursor("recipe versions " + id);
+        Integer before = cursor.read(query, Integer::valueOf);
+        int limit = query.limit();
+        query.done();
+        recipe(request, id);
+        List<Recipes.Version> found = database.withConnection(c -> recipes.versions(c, request.workspace(), id,
+                before == null ? Integer.MAX_VALUE : before, limit + 1));
+        String next = found.size() <= limit ? null : cursor.write(String.valueOf(found.get(limit - 1).version()));
+        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(RecipeDocuments::version).toList(), next));
+    }
+
+    private ApiResponse run(ApiRequest apiRequest) throws IOException, InterruptedException {
+        apiRequest.query().done();
+        UUID id = apiRequest.id("id", IdKind.RECIPE);
+        Recipe recipe = recipe(apiRequest, id);
+        JsonNode body = apiRequest.body().bytes().length == 0 ? Json.object() : RunCreation.document(apiRequest.body());
+        if (!(body instanceof ObjectNode request)) {
+            throw ApiProblem.of(List.of(new Problem("WRONG_TYPE", "", "the body must be an object")));
+        }
+        JsonNode version = request.remove("version");
+        if (version != null && (!version.isInt() || version.intValue() < 1)) {
+            throw ApiProblem.of(List.of(new Problem("INVALID_VALUE", "/version", "must be the number of a version")));
+        }
+        int number = version == null ? recipe.version() : version.intValue();
+        ObjectNode mission = number == recipe.version() ? recipe.mission() : version(recipe, number).mission();
+        return runs.run(apiRequest, drawing.draw(recipe, number, mission, asMission(request), "/inputs"));
+    }
+
+    /** The values of inputs are called so here, and it starts at once unless it is told otherwise. */
+    private static ObjectNode asMission(ObjectNode request) {
+        ObjectNode mission = request.deepCopy();
+        JsonNode inputs = mission.remove("inputs");
+        if (inputs != null) {
+            mission.set("input", inputs);
+        }
+        if (!mission.has("start")) {
+            mission.put("start", true);
+        }
+        return mission;
+    }
+
+    private ApiResponse save(ApiRequest request) throws IOException {
+        request.query().done();
+        UUID run = request.id("id", IdKind.RUN);
+        Fields fields = request.fields();
+        String name = fields.optionalText("name", MAX_NAME);
+        fields.done();
+        ObjectNode row = reads.read((all, c) -> Reads.found(all.mission(c, request.workspace(), run), IdKind.RUN, run));
+        String state = row.path("state").asString("");
+        if (!state.equals(RunState.COMPLETED.wire())) {
+            throw ApiProblem.of(ErrorCode.INVALID_STATE_TRANSITION,
+                    "only a run that has completed can be saved as a recipe").with("current_state", state);
+        }
+        ObjectNode mission = RunMission.of(row);
+        if (mission.path("plan") instanceof ObjectNode plan) {
+            plan.put("version", 1);
+            plan.path("tasks").forEach(RecipeActions::keepAgent);
+        }
+        if (name != null) {
+            mission.put("name", name);
+        }
+        NewRecipe recipe = checked(request, ids.next(), mission, lineage(run, row));
+        Recipe there = drawing.find(request.workspace(), mission.path("name").asString("")).orElse(null);
+        return there != null && run.equals(there.originatedFrom()) ? ApiResponse.ok(RecipeDocuments.whole(there))
+                : keep(request, recipe);
+    }
+
+    /** An agent of the roster that was chosen does the task in runs of the recipe, too (PRD-101 §7.4.3). */
+    private static void keepAgent(JsonNode task) {
+        JsonNode assigned = task.path("assigned_agent");
+        if (task instanceof ObjectNode object && !task.has("suggested_agent")
+                && assigned.path("type").asString("").equals("roster")) {
+            object.putObject("suggested_agent").put("type", "roster").set("agent_id", assigned.path("agent_id"));
+        }
+    }
+
+    private static NewRecipe.Lineage lineage(UUID run, ObjectNode row) {
+        return new NewRecipe.Lineage(run, row.path("total_cost").decimalValue(), row.path("total_tokens").asLong(),
+                row.path("duration_ms").asLong(0), row.path("completed_at").asString());
+    }
+
+    private NewRecipe checked(ApiRequest request, UUID id, JsonNode document, NewRecipe.@Nullable Lineage from) {
+        return switch (missions.apply(request.workspace()).readRecipe(document)) {
+            case ReadResult.Invalid<Mission>(List<Problem> problems) -> throw ApiProblem.of(problems);
+            case ReadResult.Ok<Mission>(Mission mission) -> {
+                if (IdKind.RECIPE.parse(mission.name()) != null) {
+                    throw ApiProblem
+                            .of(List.of(new Problem("INVALID_VALUE", "/name", "a name may not look like an id")));
+                }
+                ObjectNode kept = ((ObjectNode) document).deepCopy().put("name", mission.name());
+                kept.remove("$schema");
+                yield new NewRecipe(id, request.workspace(), kept, from, String.valueOf(request.actor().id()));
+            }
+        };
+    }
+
+    private Recipe recipe(ApiRequest request, UUID id) {
+        return Reads.found(database.withConnection(c -> recipes.find(c, request.workspace(), id)), IdKind.RECIPE, id);
+    }
+
+    private Recipes.Version version(Recipe recipe, int version) {
+        return database.withConnection(c -> recipes.version(c, recipe.workspaceId(), recipe.id(), version))
+                .orElseThrow(() -> ApiProblem.of(ErrorCode.RECIPE_VERSION_NOT_FOUND, "the recipe has versions 1 to "
+                        + recipe.version()));
+    }
+
+    private static ApiProblem nameTaken() {
+        return ApiProblem.of(ErrorCode.RECIPE_NAME_TAKEN, "another recipe of the workspace has this name")
+                .with("pointer", "/name");
+    }
+}

@@ -1,0 +1,233 @@
+package io.keelson.server.http.definitions;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.core.run.Ids;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.schedule.Schedule;
+import io.keelson.server.schedule.ScheduleRunner;
+import io.keelson.server.schedule.ScheduleServices;
+import io.keelson.server.schedule.ScheduleSpec;
+import io.keelson.server.schedule.ScheduledTime;
+import io.keelson.server.schedule.ScheduledTimes;
+import io.keelson.server.schedule.Schedules;
+import io.keelson.server.submission.RecipeMissions;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Schedules: made, changed, paused, looked ahead at, and asked for runs out of turn. */
+public final class ScheduleActions {
+
+    private static final int MOST_BACKFILLED = 1_000;
+    private static final int MOST_AHEAD = 100;
+    private static final int AHEAD = 5;
+    private static final String UNIQUE_VIOLATION = "23505";
+
+    private final Schedules schedules;
+    private final ScheduledTimes scheduledTimes;
+    private final ScheduleRunner scheduleRunner;
+    private final Database database;
+    private final RecipeMissions missions;
+    private final Ids ids;
+    private final KeyedTransaction keyed;
+
+    public ScheduleActions(ScheduleServices room, Database database, RecipeMissions missions, Ids ids,
+            KeyedTransaction keyed) {
+        this.schedules = room.schedules();
+        this.scheduledTimes = room.scheduledTimes();
+        this.scheduleRunner = room.scheduleRunner();
+        this.database = database;
+        this.missions = missions;
+        this.ids = ids;
+        this.keyed = keyed;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/schedules", this::list);
+        table.post(Scope.RUNS_WRITE, "/schedules", this::create);
+        table.get(Scope.RUNS_READ, "/schedules/{id}", this::show);
+        table.put(Scope.RUNS_WRITE, "/schedules/{id}", this::replace);
+        table.delete(Scope.RUNS_WRITE, "/schedules/{id}", this::remove);
+        table.post(Scope.RUNS_WRITE, "/schedules/{id}/pause", request -> pause(request, true));
+        table.post(Scope.RUNS_WRITE, "/schedules/{id}/resume", apiRequest -> pause(apiRequest, false));
+        table.post(Scope.RUNS_WRITE, "/schedules/{id}/trigger", this::trigger);
+        table.post(Scope.RUNS_WRITE, "/schedules/{id}/backfill", this::backfill);
+        table.get(Scope.RUNS_READ, "/schedules/{id}/runs", this::runs);
+        table.get(Scope.RUNS_READ, "/schedules/{id}/next", this::next);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Query query = request.query();
+        Cursor cursor = new Cursor("schedules");
+        String name = query.text("name");
+        String after = cursor.read(query, text -> text);
+        int limit = query.limit();
+        query.done();
+        List<Schedule> found = database
+                .withConnection(c -> schedules.list(c, request.workspace(), name, after, limit + 1));
+        String next = found.size() <= limit ? null : cursor.write(found.get(limit - 1).spec().name());
+        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(ScheduleDocuments::of).toList(), next));
+    }
+
+    private ApiResponse create(ApiRequest request) throws IOException {
+        request.query().done();
+        ScheduleBody.Asked asked = ScheduleBody.read(request.fields(), request.workspace(), missions, false);
+        UUID id = ids.next();
+        return keyed.answer(request, c -> {
+            if (!schedules.insert(c, id, request.workspace(), asked.spec(), asked.paused(),
+                    String.valueOf(request.actor().id()))) {
+                throw nameTaken();
+            }
+            return ApiResponse.created("/api/v1/schedules/" + id,
+                    ScheduleDocuments.of(schedules.find(c, request.workspace(), id).orElseThrow()));
+        });
+    }
+
+    private ApiResponse show(ApiRequest request) {
+        request.query().done();
+        return ApiResponse.resource(ScheduleDocuments.of(schedule(request)));
+    }
+
+    private ApiResponse replace(ApiRequest request) throws IOException {
+        request.query().done();
+        Schedule before = schedule(request);
+        ScheduleBody.Asked asked = ScheduleBody.read(request.fields(), request.workspace(), missions, before.paused());
+        return change(request, before, asked.spec(), asked.paused());
+    }
+
+    private ApiResponse change(ApiRequest request, Schedule before, ScheduleSpec spec, boolean paused) {
+        if (!spec.equals(before.spec()) || paused != before.paused()) {
+            try {
+                database.runInTransaction(c -> schedules.change(c, before, spec, paused));
+            } catch (SqlFailure e) {
+                if (e.sqlState().equals(UNIQUE_VIOLATION)) {
+                    throw nameTaken();
+                }
+                throw e;
+            }
+        }
+        return ApiResponse.ok(ScheduleDocuments.of(schedule(request)));
+    }
+
+    private ApiResponse remove(ApiRequest request) throws IOException {
+        request.query().done();
+        request.fields().done();
+        UUID id = request.id("id", IdKind.SCHEDULE);
+        if (!database.inTransaction(c -> schedules.delete(c, request.workspace(), id))) {
+            throw IdKind.SCHEDULE.notFound(id);
+        }
+        return ApiResponse.empty(204);
+    }
+
+    private ApiResponse pause(ApiRequest request, boolean paused) throws IOException {
+        request.query().done();
+        request.fields().done();
+        Schedule schedule = schedule(request);
+        return change(request, schedule, schedule.spec(), paused);
+    }
+
+    private ApiResponse trigger(ApiRequest request) throws IOException, InterruptedException {
+        request.query().done();
+        request.fields().done();
+        Schedule schedule = schedule(request);
+        ApiResponse response = keyed.answer(request, c -> ApiResponse.ok(ScheduleDocuments.of(
+                Reads.found(scheduleRunner.trigger(c, schedule), IdKind.SCHEDULE, schedule.id()))));
+        scheduleRunner.take(schedule.id());
+        return response;
+    }
+
+    private ApiResponse backfill(ApiRequest request) throws IOException {
+        request.query().done();
+        Schedule schedule = schedule(request);
+        Fields fields = request.fields();
+        Instant from = ScheduleBody.time(fields, "from");
+        Instant to = ScheduleBody.time(fields, "to");
+        if (from == null || to == null) {
+            fields.problem("REQUIRED", from == null ? "from" : "to", "both ends must be given");
+        } else if (to.isBefore(from)) {
+            fields.problem("OUT_OF_RANGE", "to", "may not be before 'from'");
+        }
+        fields.done();
+        List<Instant> times = from == null || to == null ? List.of()
+                : schedule.spec().rule().between(from, to, MOST_BACKFILLED + 1);
+        if (times.size() > MOST_BACKFILLED) {
+            throw ApiProblem.of(List.of(new Problem("OUT_OF_RANGE", "/to", "at most " + MOST_BACKFILLED
+                    + " times can be backfilled at once")));
+        }
+        ObjectNode answer = Json.object().put("times", times.size());
+        ApiResponse said = keyed.answer(request, c -> {
+            if (!scheduleRunner.backfill(c, schedule, times)) {
+                throw IdKind.SCHEDULE.notFound(schedule.id());
+            }
+            return ApiResponse.ok(answer);
+        });
+        scheduleRunner.nudge();
+        return said;
+    }
+
+    private ApiResponse runs(ApiRequest request) {
+        UUID id = request.id("id", IdKind.SCHEDULE);
+        Query query = request.query();
+        Cursor cursor = new Cursor("schedule runs " + id);
+        ScheduledTimes.Place after = cursor.read(query, ScheduleActions::place);
+        int limit = query.limit();
+        query.done();
+        schedule(request);
+        List<ScheduledTime> found = database
+                .withConnection(c -> scheduledTimes.list(c, request.workspace(), id, after, limit + 1));
+        ScheduledTime last = found.size() <= limit ? null : found.get(limit - 1);
+        return ApiResponse.ok(Lists.page(found.stream().limit(limit).map(ScheduleDocuments::of).toList(),
+                last == null ? null : cursor.write(last.scheduledFor() + " " + last.kind().wire())));
+    }
+
+    private static ScheduledTimes.Place place(String text) {
+        String[] parts = text.split(" ", 2);
+        return new ScheduledTimes.Place(Instant.parse(parts[0]),
+                ScheduledTime.Kind.valueOf(parts[1].toUpperCase(Locale.ROOT)));
+    }
+
+    /** Also of one that is paused: as if it were not. */
+    private ApiResponse next(ApiRequest request) {
+        Query query = request.query();
+        int count = (int) query.integer("count", 1, MOST_AHEAD, AHEAD);
+        Instant after = query.time("after");
+        query.done();
+        Schedule schedule = schedule(request);
+        Instant from = after != null ? after : database.withConnection(schedules::now);
+        ArrayNode items = Json.object().putArray("items");
+        schedule.spec().rule().preview(from, count).forEach(time -> items.add(Json.time(time)));
+        ObjectNode answer = Json.object();
+        answer.set("items", items);
+        return ApiResponse.ok(answer);
+    }
+
+    private Schedule schedule(ApiRequest request) {
+        UUID id = request.id("id", IdKind.SCHEDULE);
+        return Reads.found(database.withConnection(c -> schedules.find(c, request.workspace(), id)), IdKind.SCHEDULE,
+                id);
+    }
+
+    private static ApiProblem nameTaken() {
+        return ApiProblem.of(ErrorCode.SCHEDULE_NAME_TAKEN, "another schedule of the workspace has this name")
+                .with("pointer", "/name");
+    }
+}

@@ -1,0 +1,39 @@
+package io.keelson.server.http.definitions;
+
+import io.keelson.server.http.support.Json;
+import io.keelson.server.schedule.Schedule;
+import io.keelson.server.schedule.ScheduleSpec;
+import io.keelson.server.schedule.ScheduledTime;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Schedules and their times as clients see them. */
+final class ScheduleDocuments {
+
+    private ScheduleDocuments() {}
+
+    static ObjectNode of(Schedule schedule) {
+        ScheduleSpec spec = schedule.spec();
+        ObjectNode document = Json.object().put("id", schedule.id().toString())
+                .put("workspace_id", schedule.workspaceId().toString()).put("name", spec.name())
+                .put("recipe_id", spec.recipe() == null ? null : spec.recipe().toString());
+        document.set("inputs", spec.inputs());
+        document.set("mission", spec.mission());
+        return document.put("cron", spec.cron()).put("time_zone", spec.timeZone())
+                .put("overlap", spec.overlap().wire()).put("catch_up", spec.catchUp().wire())
+                .put("catch_up_window_seconds", spec.window().toSeconds())
+                .put("jitter_seconds", spec.jitter().toSeconds()).put("end_at", Json.time(spec.endAt()))
+                .put("max_runs", spec.maxRuns()).put("paused", schedule.paused())
+                .put("next_run_at", Json.time(schedule.nextRunAt())).put("runs_made", schedule.runsMade())
+                .put("times_missed", schedule.timesMissed()).put("version", schedule.version())
+                .put("created_by", schedule.createdBy()).put("created_at", Json.time(schedule.createdAt()))
+                .put("updated_at", Json.time(schedule.updatedAt()));
+    }
+
+    static ObjectNode of(ScheduledTime time) {
+        return Json.object().put("schedule_id", time.scheduleId().toString())
+                .put("scheduled_for", Json.time(time.scheduledFor())).put("kind", time.kind().wire())
+                .put("state", time.state().wire()).put("run_id", time.runId().toString())
+                .put("fire_at", Json.time(time.fireAt())).put("error_code", time.errorCode())
+                .put("error_message", time.errorMessage()).put("decided_at", Json.time(time.decidedAt()));
+    }
+}

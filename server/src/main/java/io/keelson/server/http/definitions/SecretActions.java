@@ -1,0 +1,79 @@
+package io.keelson.server.http.definitions;
+
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Excerpt;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Page;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.secret.Secrets;
+import java.io.IOException;
+import java.util.List;
+import java.util.regex.Pattern;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Secrets: set, named and removed, never shown. */
+public final class SecretActions {
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]{1,100}");
+
+    private final Secrets secrets;
+
+    public SecretActions(Secrets secrets) {
+        this.secrets = secrets;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.ADMIN, "/secrets", this::list);
+        table.put(Scope.ADMIN, "/secrets/{name}", this::set);
+        table.delete(Scope.ADMIN, "/secrets/{name}", this::remove);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Page page = new Page(request, "secrets");
+        List<ObjectNode> shown = secrets.list(request.workspace()).stream().map(SecretActions::document).toList();
+        return page.of(shown);
+    }
+
+    private ApiResponse set(ApiRequest request) throws IOException {
+        request.query().done();
+        String name = name(request);
+        Fields fields = request.fields();
+        String value = fields.text("value", Secrets.MAX_LENGTH);
+        if (!value.isEmpty() && value.length() < Secrets.MIN_LENGTH) {
+            fields.problem("TOO_SHORT", "value", "at least " + Secrets.MIN_LENGTH + " characters: shorter ones would be"
+                    + " struck out of texts in which they stand by chance");
+        }
+        fields.done();
+        return ApiResponse.ok(document(secrets.set(request.workspace(), name, value, request.origin())));
+    }
+
+    private ApiResponse remove(ApiRequest request) throws IOException {
+        request.query().done();
+        request.fields().done();
+        String name = name(request);
+        if (!secrets.remove(request.workspace(), name, request.origin())) {
+            throw ApiProblem.of(ErrorCode.SECRET_NOT_FOUND, "the workspace has no secret '" + name + "'");
+        }
+        return ApiResponse.empty(204);
+    }
+
+    private static String name(ApiRequest request) {
+        String name = request.pathText("name");
+        if (!NAME.matcher(name).matches()) {
+            throw ApiProblem.of(ErrorCode.INVALID_ID, "'" + Excerpt.piece(name)
+                    + "' is no name of a secret: 1 to 100 letters, digits, '.', '_' and '-'");
+        }
+        return name;
+    }
+
+    private static ObjectNode document(Secrets.Shown secret) {
+        return Json.object().put("name", secret.name()).put("version", secret.version())
+                .put("created_at", Json.time(secret.createdAt())).put("updated_at", Json.time(secret.updatedAt()))
+                .put("updated_by", secret.updatedBy());
+    }
+}

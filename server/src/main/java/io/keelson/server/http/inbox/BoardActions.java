@@ -1,0 +1,226 @@
+package io.keelson.server.http.inbox;
+
+import io.keelson.server.auth.Scope;
+import io.keelson.server.board.Board;
+import io.keelson.server.board.BoardTask;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Excerpt;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Route;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The work board. */
+public final class BoardActions {
+
+    private static final int MAX_TITLE = 500;
+    private static final int MAX_DESCRIPTION = 20_000;
+    private static final int MAX_RESULT = 4_000;
+    private static final int MAX_ASSIGNEE = 255;
+    private static final int MAX_TAGS = 20;
+    private static final int MAX_TAG = 100;
+    private static final int DEFAULT_COLUMN = 20;
+    private static final int MAX_COLUMN = 100;
+    private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,15}");
+    /** What a JSON number holds exactly. */
+    private static final long MAX_ID = (1L << 53) - 1;
+    /** What stands at the top where nothing else is asked for: runs, and all that people make. */
+    private static final List<String> TOP = List.of("user", "recipe", "orchestration");
+
+    private final Board board;
+    private final KeyedTransaction transaction;
+
+    public BoardActions(Board board, KeyedTransaction transaction) {
+        this.board = board;
+        this.transaction = transaction;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/board", this::columns);
+        table.get(Scope.RUNS_READ, "/board/tasks", this::list);
+        table.post(Scope.RUNS_WRITE, "/board/tasks", this::create);
+        table.get(Scope.RUNS_READ, "/board/tasks/{id}", this::one);
+        table.patch(Scope.RUNS_WRITE, "/board/tasks/{id}", this::change);
+        table.delete(Scope.RUNS_WRITE, "/board/tasks/{id}", this::remove);
+    }
+
+    private ApiResponse columns(ApiRequest request) {
+        Query query = request.query();
+        Board.Filter filter = filter(query, null);
+        int limit = (int) query.integer("limit", 1, MAX_COLUMN, DEFAULT_COLUMN);
+        query.done();
+        ObjectNode document = Json.object();
+        ArrayNode columns = document.putArray("columns");
+        Cursor cursor = cursor();
+        board.columns(request.workspace(), filter, limit).forEach(column -> {
+            List<BoardTask> shown = column.newest().stream().limit(limit).toList();
+            ObjectNode each = columns.addObject().put("status", column.status())
+                    .put("count", Math.min(column.count(), Board.COUNTED)).put("more", column.count() > Board.COUNTED);
+            ArrayNode items = each.putArray("items");
+            shown.forEach(task -> items.add(document(task)));
+            each.put("next_cursor", column.newest().size() <= limit ? null
+                    : cursor.write(Long.toString(shown.getLast().id())));
+        });
+        return ApiResponse.ok(document);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Query query = request.query();
+        Board.Filter filter = filter(query, query.word("status", Board.STATUSES));
+        Cursor cursor = cursor();
+        Long before = cursor.read(query, Long::valueOf);
+        int limit = query.limit();
+        query.done();
+        List<BoardTask> found = board.list(request.workspace(), filter, before == null ? Long.MAX_VALUE : before,
+                limit + 1);
+        List<BoardTask> shown = found.subList(0, Math.min(limit, found.size()));
+        return ApiResponse.ok(Lists.page(shown.stream().map(BoardActions::document).toList(),
+                found.size() <= limit ? null : cursor.write(Long.toString(shown.getLast().id()))));
+    }
+
+    private static Cursor cursor() {
+        return new Cursor("board");
+    }
+
+    private static Board.Filter filter(Query query, @Nullable String status) {
+        String parentText = query.text("parent_task_id");
+        Long parent = parentText == null ? null : number(parentText);
+        if (parentText != null && parent == null) {
+            throw Query.invalid("parent_task_id", "must be the number of a task on the board");
+        }
+        String runText = query.text("run_id");
+        UUID run = runText == null ? null : IdKind.RUN.parse(runText);
+        if (runText != null && run == null) {
+            throw Query.invalid("run_id", "must be a run's id");
+        }
+        String source = query.word("source_type", Board.SOURCES);
+        String tag = query.text("tag");
+        return new Board.Filter(parent, run, status, query.text("assignee"),
+                source != null ? List.of(source) : parent == null && run == null ? TOP : Board.SOURCES,
+                tag == null ? null : Json.strings(List.of(tag)).toString());
+    }
+
+    private ApiResponse one(ApiRequest request) {
+        request.query().done();
+        long id = id(request);
+        return ApiResponse.resource(document(board.find(request.workspace(), id).orElseThrow(() -> notFound(id))));
+    }
+
+    private ApiResponse create(ApiRequest request) throws IOException {
+        request.query().done();
+        Fields fields = request.fields();
+        Long parent = fields.optionalInteger("parent_task_id", 1, MAX_ID);
+        Board.New made = new Board.New(fields.text("title", MAX_TITLE),
+                fields.optionalText("description", MAX_DESCRIPTION), fields.word("status", Board.STATUSES, "inbox"),
+                fields.word("priority", Board.PRIORITIES, "medium"), fields.optionalText("assignee", MAX_ASSIGNEE),
+                parent, tags(fields), request.actor().id());
+        fields.done();
+        return transaction.answer(request, c -> {
+            BoardTask task = board.create(c, request.workspace(), made).orElseThrow(() -> {
+                fields.problem("BOARD_TASK_NOT_FOUND", "parent_task_id", "no task " + parent + " on the board");
+                fields.done();
+                return new IllegalStateException("refused before");
+            });
+            return ApiResponse.created("/api/v1/board/tasks/" + task.id(), document(task));
+        });
+    }
+
+    private ApiResponse change(ApiRequest request) throws IOException {
+        request.query().done();
+        Fields fields = request.fields();
+        String title = fields.optionalText("title", MAX_TITLE);
+        if (title != null && title.isBlank()) {
+            fields.problem("EMPTY", "title", "'title' may not be blank");
+        }
+        Board.Change change = new Board.Change(title, text(fields, "description", MAX_DESCRIPTION),
+                fields.optionalWord("status", Board.STATUSES), fields.optionalWord("priority", Board.PRIORITIES),
+                text(fields, "assignee", MAX_ASSIGNEE), fields.has("tags") ? tags(fields) : null,
+                text(fields, "result", MAX_RESULT));
+        fields.done();
+        long id = id(request);
+        BoardTask task = board.find(request.workspace(), id).orElseThrow(() -> notFound(id));
+        if (task.orchestrated() && !change.ofPriorityOnly()) {
+            throw readOnly(task, "only its priority can be changed");
+        }
+        return ApiResponse.ok(document(board.change(request.workspace(), id, change).orElseThrow(() -> notFound(id))));
+    }
+
+    private ApiResponse remove(ApiRequest request) throws IOException {
+        request.query().done();
+        request.fields().done();
+        long id = id(request);
+        if (!board.remove(request.workspace(), id)) {
+            throw readOnly(board.find(request.workspace(), id).orElseThrow(() -> notFound(id)),
+                    "it stays with the run");
+        }
+        return ApiResponse.empty(204);
+    }
+
+    private static ApiProblem readOnly(BoardTask task, String what) {
+        return ApiProblem.of(ErrorCode.BOARD_TASK_READ_ONLY, "a run put task " + task.id() + " on the board: " + what)
+                .with("run_id", String.valueOf(task.runId()));
+    }
+
+    /** A null takes away what is. */
+    private static @Nullable String text(Fields fields, String key, int max) {
+        return fields.clears(key) ? "" : fields.optionalText(key, max);
+    }
+
+    /** JSON text of an array without doubles. */
+    private static String tags(Fields fields) {
+        List<String> tags = fields.optionalTexts("tags", MAX_TAGS, MAX_TAG);
+        return Json.strings(tags.stream().distinct().toList()).toString();
+    }
+
+    private static long id(ApiRequest request) {
+        String text = request.pathText("id");
+        Long id = number(text);
+        if (id == null) {
+            throw ApiProblem.of(ErrorCode.INVALID_ID,
+                    "'" + Excerpt.piece(text) + "' is no number of a task on the board");
+        }
+        return id;
+    }
+
+    private static @Nullable Long number(String text) {
+        long number = NUMBER.matcher(text).matches() ? Long.parseLong(text) : Long.MAX_VALUE;
+        return number > MAX_ID ? null : Long.valueOf(number);
+    }
+
+    private static ApiProblem notFound(long id) {
+        return ApiProblem.of(ErrorCode.BOARD_TASK_NOT_FOUND, "no task " + id + " on the board");
+    }
+
+    private static ObjectNode document(BoardTask task) {
+        UUID run = task.runId();
+        ObjectNode document = Json.object().put("id", task.id()).put("title", task.title())
+                .put("description", task.description()).put("status", task.status()).put("priority", task.priority())
+                .put("review_mode", task.reviewMode()).put("assignee", task.assignee())
+                .put("assigned_agent_id", task.assignedAgentId()).put("parent_task_id", task.parentTaskId())
+                .put("children", Math.min(task.children(), Board.COUNTED))
+                .put("source_type", task.sourceType()).put("source_id", task.sourceId())
+                .put("run_id", run == null ? null : run.toString())
+                .put("created_by_type", task.createdByType()).put("created_by_id", task.createdById());
+        document.set("tags", Json.read(task.tags().getBytes(StandardCharsets.UTF_8)));
+        document.set("planning_data", task.planningData() == null ? document.nullNode()
+                : Json.read(task.planningData().getBytes(StandardCharsets.UTF_8)));
+        return document.put("result", task.result()).put("error_message", task.errorMessage())
+                .put("created_at", Json.time(task.createdAt())).put("updated_at", Json.time(task.updatedAt()))
+                .put("started_at", Json.time(task.startedAt())).put("completed_at", Json.time(task.completedAt()));
+    }
+}

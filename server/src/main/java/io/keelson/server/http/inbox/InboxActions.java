@@ -1,0 +1,137 @@
+package io.keelson.server.http.inbox;
+
+import io.keelson.server.auth.KeyStore;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.Excerpt;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.KeyedTransaction;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.run.read.Inbox.Assignment;
+import io.keelson.server.run.read.Inbox.Filter;
+import io.keelson.server.run.read.Inbox.Place;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What waits for people in a workspace, how much of it, and whose it is. */
+public final class InboxActions {
+
+    /** In place of a name, which begins with neither. */
+    private static final String CALLER = "@me";
+    private static final String NOBODY = "@none";
+    private static final int MAX_NAME = 100;
+    private static final List<String> YES_NO = List.of("true", "false");
+
+    private final InboxItems items;
+    private final KeyStore keys;
+    private final KeyedTransaction transaction;
+
+    public InboxActions(InboxItems items, KeyStore keys, KeyedTransaction transaction) {
+        this.items = items;
+        this.keys = keys;
+        this.transaction = transaction;
+    }
+
+    public void addTo(Route.Table table) {
+        table.getAlso(Scope.RUNS_READ, "/inbox", this::list);
+        table.getAlso(Scope.RUNS_READ, "/inbox/stats", this::stats);
+        table.post(Scope.APPROVE, "/inbox/{id}/assign", this::assign);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Query query = request.query();
+        String kind = query.word("kind", InboxKind.words());
+        String run = query.text("run_id");
+        String assignee = query.text("assignee");
+        boolean overdue = "true".equals(query.word("overdue", YES_NO));
+        Cursor cursor = new Cursor("inbox");
+        Place after = cursor.read(query, InboxActions::place);
+        int limit = query.limit();
+        query.done();
+        UUID runId = run == null ? null : IdKind.RUN.parse(run);
+        if (run != null && runId == null) {
+            throw Query.invalid("run_id", "must be a run's id");
+        }
+        Filter filter = new Filter(kind, runId, NOBODY.equals(assignee) ? null : named(request, assignee),
+                NOBODY.equals(assignee), overdue);
+        List<ObjectNode> found = items.rows(request.workspace(), filter, after, limit + 1);
+        List<ObjectNode> page = found.stream().limit(limit).toList();
+        String next = found.size() <= limit ? null : cursor.write(text(Place.of(page.getLast())));
+        return ApiResponse.ok(Lists.page(page.stream().map(InboxItems::shown).toList(), next));
+    }
+
+    private static @Nullable String named(ApiRequest request, @Nullable String assignee) {
+        return CALLER.equals(assignee) ? request.actor().id() : assignee;
+    }
+
+    private static String text(Place place) {
+        return place.due() + "/" + place.since() + "/" + place.subject();
+    }
+
+    private static Place place(String text) {
+        String[] parts = text.split("/", -1);
+        return new Place(Long.parseLong(parts[0]), Long.parseLong(parts[1]), UUID.fromString(parts[2]));
+    }
+
+    /** Times and counts, no durations: as long as nothing changes, the answer does not. */
+    private ApiResponse stats(ApiRequest request) {
+        request.query().done();
+        List<ObjectNode> rows = items.stats(request.workspace());
+        ObjectNode stats = Json.object();
+        for (String count : List.of("count", "overdue", "unassigned")) {
+            stats.put(count.equals("count") ? "total" : count, rows.stream().mapToInt(row -> row.get(count).asInt())
+                    .sum());
+        }
+        for (String time : List.of("oldest_at", "next_due_at")) {
+            stats.put(time, rows.stream().map(row -> row.get(time)).filter(each -> !each.isNull())
+                    .map(each -> each.stringValue()).min(String::compareTo).orElse(null));
+        }
+        ObjectNode kinds = stats.putObject("by_kind");
+        InboxKind.words().forEach(kind -> kinds.put(kind, rows.stream()
+                .filter(row -> row.get("kind").stringValue().equals(kind)).mapToInt(row -> row.get("count").asInt())
+                .sum()));
+        return ApiResponse.resource(stats);
+    }
+
+    /** What is left out stays as it is; null is nobody, and the due time of the run's own rule. */
+    private ApiResponse assign(ApiRequest request) throws IOException {
+        request.query().done();
+        InboxItems.Id id = InboxItems.id(request);
+        Fields fields = request.fields();
+        String who = fields.optionalText("assignee", MAX_NAME);
+        String assignee = NOBODY.equals(who) ? null : named(request, who);
+        Instant due = fields.optionalTime("due_at");
+        boolean keepsAssignee = !fields.has("assignee") && !fields.clears("assignee");
+        boolean keepsDue = !fields.has("due_at") && !fields.clears("due_at");
+        if (keepsAssignee && keepsDue) {
+            fields.problem("REQUIRED", "assignee", "assignee, due_at or both must be given; null takes away what is");
+        }
+        fields.done();
+        return transaction.answer(request, c -> {
+            if (items.item(c, request.workspace(), id).isEmpty()) {
+                throw InboxItems.notFound(id.text());
+            }
+            if (assignee != null && !keys.knows(c, request.workspace(), assignee)) {
+                fields.problem("UNKNOWN_PRINCIPAL", "assignee",
+                        "the workspace has no principal '" + Excerpt.piece(assignee) + "'");
+                fields.done();
+            }
+            if (!items.inbox().assign(c, request.workspace(), id.kind().wire(), id.subject(),
+                    new Assignment(keepsAssignee, assignee, keepsDue, due, request.actor().id()))) {
+                throw InboxItems.notFound(id.text());
+            }
+            return ApiResponse.ok(items.item(c, request.workspace(), id)
+                    .orElseThrow(() -> InboxItems.notFound(id.text())));
+        });
+    }
+}

@@ -1,0 +1,128 @@
+package io.keelson.server.http.inbox;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.DecideGate.Gate;
+import io.keelson.core.run.Command.DecideTask.Choice;
+import io.keelson.core.run.Command.Resolution;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.inbox.InboxItems.Id;
+import io.keelson.server.http.runs.EscalationActions;
+import io.keelson.server.http.runs.ParentShare;
+import io.keelson.server.http.runs.ProposalActions;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.Submission;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Answers to what waits in the inbox: each goes through the door of what it is about, and no further. */
+public final class InboxDecisions {
+
+    private static final int MAX_COMMENT = 2_000;
+    private static final int MAX_GATE = 1_000_000;
+    private static final int PLACES = 6;
+    /** USD. */
+    private static final BigDecimal MOST = new BigDecimal(1_000_000_000);
+
+    private final Reads reads;
+    private final Submission submission;
+    private final ParentShare share;
+    private final EscalationActions escalations;
+    private final ProposalActions proposals;
+
+    public InboxDecisions(Reads reads, Submission submission, EscalationActions escalations,
+            ProposalActions proposals) {
+        this.proposals = proposals;
+        this.reads = reads;
+        this.submission = submission;
+        this.share = new ParentShare(reads, submission);
+        this.escalations = escalations;
+    }
+
+    public void addTo(Route.Table table) {
+        table.post(Scope.APPROVE, "/inbox/{id}/accept", apiRequest -> decide(apiRequest, true));
+        table.post(Scope.APPROVE, "/inbox/{id}/reject", request -> decide(request, false));
+    }
+
+    /**
+     * @param gate the attempt of a task that is meant; null for whichever waits
+     * @param retry whether a task whose output is rejected is done again
+     * @param limit what a run may cost from now on; null leaves it as it is
+     */
+    private record Decision(boolean accept, @Nullable String comment, @Nullable Integer gate, boolean retry,
+            @Nullable BigDecimal limit) {}
+
+    private ApiResponse decide(ApiRequest request, boolean accept) throws IOException, InterruptedException {
+        request.query().done();
+        Id id = InboxItems.id(request);
+        Fields fields = request.fields();
+        String comment = fields.optionalText("reason", MAX_COMMENT);
+        boolean task = id.kind() == InboxKind.TASK_REVIEW;
+        Long gate = task ? fields.optionalInteger("gate", 1, MAX_GATE) : null;
+        boolean retry = task && !accept && fields.flag("retry", false);
+        BigDecimal limit = accept && id.kind() == InboxKind.BUDGET
+                ? fields.optionalAmount("hard_limit_usd", PLACES, MOST)
+                : null;
+        fields.done();
+        UUID run = run(request.workspace(), id);
+        decide(request, run, id, new Decision(accept, comment, gate == null ? null : gate.intValue(), retry, limit));
+        return ApiResponse.ok(Json.object().put("id", id.text()).put("kind", id.kind().wire())
+                .put("decision", accept ? "accepted" : "rejected").put("run_id", run.toString())
+                .put("run_state", reads.run(request.workspace(), run).get("state").stringValue()));
+    }
+
+    private void decide(ApiRequest request, UUID run, Id id, Decision said) throws InterruptedException {
+        switch (id.kind()) {
+            case PLAN_APPROVAL -> gate(request, run, Gate.PLAN, said);
+            case RESULT_ACCEPTANCE -> gate(request, run, Gate.RESULT, said);
+            case BUDGET -> {
+                share.askForStopped(request, run, said.limit());
+                gate(request, run, Gate.BUDGET, said);
+            }
+            case APPROVAL_STEP -> submission.submit(request,
+                    new Command.DecideStep(run, id.subject(), said.accept(), said.comment(), request.actor()));
+            case TASK_REVIEW -> submission.submit(request, new Command.DecideTask(run, id.subject(),
+                    said.accept() ? Choice.APPROVE : said.retry() ? Choice.RETRY : Choice.REJECT, said.gate(),
+                    said.comment(), request.actor()));
+            case PROPOSAL -> proposals.answer(request, reads.proposal(request.workspace(), id.subject()), said.accept(),
+                    said.comment());
+            case ESCALATION -> escalation(request, id.subject(), said);
+        }
+    }
+
+    private void gate(ApiRequest request, UUID run, Gate gate, Decision said) throws InterruptedException {
+        submission.submit(request,
+                new Command.DecideGate(run, gate, said.accept(), said.limit(), said.comment(), request.actor()));
+    }
+
+    private void escalation(ApiRequest request, UUID id, Decision said) throws InterruptedException {
+        ObjectNode ticket = reads.escalation(request.workspace(), id);
+        Resolution no = ticket.get("kind").stringValue().equals("replan_approval") ? Resolution.SKIP : Resolution.FAIL;
+        escalations.answer(request, ticket, said.accept() ? Resolution.RESUME : no, said.comment());
+    }
+
+    /** The run that it is about. */
+    private UUID run(UUID workspace, Id id) {
+        Optional<UUID> run = switch (id.kind()) {
+            case PLAN_APPROVAL, RESULT_ACCEPTANCE, BUDGET -> Optional.of(id.subject())
+                    .filter(subject -> reads.exists(workspace, subject));
+            case APPROVAL_STEP -> of(reads.read((runs, c) -> runs.step(c, workspace, id.subject())));
+            case TASK_REVIEW -> of(reads.read((runs, c) -> runs.task(c, workspace, id.subject())));
+            case PROPOSAL -> of(reads.findProposal(workspace, id.subject()));
+            case ESCALATION -> of(reads.read((runs, c) -> runs.escalation(c, workspace, id.subject())));
+        };
+        return run.orElseThrow(() -> InboxItems.notFound(id.text()));
+    }
+
+    private static Optional<UUID> of(Optional<ObjectNode> row) {
+        return row.map(found -> UUID.fromString(found.get("run_id").stringValue()));
+    }
+}

@@ -1,0 +1,166 @@
+package io.keelson.server.http.inbox;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TxFunction;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Excerpt;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.run.read.Inbox;
+import io.keelson.server.run.read.Inbox.Filter;
+import io.keelson.server.run.read.Inbox.Place;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What waits for people, as it is shown to them: the question, and what becomes of either answer. */
+public record InboxItems(Reads reads, Database database, Inbox inbox) {
+
+    /** What an id in a request stands for. */
+    record Id(InboxKind kind, UUID subject) {
+
+        /** Its text. */
+        String text() {
+            return kind.prefix() + subject;
+        }
+    }
+
+    /** Rows of a page, not yet {@link #shown}. */
+    List<ObjectNode> rows(UUID workspace, Filter filter, @Nullable Place after, int limit) {
+        TxFunction<List<ObjectNode>> work = c -> inbox.items(c, workspace, filter, after, limit);
+        return database.withConnection(work);
+    }
+
+    List<ObjectNode> stats(UUID workspace) {
+        TxFunction<List<ObjectNode>> work = c -> inbox.stats(c, workspace);
+        return database.withConnection(work);
+    }
+
+    /** What waits under that id. */
+    Optional<ObjectNode> item(Connection c, UUID workspace, Id id) throws SQLException {
+        return inbox.item(c, workspace, id.kind().wire(), id.subject()).map(InboxItems::shown);
+    }
+
+    /**
+     * The id in the path.
+     *
+     * @throws ApiProblem where it has not the form of one
+     */
+    static Id id(ApiRequest request) {
+        String text = request.pathText("id");
+        for (InboxKind kind : InboxKind.values()) {
+            String bare = text.startsWith(kind.prefix()) ? text.substring(kind.prefix().length()) : "";
+            UUID subject = IdKind.uuid(bare);
+            if (subject != null) {
+                return new Id(kind, subject);
+            }
+        }
+        throw notFound(text);
+    }
+
+    static ApiProblem notFound(String id) {
+        return ApiProblem.of(ErrorCode.INBOX_ITEM_NOT_FOUND, "no inbox item " + Excerpt.piece(id));
+    }
+
+    /** A row of the inbox as a document. */
+    static ObjectNode shown(ObjectNode row) {
+        InboxKind kind = InboxKind.of(row.get("kind").stringValue());
+        UUID subject = UUID.fromString(row.get("subject").stringValue());
+        String id = new Id(kind, subject).text();
+        ObjectNode item = Json.object().put("id", id);
+        for (String member : List.of("kind", "run_id", "run_name", "run_state", "task_id", "task_key", "task_title",
+                "step_id", "step_name")) {
+            item.set(member, row.get(member));
+        }
+        item.put("question", question(kind, row));
+        item.put("on_accept", onAccept(kind, row)).put("on_reject", onReject(kind, row));
+        for (String member : List.of("created_at", "due_at", "overdue", "reminder_at", "assignee", "severity",
+                "error_code", "feedback", "gate", "hard_limit_usd")) {
+            item.set(member, row.get(member));
+        }
+        item.set("body", row.get("proposal_body"));
+        item.set("data", switch (kind) {
+            case PROPOSAL -> row.get("proposal_data");
+            case APPROVAL_STEP -> row.get("input");
+            case PLAN_APPROVAL, RESULT_ACCEPTANCE, TASK_REVIEW, BUDGET -> row.get("subject_data");
+            case ESCALATION -> replan(row) ? PlanChange.told((ObjectNode) row.get("subject_data"))
+                    : row.get("subject_data");
+        });
+        String self = "/api/v1/inbox/" + id;
+        item.putObject("links").put("accept", self + "/accept").put("reject", self + "/reject")
+                .put("assign", self + "/assign").put("subject", "/api/v1" + subject(kind, row, subject))
+                .put("run", "/api/v1/runs/" + row.get("run_id").stringValue());
+        return item;
+    }
+
+    private static String subject(InboxKind kind, ObjectNode row, UUID subject) {
+        return switch (kind) {
+            case PLAN_APPROVAL, RESULT_ACCEPTANCE, BUDGET -> "/runs/" + row.get("run_id").stringValue();
+            case APPROVAL_STEP -> "/steps/" + subject;
+            case TASK_REVIEW -> "/tasks/" + subject;
+            case ESCALATION -> "/escalations/" + subject;
+            case PROPOSAL -> "/proposals/" + subject;
+        };
+    }
+
+    private static String question(InboxKind kind, ObjectNode row) {
+        String run = "'" + row.get("run_name").stringValue() + "'";
+        return switch (kind) {
+            case PLAN_APPROVAL -> "Is the plan of " + run + " to be carried out?";
+            case RESULT_ACCEPTANCE -> "Is the result of " + run + " accepted?";
+            case APPROVAL_STEP -> asked(row);
+            case TASK_REVIEW -> "Is the output of task '" + text(row, "task_key") + "' good?";
+            case ESCALATION -> text(row, "message");
+            case BUDGET -> run + " has used up what it may cost. May it cost more?";
+            case PROPOSAL -> text(row, "proposal_title");
+        };
+    }
+
+    private static String asked(ObjectNode row) {
+        JsonNode question = row.get("input").path("question");
+        return question.isString() ? question.stringValue() : "Approve '" + text(row, "step_name") + "'?";
+    }
+
+    private static String onAccept(InboxKind kind, ObjectNode row) {
+        return switch (kind) {
+            case PLAN_APPROVAL -> "the run begins to carry its plan out";
+            case RESULT_ACCEPTANCE -> "the run is completed";
+            case APPROVAL_STEP -> "the step is completed, and its task goes on";
+            case TASK_REVIEW -> "the task is completed with this output";
+            case ESCALATION -> replan(row) ? text(row, "error_code").equals("NO_PRICE")
+                    ? "the new plan is checked again, and carried out if its models have prices then"
+                    : "the new plan is carried out"
+                    : "what failed is tried again, its failures forgiven";
+            case BUDGET -> "the run goes on, if there is room for it or hard_limit_usd makes some";
+            case PROPOSAL -> "it is recorded; nothing else follows";
+        };
+    }
+
+    private static String onReject(InboxKind kind, ObjectNode row) {
+        return switch (kind) {
+            case PLAN_APPROVAL, RESULT_ACCEPTANCE, BUDGET -> "the run fails";
+            case APPROVAL_STEP -> "the step fails, and its task with it";
+            case TASK_REVIEW -> "the task fails; with retry it is done again instead, the reason as feedback";
+            case PROPOSAL -> "it is recorded; nothing else follows";
+            case ESCALATION -> replan(row) ? "the new plan is dropped, and the failure that it was for stands"
+                    : "the run fails";
+        };
+    }
+
+    /** Whether a ticket asks about a new plan. */
+    static boolean replan(ObjectNode row) {
+        return "replan_approval".equals(row.path("ticket_kind").asString(""));
+    }
+
+    private static String text(ObjectNode row, String member) {
+        return row.path(member).asString("");
+    }
+}

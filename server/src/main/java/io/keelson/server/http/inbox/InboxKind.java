@@ -1,0 +1,47 @@
+package io.keelson.server.http.inbox;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** What a person may be waited for. Each has ids of its own, so that an answer never meets another question. */
+public enum InboxKind {
+    /** A run's plan ({@code awaiting_approval}). */
+    PLAN_APPROVAL("plan_"),
+    /** A run's result, where its config says {@code acceptance: human}. */
+    RESULT_ACCEPTANCE("result_"),
+    /** A step of the kind {@code approval}. */
+    APPROVAL_STEP("step_"),
+    /** A task's output ({@code awaiting_human}). */
+    TASK_REVIEW("task_"),
+    /** A ticket of the failure policy. */
+    ESCALATION("esc_"),
+    /** A run that its budget has stopped. */
+    BUDGET("budget_"),
+    /** What a step proposes; nothing waits for the answer. */
+    PROPOSAL("prop_");
+
+    private final String wire = name().toLowerCase(Locale.ROOT);
+    private final String prefix;
+
+    InboxKind(String prefix) {
+        this.prefix = prefix;
+    }
+
+    public String wire() {
+        return wire;
+    }
+
+    String prefix() {
+        return prefix;
+    }
+
+    static InboxKind of(String wire) {
+        return valueOf(wire.toUpperCase(Locale.ROOT));
+    }
+
+    /** All as texts. */
+    public static List<String> words() {
+        return Arrays.stream(values()).map(InboxKind::wire).toList();
+    }
+}

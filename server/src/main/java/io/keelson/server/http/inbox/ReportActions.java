@@ -1,0 +1,103 @@
+package io.keelson.server.http.inbox;
+
+import io.keelson.server.auth.Scope;
+import io.keelson.server.board.Report;
+import io.keelson.server.board.Reports;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.run.ReportTexts;
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Reports: in lists without their text, one as JSON or as Markdown. */
+public final class ReportActions {
+
+    private static final String MARKDOWN = "text/markdown";
+
+    private final Reports reports;
+    private final ReportTexts texts;
+
+    public ReportActions(Reports reports, ReportTexts texts) {
+        this.reports = reports;
+        this.texts = texts;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/reports", this::list);
+        table.get(Scope.RUNS_READ, "/reports/{id}", this::one);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Query query = request.query();
+        String runText = query.text("run_id");
+        UUID run = runText == null ? null : IdKind.RUN.parse(runText);
+        if (runText != null && run == null) {
+            throw Query.invalid("run_id", "must be a run's id");
+        }
+        Reports.Filter filter = new Reports.Filter(run, query.word("type", Reports.TYPES), query.text("agent"),
+                query.time("from"), query.time("to"));
+        Cursor cursor = new Cursor("reports");
+        Reports.Place after = cursor.read(query, ReportActions::place);
+        int limit = query.limit();
+        query.done();
+        List<Report> found = reports.list(request.workspace(), filter, after, limit + 1);
+        List<Report> shown = found.subList(0, Math.min(limit, found.size()));
+        Map<UUID, Integer> failures = texts.failures(request.workspace(), shown.stream().map(Report::id).toList());
+        return ApiResponse.ok(Lists.page(shown.stream().map(each -> document(each, failures.get(each.id()))).toList(),
+                found.size() <= limit ? null : cursor.write(position(Reports.Place.of(shown.getLast())))));
+    }
+
+    private static Reports.Place place(String text) {
+        String[] parts = text.split("/", 4);
+        return new Reports.Place(Instant.parse(parts[0]), UUID.fromString(parts[1]), UUID.fromString(parts[2]),
+                UUID.fromString(parts[3]));
+    }
+
+    private static String position(Reports.Place place) {
+        return place.createdAt() + "/" + place.run() + "/" + place.subject() + "/" + place.id();
+    }
+
+    private ApiResponse one(ApiRequest request) {
+        request.query().done();
+        UUID id = request.id("id", IdKind.REPORT);
+        Report report = Reads.found(reports.find(request.workspace(), id), IdKind.REPORT, id);
+        String content = texts.find(request.workspace(), id).orElse(report.content());
+        if (accepts(request.header("Accept"))) {
+            byte[] text = content.getBytes(StandardCharsets.UTF_8);
+            return ApiResponse.stream(MARKDOWN + "; charset=utf-8", text.length, new ByteArrayInputStream(text))
+                    .header("Vary", "Accept");
+        }
+        Integer failures = texts.failures(request.workspace(), List.of(id)).get(id);
+        return ApiResponse.resource(document(report, failures).put("content", content)).header("Vary", "Accept");
+    }
+
+    private static boolean accepts(@Nullable String header) {
+        return header != null && header.toLowerCase(Locale.ROOT).strip().startsWith(MARKDOWN);
+    }
+
+    /** @param failures what had failed in the run's attempt when it ended; null for a report that is about no run */
+    private static ObjectNode document(Report report, @Nullable Integer failures) {
+        UUID run = report.runId();
+        UUID task = report.taskId();
+        return Json.object().put("id", report.id().toString()).put("type", report.type()).put("title", report.title())
+                .put("run_id", run == null ? null : run.toString()).put("attempt", report.attempt())
+                .put("task_id", task == null ? null : task.toString()).put("agent", report.agent())
+                .put("state", report.state()).put("failures", failures).put("tokens", report.tokens())
+                .put("cost", Json.plain(report.cost()))
+                .put("duration_ms", report.durationMs()).put("created_at", Json.time(report.createdAt()));
+    }
+}

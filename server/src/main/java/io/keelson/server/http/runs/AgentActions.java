@@ -1,0 +1,64 @@
+package io.keelson.server.http.runs;
+
+import io.keelson.core.run.Command;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Excerpt;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.Submission;
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What humans do to one agent of a run. The answer is the agent as it is afterwards. */
+public final class AgentActions {
+
+    private static final int MAX_REASON = 2_000;
+
+    private final Reads reads;
+    private final Submission submission;
+
+    public AgentActions(Reads reads, Submission submission) {
+        this.reads = reads;
+        this.submission = submission;
+    }
+
+    public void addTo(Route.Table table) {
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/agents/{number}/cancel", this::cancel);
+    }
+
+    private ApiResponse cancel(ApiRequest request) throws IOException, InterruptedException {
+        request.query().done();
+        Fields fields = request.fields();
+        String reason = fields.optionalText("reason", MAX_REASON);
+        fields.done();
+        UUID run = request.id("id", IdKind.RUN);
+        int number = number(request.pathText("number"));
+        reads.requireRun(request.workspace(), run);
+        if (reads.read((runs, c) -> runs.asksForApproval(c, request.workspace(), run, number))) {
+            request.require(Scope.APPROVE);
+        }
+        submission.submit(request, new Command.CancelAgent(run, number, reason, request.actor()));
+        return ApiResponse.ok(agent(request.workspace(), run, number));
+    }
+
+    private static int number(String text) {
+        if (!text.matches("\\d{1,6}")) {
+            throw ApiProblem.of(ErrorCode.INVALID_ID, "'" + Excerpt.piece(text) + "' is not an agent's number");
+        }
+        return Integer.parseInt(text);
+    }
+
+    private ObjectNode agent(UUID workspace, UUID run, int number) {
+        List<ObjectNode> agents = reads.ofRun(workspace, run, (runs, c) -> runs.agents(c, workspace, run));
+        return agents.reversed().stream().filter(agent -> agent.get("number").asInt() == number).findFirst()
+                .orElseThrow(() -> ApiProblem.of(ErrorCode.AGENT_NOT_FOUND, "no agent " + number));
+    }
+}

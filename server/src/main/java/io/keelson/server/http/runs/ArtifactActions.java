@@ -1,0 +1,99 @@
+package io.keelson.server.http.runs;
+
+import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Database;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ETag;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Page;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.run.read.RunReader;
+import io.keelson.server.run.retention.ArtifactRetention;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.NoSuchFileException;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.regex.Pattern;
+
+/** Artifacts of a run and their content. What a browser is sent it saves and never shows: it may be anything. */
+public final class ArtifactActions {
+
+    private static final Pattern MEDIA_TYPE =
+            Pattern.compile("[\\w.+-]{1,100}/[\\w.+-]{1,100}(; ?[\\w.+=\"-]{1,100})*");
+
+    private final Reads reads;
+    /** For so long at least somebody who has found an artifact can go on reading it. */
+    private static final Duration READERS = Duration.ofHours(1);
+
+    private final ArtifactStore store;
+    private final Database database;
+    private final ArtifactRetention life;
+
+    public ArtifactActions(Reads reads, ArtifactStore store, Database database, ArtifactRetention life) {
+        this.reads = reads;
+        this.store = store;
+        this.database = database;
+        this.life = life;
+    }
+
+    public void addTo(Route.Table table) {
+        table.delete(Scope.RUNS_WRITE, "/runs/{id}/artifacts/{artifact}", this::delete);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/artifacts", this::list);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/artifacts/{artifact}/content", this::content);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        UUID run = request.id("id", IdKind.RUN);
+        return new Page(request, "artifacts " + run)
+                .of(reads.ofRun(request.workspace(), run, (runs, c) -> runs.artifacts(c, request.workspace(), run)));
+    }
+
+    private ApiResponse content(ApiRequest request) throws IOException {
+        request.query().done();
+        UUID run = request.id("id", IdKind.RUN);
+        UUID id = request.id("artifact", IdKind.ARTIFACT);
+        RunReader.ArtifactFile file = reads.ofRun(request.workspace(), run,
+                (runs, c) -> Reads.found(runs.artifact(c, request.workspace(), run, id), IdKind.ARTIFACT, id));
+        if (!database.inTransaction(c -> life.access(c, id, READERS))) {
+            throw ApiProblem.of(ErrorCode.ARTIFACT_GONE, "it was deleted, or the time is over for which it was kept");
+        }
+        String tag = ETag.of(file.sha256());
+        if (ETag.matches(request.header("If-None-Match"), tag)) {
+            return ApiResponse.empty(304).header("ETag", tag);
+        }
+        try {
+            String type = MEDIA_TYPE.matcher(file.contentType()).matches() ? file.contentType()
+                    : "application/octet-stream";
+            return ApiResponse.stream(type, file.sizeBytes(), store.open(file.storageKey())).header("ETag", tag)
+                    .header("Content-Disposition", "attachment; filename*=UTF-8''" + encoded(file.name()))
+                    .header("Content-Security-Policy", "sandbox; default-src 'none'")
+                    .header("Cache-Control", "private, no-cache");
+        } catch (NoSuchFileException e) {
+            throw ApiProblem.of(ErrorCode.ARTIFACT_CONTENT_MISSING,
+                    "the artifact store has no content for it any more");
+        }
+    }
+
+    /** What is deleted already stays so. */
+    private ApiResponse delete(ApiRequest request) {
+        request.query().done();
+        UUID run = request.id("id", IdKind.RUN);
+        UUID id = request.id("artifact", IdKind.ARTIFACT);
+        reads.requireRun(request.workspace(), run);
+        if (!database.inTransaction(c -> life.delete(c, request.workspace(), run, id))) {
+            throw IdKind.ARTIFACT.notFound(id);
+        }
+        return ApiResponse.empty(204);
+    }
+
+    private static String encoded(String name) {
+        return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20").replace("*", "%2A");
+    }
+}

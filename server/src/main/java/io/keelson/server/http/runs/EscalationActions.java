@@ -1,0 +1,120 @@
+package io.keelson.server.http.runs;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Command.Resolution;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.Submission;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Tickets: what the failure policy asks of humans, and their answers. */
+public final class EscalationActions {
+
+    private static final List<String> STATES = List.of("open", "resolved");
+    private static final List<String> ANSWERS = Arrays.stream(Resolution.values()).map(Resolution::wire).toList();
+    private static final int MAX_COMMENT = 2_000;
+
+    private final Reads reads;
+    private final Submission submission;
+
+    public EscalationActions(Reads reads, Submission submission) {
+        this.reads = reads;
+        this.submission = submission;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/escalations", this::list);
+        table.get(Scope.RUNS_READ, "/escalations/{id}", this::one);
+        table.post(Scope.APPROVE, "/escalations/{id}/resolve", this::resolve);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Query query = request.query();
+        UUID run = run(query.text("run_id"));
+        String state = query.word("state", STATES);
+        Cursor cursor = new Cursor("escalations");
+        UUID after = cursor.read(query, UUID::fromString);
+        int limit = query.limit();
+        query.done();
+        List<ObjectNode> found = reads.read((runs, c) -> runs.escalations(c, request.workspace(), run, state, after,
+                limit + 1));
+        List<ObjectNode> shown = found.stream().limit(limit).map(EscalationActions::shown).toList();
+        return ApiResponse.ok(Lists.page(shown,
+                found.size() <= limit ? null : cursor.write(shown.getLast().get("id").stringValue())));
+    }
+
+    private static @Nullable UUID run(@Nullable String text) {
+        UUID id = text == null ? null : IdKind.RUN.parse(text);
+        if (text != null && id == null) {
+            throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, "'run_id' must be a run's id").with("parameter", "run_id");
+        }
+        return id;
+    }
+
+    private ApiResponse one(ApiRequest request) {
+        request.query().done();
+        return ApiResponse.resource(shown(reads.escalation(request.workspace(), request.id("id", IdKind.ESCALATION))));
+    }
+
+    private ApiResponse resolve(ApiRequest request) throws IOException, InterruptedException {
+        request.query().done();
+        Fields fields = request.fields();
+        String answer = fields.requiredWord("resolution", ANSWERS);
+        String comment = fields.optionalText("reason", MAX_COMMENT);
+        fields.done();
+        UUID id = request.id("id", IdKind.ESCALATION);
+        answer(request, reads.escalation(request.workspace(), id), Resolution.valueOf(answer.toUpperCase(Locale.ROOT)),
+                comment);
+        return ApiResponse.ok(shown(reads.escalation(request.workspace(), id)));
+    }
+
+    /** Answers the ticket, unless it has this answer already. */
+    public void answer(ApiRequest request, ObjectNode ticket, Resolution answer, @Nullable String comment)
+            throws InterruptedException {
+        if (answered(ticket, answer.wire())) {
+            return;
+        }
+        UUID id = UUID.fromString(ticket.get("id").stringValue());
+        UUID run = UUID.fromString(ticket.get("run_id").stringValue());
+        try {
+            submission.submit(request, new Command.Resolve(run, id, answer, comment, request.actor()));
+        } catch (ApiProblem e) {
+            if (!answered(reads.escalation(request.workspace(), id), answer.wire())) {
+                throw e;
+            }
+        }
+    }
+
+    /** Whether the ticket has this answer already; one that has another refuses it. */
+    private static boolean answered(ObjectNode ticket, String answer) {
+        String given = ticket.path("resolution").asString("");
+        if (!given.isEmpty() && !given.equals(answer)) {
+            throw ApiProblem.of(ErrorCode.TICKET_NOT_OPEN, "the ticket was answered with " + given)
+                    .with("current_state", ticket.get("state").stringValue());
+        }
+        return !given.isEmpty();
+    }
+
+    private static ObjectNode shown(ObjectNode ticket) {
+        boolean open = ticket.get("state").stringValue().equals("open");
+        ticket.set("suggested_actions", Json.strings(open ? ANSWERS : List.of()));
+        return ticket;
+    }
+}

@@ -1,0 +1,89 @@
+package io.keelson.server.http.runs;
+
+import io.keelson.core.run.Explanation;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.TxFunction;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.run.read.Explainer;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Why something waits. */
+public final class ExplainActions {
+
+    private final Reads reads;
+    private final Database database;
+    private final Explainer explainer;
+
+    public ExplainActions(Reads reads, Database database, Explainer explainer) {
+        this.reads = reads;
+        this.database = database;
+        this.explainer = explainer;
+    }
+
+    public void addTo(Route.Table table) {
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/explain", this::run);
+        table.get(Scope.RUNS_READ, "/tasks/{id}/explain", this::task);
+        table.get(Scope.RUNS_READ, "/steps/{id}/explain", this::step);
+    }
+
+    private ApiResponse run(ApiRequest request) {
+        request.query().done();
+        UUID id = request.id("id", IdKind.RUN);
+        return answer(request, reads.status(request.workspace(), id), id, null, null);
+    }
+
+    private ApiResponse task(ApiRequest request) {
+        request.query().done();
+        UUID id = request.id("id", IdKind.TASK);
+        ObjectNode task = reads.task(request.workspace(), id);
+        return answer(request, task, UUID.fromString(task.get("run_id").stringValue()), id, null);
+    }
+
+    private ApiResponse step(ApiRequest request) {
+        request.query().done();
+        UUID id = request.id("id", IdKind.STEP);
+        ObjectNode step = reads.step(request.workspace(), id);
+        return answer(request, step, UUID.fromString(step.get("run_id").stringValue()),
+                UUID.fromString(step.get("task_id").stringValue()), id);
+    }
+
+    private ApiResponse answer(ApiRequest request, ObjectNode subject, UUID run, @Nullable UUID task,
+            @Nullable UUID step) {
+        TxFunction<List<Explanation>> work = c -> explainer.explain(c, request.workspace(), run, task, step);
+        List<Explanation> reasons = database.inTransaction(work);
+        ObjectNode document = Json.object().put("run_id", run.toString());
+        if (task != null) {
+            document.put("task_id", task.toString());
+        }
+        if (step != null) {
+            document.put("step_id", step.toString());
+        }
+        document.set("state", subject.get("state"));
+        ArrayNode list = document.putArray("reasons");
+        reasons.forEach(reason -> list.add(document(reason)));
+        return ApiResponse.ok(document);
+    }
+
+    private static ObjectNode document(Explanation reason) {
+        ObjectNode document = Json.object().put("code", reason.code()).put("text", reason.text())
+                .put("task_id", text(reason.taskId())).put("step_id", text(reason.stepId()))
+                .put("until", Json.time(reason.until()));
+        ArrayNode on = document.putArray("on");
+        reason.on().forEach(on::add);
+        return document;
+    }
+
+    private static @Nullable String text(@Nullable Object value) {
+        return value == null ? null : value.toString();
+    }
+}

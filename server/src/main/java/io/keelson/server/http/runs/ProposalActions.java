@@ -1,0 +1,106 @@
+package io.keelson.server.http.runs;
+
+import io.keelson.core.run.Command;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.Submission;
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What steps propose to people, and the answers. */
+public final class ProposalActions {
+
+    private static final List<String> STATES = List.of("pending", "accepted", "rejected", "expired", "withdrawn");
+    private static final int MAX_COMMENT = 2_000;
+
+    private final Reads reads;
+    private final Submission submission;
+
+    public ProposalActions(Reads reads, Submission submission) {
+        this.reads = reads;
+        this.submission = submission;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/proposals",
+                request -> ApiResponse.ok(page(request, request.query().word("state", STATES))));
+        table.getAlso(Scope.RUNS_READ, "/proposals/pending",
+                apiRequest -> ApiResponse.resource(page(apiRequest, "pending")));
+        table.get(Scope.RUNS_READ, "/proposals/{id}", this::one);
+        table.post(Scope.APPROVE, "/proposals/{id}/accept", call -> decide(call, true));
+        table.post(Scope.APPROVE, "/proposals/{id}/reject", call -> decide(call, false));
+    }
+
+    private ObjectNode page(ApiRequest request, @Nullable String state) {
+        Query query = request.query();
+        String run = query.text("run_id");
+        Cursor cursor = new Cursor("proposals");
+        UUID after = cursor.read(query, UUID::fromString);
+        int limit = query.limit();
+        query.done();
+        UUID runId = run == null ? null : IdKind.RUN.parse(run);
+        if (run != null && runId == null) {
+            throw Query.invalid("run_id", "must be a run's id");
+        }
+        List<ObjectNode> found = reads.read((runs, c) -> Reads.PROPOSALS.proposals(c, request.workspace(), state, runId,
+                after, limit + 1));
+        List<ObjectNode> shown = found.stream().limit(limit).toList();
+        return Lists.page(shown,
+                found.size() <= limit ? null : cursor.write(shown.getLast().get("id").stringValue()));
+    }
+
+    private ApiResponse one(ApiRequest request) {
+        request.query().done();
+        return ApiResponse.resource(reads.proposal(request.workspace(), request.id("id", IdKind.PROPOSAL)));
+    }
+
+    private ApiResponse decide(ApiRequest request, boolean accept) throws IOException, InterruptedException {
+        request.query().done();
+        Fields fields = request.fields();
+        String comment = fields.optionalText("reason", MAX_COMMENT);
+        fields.done();
+        UUID id = request.id("id", IdKind.PROPOSAL);
+        answer(request, reads.proposal(request.workspace(), id), accept, comment);
+        return ApiResponse.ok(reads.proposal(request.workspace(), id));
+    }
+
+    /** Answers the proposal, unless it has this answer already. */
+    public void answer(ApiRequest request, ObjectNode proposal, boolean accept, @Nullable String comment)
+            throws InterruptedException {
+        String answer = accept ? "accepted" : "rejected";
+        if (answered(proposal, answer)) {
+            return;
+        }
+        UUID id = UUID.fromString(proposal.get("id").stringValue());
+        UUID run = UUID.fromString(proposal.get("run_id").stringValue());
+        try {
+            submission.submit(request, new Command.DecideProposal(run, id, accept, comment, request.actor()));
+        } catch (ApiProblem e) {
+            if (!answered(reads.proposal(request.workspace(), id), answer)) {
+                throw e;
+            }
+        }
+    }
+
+    private static boolean answered(ObjectNode proposal, String answer) {
+        String state = proposal.get("state").stringValue();
+        if (!state.equals("pending") && !state.equals(answer)) {
+            throw ApiProblem.of(ErrorCode.PROPOSAL_NOT_PENDING, "the proposal is " + state).with("current_state",
+                    state);
+        }
+        return state.equals(answer);
+    }
+}

@@ -1,0 +1,167 @@
+package io.keelson.server.http.runs;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.TraceParent;
+import io.keelson.server.audit.AuditLog;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.Submission;
+import io.keelson.server.run.read.RunTraces;
+import io.keelson.server.run.retention.RunDeletion;
+import io.keelson.server.submission.AdmissionControl;
+import io.keelson.server.submission.CreditPrecheck;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/** What clients do to a run that exists. Every answer is the run as it is afterwards. */
+public final class RunActions {
+
+    private static final int MAX_REASON = 2_000;
+    private static final int PLACES = 6;
+    /** USD. */
+    private static final BigDecimal MOST = new BigDecimal(1_000_000_000);
+
+    private final Reads reads;
+    private final AdmissionControl admission;
+    private final CreditPrecheck credits;
+    private final Submission submission;
+    private final ParentShare share;
+    private final Database database;
+    private final RunDeletion deletion = new RunDeletion(DbClock.DATABASE);
+
+    public RunActions(Reads reads, AdmissionControl admission, CreditPrecheck credits, Submission submission,
+            Database database) {
+        this.reads = reads;
+        this.admission = admission;
+        this.credits = credits;
+        this.submission = submission;
+        this.share = new ParentShare(reads, submission);
+        this.database = database;
+    }
+
+    public void addTo(Route.Table table) {
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/start", this::start);
+        table.deleteAlso(Scope.RUNS_WRITE, "/runs/{id}", this::delete);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/budget", this::budget);
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/pause", call -> reasoned(call,
+                (run, reason) -> new Command.Pause(run, reason, call.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/resume",
+                call -> plain(call, run -> new Command.Resume(run, call.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/cancel", request -> reasoned(request,
+                (run, reason) -> new Command.Cancel(run, reason, request.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fail", call -> reasoned(call,
+                (run, reason) -> new Command.FailRun(run, reason, call.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/replan", call -> reasoned(call,
+                (run, reason) -> new Command.Replan(run, reason, call.actor())));
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/retry", this::retry);
+        table.postAlso(Scope.APPROVE, "/runs/{id}/approve", apiRequest -> reasoned(apiRequest,
+                (run, comment) -> new Command.Approve(run, comment, apiRequest.actor())));
+        table.postAlso(Scope.APPROVE, "/runs/{id}/reject", call -> reasoned(call,
+                (run, comment) -> new Command.Reject(run, comment, call.actor())));
+    }
+
+    private interface Plain {
+        Command of(UUID run);
+    }
+
+    private interface Reasoned {
+        Command of(UUID run, @Nullable String why);
+    }
+
+    private ApiResponse plain(ApiRequest request, Plain command) throws IOException, InterruptedException {
+        request.fields().done();
+        return done(request, command);
+    }
+
+    private ApiResponse reasoned(ApiRequest request, Reasoned command) throws IOException, InterruptedException {
+        Fields fields = request.fields();
+        String why = fields.optionalText("reason", MAX_REASON);
+        fields.done();
+        return done(request, run -> command.of(run, why));
+    }
+
+    private ApiResponse start(ApiRequest request) throws IOException, InterruptedException {
+        request.fields().done();
+        UUID id = request.id("id", IdKind.RUN);
+        credits.beginAgain(request, id);
+        TraceParent trace = request.traceparent();
+        if (trace != null) {
+            database.runInTransaction(c -> RunTraces.join(c, request.workspace(), id, trace));
+        }
+        return done(request, run -> new Command.Start(run, request.actor()));
+    }
+
+    private ApiResponse budget(ApiRequest request) throws IOException, InterruptedException {
+        Fields fields = request.fields();
+        BigDecimal hard = fields.optionalAmount("hard_limit_usd", PLACES, MOST);
+        BigDecimal soft = fields.optionalAmount("soft_limit_usd", PLACES, MOST);
+        if (hard == null && soft == null) {
+            fields.problem("REQUIRED", "hard_limit_usd", "one of the limits must be given");
+        }
+        fields.done();
+        request.query().done();
+        share.ask(request, request.id("id", IdKind.RUN), hard);
+        return done(request, run -> new Command.RaiseBudget(run, hard, soft, request.actor()));
+    }
+
+    private ApiResponse retry(ApiRequest request) throws IOException, InterruptedException {
+        Fields fields = request.fields();
+        boolean fromStart = fields.word("from", List.of("failed", "start"), "failed").equals("start");
+        fields.done();
+        credits.beginAgain(request, request.id("id", IdKind.RUN));
+        try (AdmissionControl.Permit _ = admission.reopen(request, request.id("id", IdKind.RUN))) {
+            return done(request, run -> new Command.Retry(run, fromStart, request.actor()));
+        }
+    }
+
+    /** One that was never started is cancelled first: whatever is open can still begin. */
+    private ApiResponse delete(ApiRequest request) throws IOException, InterruptedException {
+        request.query().done();
+        request.fields().done();
+        UUID id = request.id("id", IdKind.RUN);
+        RunDeletion.Found found = deleted(request, id);
+        if (found.state() == RunState.CREATED) {
+            submission.submit(request, new Command.Cancel(id, "deleted", request.actor()));
+            found = deleted(request, id);
+        }
+        if (!found.state().terminal()) {
+            throw ApiProblem
+                    .of(ErrorCode.INVALID_STATE_TRANSITION, "only a run that was not started, or has ended, is deleted")
+                    .allowing(List.of("cancel")).with("current_state", found.state().wire());
+        }
+        return ApiResponse.empty(204);
+    }
+
+    private RunDeletion.Found deleted(ApiRequest request, UUID id) {
+        return database.inTransaction(c -> {
+            var found = deletion.delete(c, request.workspace(), id);
+            if (found.isPresent() && found.get().state().terminal() && !found.get().deleted()) {
+                AuditLog.write(c, request.origin(), "run_deleted", request.workspace(), id.toString(),
+                        JsonNodeFactory.instance.objectNode());
+            }
+            return Reads.found(found, IdKind.RUN, id);
+        });
+    }
+
+    private ApiResponse done(ApiRequest request, Plain command) throws InterruptedException {
+        request.query().done();
+        UUID id = request.id("id", IdKind.RUN);
+        reads.requireRun(request.workspace(), id);
+        submission.submit(request, command.of(id));
+        return ApiResponse.ok(reads.run(request.workspace(), id));
+    }
+}

@@ -1,0 +1,135 @@
+package io.keelson.server.http.runs;
+
+import io.keelson.core.plan.Dependency;
+import io.keelson.core.plan.Plan;
+import io.keelson.core.plan.Problem;
+import io.keelson.core.plan.StepKind;
+import io.keelson.core.plan.TaskSpec;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Ids;
+import io.keelson.core.run.NewRun;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Excerpt;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.Submission;
+import io.keelson.server.plan.Mission;
+import io.keelson.server.plan.MissionReader;
+import io.keelson.server.plan.ReadResult;
+import io.keelson.server.submission.AdmissionControl;
+import io.keelson.server.submission.CreditPrecheck;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * {@code POST /runs/{id}/fork}: a run of the same plan with other inputs, in which what completed before a task is taken
+ * over.
+ */
+public final class RunFork {
+
+    private static final int MAX_NAME = 200;
+
+    private final Function<UUID, MissionReader> missions;
+    private final Ids ids;
+    private final Reads reads;
+    private final AdmissionControl admission;
+    private final CreditPrecheck credits;
+    private final Submission submission;
+
+    public RunFork(Function<UUID, MissionReader> missions, Ids ids, Reads reads, AdmissionControl admission,
+            CreditPrecheck credits,
+            Submission submission) {
+        this.missions = missions;
+        this.ids = ids;
+        this.reads = reads;
+        this.admission = admission;
+        this.credits = credits;
+        this.submission = submission;
+    }
+
+    public void addTo(Route.Table table) {
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/fork", this::fork);
+    }
+
+    private ApiResponse fork(ApiRequest request) throws IOException, InterruptedException {
+        request.query().done();
+        Fields fields = request.fields();
+        String task = fields.text("task", MAX_NAME);
+        String name = fields.optionalText("name", MAX_NAME);
+        JsonNode inputs = fields.any("inputs");
+        if (inputs != null && !inputs.isObject()) {
+            fields.problem("WRONG_TYPE", "inputs", "must be an object");
+        }
+        fields.done();
+        UUID source = request.id("id", IdKind.RUN);
+        Mission mission = mission(request.workspace(), source, name, inputs);
+        if (mission.plan().tasks().stream().noneMatch(each -> each.id().equals(task))) {
+            throw ApiProblem.of(List.of(new Problem("UNKNOWN_REFERENCE", "/task",
+                    "the run's plan has no task '" + Excerpt.piece(task) + "'")));
+        }
+        Map<String, UUID> completed = reads.read((runs, c) -> runs.completed(c, request.workspace(), source));
+        Map<String, UUID> carried = carried(mission.plan(), task, completed);
+        if (mission.plan().tasks().stream().anyMatch(each -> carried.containsKey(each.id()) && decidedByHumans(each))) {
+            request.require(Scope.APPROVE);
+        }
+        UUID id = request.keyed() == null ? ids.next() : request.keyed().runOr(ids.next());
+        NewRun run = mission.newRun(id, request.workspace(), String.valueOf(request.actor().id()),
+                new NewRun.Fork(source, task, carried), null, request.traceparent());
+        credits.begin(request, id, run.policy().budget());
+        try (AdmissionControl.Permit _ = admission.admit(request, id)) {
+            submission.submit(request, new Command.Create(run, true, request.actor()));
+        }
+        return ApiResponse.created("/api/v1/runs/" + id, reads.run(request.workspace(), id));
+    }
+
+    /** Its decision was about the inputs of the source, and would hold for others without a human having seen them. */
+    private static boolean decidedByHumans(TaskSpec task) {
+        return task.policy().review() || task.steps().stream().anyMatch(each -> each.kind() == StepKind.APPROVAL);
+    }
+
+    private Mission mission(UUID workspace, UUID source, @Nullable String name, @Nullable JsonNode inputs) {
+        ObjectNode document = RunMission.of(reads, workspace, source);
+        document.set("input", inputs == null ? Json.object() : inputs);
+        document.put("trigger", "fork");
+        if (name != null) {
+            document.put("name", name);
+        }
+        return switch (missions.apply(workspace).read(document)) {
+            case ReadResult.Ok<Mission>(Mission mission) -> mission;
+            case ReadResult.Invalid<Mission>(List<Problem> problems) -> throw ApiProblem.of(problems.stream()
+                    .map(each -> new Problem(each.code(), each.pointer().replaceFirst("^/input/", "/inputs/"),
+                            each.message()))
+                    .toList());
+        };
+    }
+
+    /** What completed and is neither the task nor depends on it, nor on anything else that is done again. */
+    private static Map<String, UUID> carried(Plan plan, String task, Map<String, UUID> completed) {
+        Map<String, UUID> carried = new HashMap<>();
+        for (boolean grew = true; grew;) {
+            grew = false;
+            for (TaskSpec each : plan.tasks()) {
+                UUID holder = completed.get(each.id());
+                if (holder != null && !each.id().equals(task) && !carried.containsKey(each.id())
+                        && each.dependsOn().stream().map(Dependency::task).allMatch(carried::containsKey)) {
+                    carried.put(each.id(), holder);
+                    grew = true;
+                }
+            }
+        }
+        return carried;
+    }
+}

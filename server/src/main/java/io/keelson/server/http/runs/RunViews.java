@@ -1,0 +1,210 @@
+package io.keelson.server.http.runs;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Cursor;
+import io.keelson.server.http.support.ETag;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Lists;
+import io.keelson.server.http.support.LongPoll;
+import io.keelson.server.http.support.Page;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.SeqPage;
+import io.keelson.server.run.read.RunFilter;
+import io.keelson.server.run.read.RunReader;
+import io.keelson.server.run.read.StatusDocument;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What clients read of runs. */
+public final class RunViews {
+
+    private static final int MAX_ATTEMPT = 1_000_000;
+
+    private final Reads reads;
+    private final LongPoll poll;
+    private final Commands commands;
+
+    public RunViews(Reads reads, LongPoll poll, Commands commands) {
+        this.reads = reads;
+        this.poll = poll;
+        this.commands = commands;
+    }
+
+    public void addTo(Route.Table table) {
+        table.getAlso(Scope.RUNS_READ, "/runs", this::list);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}", this::run);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/status", this::status);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/states", this::states);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/events", this::events);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/tasks", this::tasks);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/steps", this::steps);
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/attempts",
+                call -> rows(call, "attempts", (runs, c) -> runs.attempts(c, call.workspace(),
+                        call.id("id", IdKind.RUN))));
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/plans",
+                apiRequest -> rows(apiRequest, "plans", (runs, c) -> runs.plans(c, apiRequest.workspace(),
+                        apiRequest.id("id", IdKind.RUN))));
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/agents",
+                request -> rows(request, "agents", (runs, c) -> runs.agents(c, request.workspace(),
+                        request.id("id", IdKind.RUN))));
+        table.get(Scope.RUNS_READ, "/tasks/{id}", this::task);
+        new TaskOutput(reads).addTo(table);
+        table.get(Scope.RUNS_READ, "/steps/{id}", this::step);
+        table.get(Scope.RUNS_READ, "/steps/{id}/attempts", this::stepAttempts);
+        table.get(Scope.RUNS_READ, "/steps/{id}/logs", this::logs);
+    }
+
+    private ApiResponse list(ApiRequest request) {
+        Query query = request.query();
+        RunFilter filter = RunFilters.of(query);
+        int limit = query.limit();
+        String cursor = query.text("cursor");
+        query.done();
+        try {
+            RunReader.Page page = reads.read((runs, c) -> runs.runs(c, request.workspace(), filter, cursor, limit));
+            return ApiResponse.ok(Lists.page(page.items(), page.nextCursor()));
+        } catch (RunReader.BadCursorException e) {
+            throw Cursor.invalid();
+        }
+    }
+
+    /** With {@code wait_ms} the answer is held back while the run has not ended. */
+    private ApiResponse run(ApiRequest request) throws InterruptedException {
+        UUID id = request.id("id", IdKind.RUN);
+        Query query = request.query();
+        Duration wait = Duration.ofMillis(query.integer("wait_ms", 0, poll.longestMillis(), 0));
+        query.done();
+        if (wait.isZero()) {
+            return ApiResponse.resource(reads.run(request.workspace(), id));
+        }
+        CompletableFuture<RunState> end = commands.ended(id);
+        try {
+            if (!reads.ended(request.workspace(), id)) {
+                poll.await(request, end, wait);
+            }
+            return ApiResponse.resource(reads.run(request.workspace(), id));
+        } finally {
+            end.cancel(false);
+        }
+    }
+
+    /** Polled more than anything else: whether it has changed follows from the number of the run's last event alone. */
+    private ApiResponse status(ApiRequest request) {
+        request.query().done();
+        UUID id = request.id("id", IdKind.RUN);
+        String known = request.header("If-None-Match");
+        if (known != null) {
+            String tag = statusTag(reads.lastEvent(request.workspace(), id));
+            if (ETag.matches(known, tag)) {
+                return ApiResponse.empty(304).header("ETag", tag).header("Cache-Control", "private, no-cache");
+            }
+        }
+        ObjectNode row = reads.status(request.workspace(), id);
+        return ApiResponse.ok(StatusDocument.of(id, row)).header("ETag", statusTag(row.get("last_seq").longValue()));
+    }
+
+    private static String statusTag(long lastEvent) {
+        return ETag.of("status-" + lastEvent);
+    }
+
+    private ApiResponse states(ApiRequest request) {
+        request.query().done();
+        UUID id = request.id("id", IdKind.RUN);
+        return ApiResponse.resource(StatesDocument.of(reads.states(request.workspace(), id)));
+    }
+
+    private ApiResponse task(ApiRequest request) {
+        request.query().done();
+        return ApiResponse.resource(reads.task(request.workspace(), request.id("id", IdKind.TASK)));
+    }
+
+    private ApiResponse step(ApiRequest request) {
+        request.query().done();
+        return ApiResponse.resource(reads.step(request.workspace(), request.id("id", IdKind.STEP)));
+    }
+
+    /** Rows of an attempt after the row of that id. */
+    private interface Rows {
+        List<ObjectNode> read(RunReader runs, Connection c, @Nullable Integer attempt, boolean history,
+                @Nullable UUID after, int limit) throws SQLException;
+    }
+
+    private ApiResponse tasks(ApiRequest request) {
+        UUID run = request.id("id", IdKind.RUN);
+        return ofAttempt(request, new Cursor("tasks " + run), (runs, c, attempt, history, after, limit) -> runs.tasks(c,
+                request.workspace(), run, attempt, history, after, limit));
+    }
+
+    private ApiResponse steps(ApiRequest request) {
+        UUID run = request.id("id", IdKind.RUN);
+        return ofAttempt(request, new Cursor("steps " + run), (runs, c, attempt, history, after, limit) -> runs.steps(c,
+                request.workspace(), run, attempt, history, after, limit));
+    }
+
+    private ApiResponse ofAttempt(ApiRequest request, Cursor cursor, Rows rows) {
+        Query query = request.query();
+        Integer attempt = attempt(request);
+        boolean history = "true".equals(query.word("history", List.of("true", "false")));
+        UUID after = cursor.read(query, UUID::fromString);
+        int limit = query.limit(Query.MAX_LIMIT);
+        query.done();
+        List<ObjectNode> found = reads.ofRun(request.workspace(), request.id("id", IdKind.RUN),
+                (runs, c) -> rows.read(runs, c, attempt, history, after, limit + 1));
+        if (found.size() <= limit) {
+            return Lists.whole(found);
+        }
+        List<ObjectNode> shown = found.subList(0, limit);
+        return ApiResponse.ok(Lists.page(shown, cursor.write(shown.getLast().get("id").stringValue())));
+    }
+
+    private static @Nullable Integer attempt(ApiRequest request) {
+        int attempt = (int) request.query().integer("attempt", 1, MAX_ATTEMPT, 0);
+        return attempt == 0 ? null : Integer.valueOf(attempt);
+    }
+
+    private ApiResponse rows(ApiRequest request, String list, Reads.Query<List<ObjectNode>> rows) {
+        UUID run = request.id("id", IdKind.RUN);
+        return new Page(request, list + " " + run).of(reads.ofRun(request.workspace(), run, rows));
+    }
+
+    private ApiResponse events(ApiRequest request) throws InterruptedException {
+        UUID id = request.id("id", IdKind.RUN);
+        Query query = request.query();
+        SeqPage page = new SeqPage("events", query, "after");
+        Duration wait = Duration.ofMillis(query.integer("wait_ms", 0, poll.longestMillis(), 0));
+        query.done();
+        List<ObjectNode> found = poll.look(request, wait, () -> reads.ofRun(request.workspace(), id,
+                (runs, c) -> runs.events(c, request.workspace(), id, page.after(), page.toRead())));
+        return ExportedEvents.named(reads, request.workspace(), id, page.after(), found, page.answer(found));
+    }
+
+    private ApiResponse stepAttempts(ApiRequest request) {
+        UUID id = request.id("id", IdKind.STEP);
+        return new Page(request, "step attempts " + id).of(reads.read((runs, c) -> {
+            Reads.found(runs.step(c, request.workspace(), id), IdKind.STEP, id);
+            return runs.stepAttempts(c, request.workspace(), id);
+        }));
+    }
+
+    private ApiResponse logs(ApiRequest request) {
+        UUID id = request.id("id", IdKind.STEP);
+        SeqPage page = new SeqPage("logs", request.query(), "after");
+        request.query().done();
+        return page.answer(reads.read((runs, c) -> {
+            Reads.found(runs.step(c, request.workspace(), id), IdKind.STEP, id);
+            return runs.logs(c, request.workspace(), id, page.after(), page.toRead());
+        }));
+    }
+}

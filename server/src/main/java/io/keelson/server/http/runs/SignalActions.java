@@ -1,0 +1,130 @@
+package io.keelson.server.http.runs;
+
+import io.keelson.core.plan.Problem;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Ids;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Excerpt;
+import io.keelson.server.http.support.Fields;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.Submission;
+import io.keelson.server.json.DeclaredSchema;
+import io.keelson.server.json.JsonSize;
+import io.keelson.server.secret.Secrets;
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * {@code POST /runs/{id}/signals/{name}}: what a step waits for, or will. A payload has to fit the schemas of all steps
+ * that wait for the name or are yet to; it is bounded, for it is kept, and secrets are struck out of it.
+ */
+public final class SignalActions {
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]{1,100}");
+    /** Characters of the payload as JSON. */
+    private static final int MOST = 65_536;
+
+    private final Reads reads;
+    private final Ids ids;
+    private final Secrets secrets;
+    private final Submission submission;
+
+    public SignalActions(Reads reads, Ids ids, Secrets secrets, Submission submission) {
+        this.reads = reads;
+        this.ids = ids;
+        this.secrets = secrets;
+        this.submission = submission;
+    }
+
+    public void addTo(Route.Table table) {
+        table.postAlso(Scope.RUNS_WRITE, "/runs/{id}/signals/{name}", this::send);
+    }
+
+    private ApiResponse send(ApiRequest request) throws IOException, InterruptedException {
+        request.query().done();
+        String name = name(request);
+        Fields fields = request.fields();
+        JsonNode given = fields.any("payload");
+        JsonNode payload = given == null ? JsonNodeFactory.instance.nullNode() : given;
+        if (JsonSize.chars(payload, MOST) > MOST) {
+            fields.problem("TOO_LONG", "payload", "at most " + MOST + " characters as JSON");
+        }
+        fields.done();
+        UUID run = request.id("id", IdKind.RUN);
+        List<JsonNode> inputs = reads.ofRun(request.workspace(), run,
+                (runs, c) -> runs.signalInputs(c, request.workspace(), run, name));
+        List<Problem> problems = request.body().computed(() -> problems(inputs, payload));
+        if (!problems.isEmpty()) {
+            throw ApiProblem.of(problems);
+        }
+        boolean awaited = awaited(request.workspace(), run, name);
+        submission.submit(request, new Command.SendSignal(run, ids.next(), name,
+                struck(request.workspace(), payload).toString(), request.actor()));
+        return ApiResponse.ok(reads.run(request.workspace(), run).put("awaited", awaited));
+    }
+
+    /**
+     * Whether the run's plan waits for the signal anywhere. Where a new plan may still be made it is kept all the same, and
+     * an ended run refuses it for that.
+     */
+    private boolean awaited(UUID workspace, UUID id, String name) {
+        ObjectNode run = reads.run(workspace, id);
+        boolean awaited = waitsFor(run.path("plan"), name);
+        boolean mayChange = run.at("/config/planner").isObject() || run.at("/config/replan/planner").isObject()
+                || run.path("plan_version").asInt(0) == 0;
+        if (!awaited && !mayChange && !run.path("state_type").asString("").equals("terminal")) {
+            throw ApiProblem.of(ErrorCode.SIGNAL_NOT_AWAITED,
+                    "no step of the run's plan waits for the signal '" + name + "'");
+        }
+        return awaited;
+    }
+
+    /** A name that is an expression may come to be any name. */
+    private static boolean waitsFor(JsonNode plan, String name) {
+        String awaited = plan.path("tool").asString("").equals("signal.wait")
+                ? plan.at("/input/name").asString("${}")
+                : "";
+        if (awaited.equals(name) || awaited.contains("${")) {
+            return true;
+        }
+        for (JsonNode part : plan) {
+            if (waitsFor(part, name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String name(ApiRequest request) {
+        String name = request.pathText("name");
+        if (!NAME.matcher(name).matches()) {
+            throw ApiProblem.of(ErrorCode.INVALID_ID, "'" + Excerpt.piece(name)
+                    + "' is no name of a signal: 1 to 100 letters, digits, '.', '_' and '-'");
+        }
+        return name;
+    }
+
+    private static List<Problem> problems(List<JsonNode> inputs, JsonNode payload) {
+        return inputs.stream().map(input -> input.path("schema")).filter(JsonNode::isObject)
+                .distinct()
+                .flatMap(schema -> new DeclaredSchema(schema).check(payload).stream())
+                .map(flaw -> new Problem("SCHEMA_VIOLATION", "/payload" + flaw.pointer(), flaw.message())).toList();
+    }
+
+    private JsonNode struck(UUID workspace, JsonNode payload) {
+        return secrets.redaction(workspace,
+                secrets.list(workspace).stream().map(Secrets.Shown::name).collect(Collectors.toSet())).json(payload);
+    }
+}

@@ -1,0 +1,158 @@
+package io.keelson.server.http.streams;
+
+import io.keelson.server.auth.Scope;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Authenticator;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Excerpt;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.ShutdownSignal;
+import io.keelson.server.run.read.RunReader.Progress;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.UUID;
+
+/**
+ * Events as they happen (server-sent events, the HTML standard). A stream goes on where the last one broke off, by the
+ * number of the last event that was seen; it ends behind the last event of a run that has ended.
+ */
+public final class EventStreams {
+
+    /** How often a stream without events looks whether its key is still good, and how often its client hears of it. */
+    private static final Duration BEAT = Duration.ofSeconds(5);
+    private static final byte[] ALIVE = ":\n\n".getBytes(StandardCharsets.UTF_8);
+    /** When a client whose stream broke off comes again. */
+    static final byte[] RETRY = "retry: 1000\n\n".getBytes(StandardCharsets.UTF_8);
+    private static final long LONGEST_MILLIS = Duration.ofDays(365).toMillis();
+    /** To a client that comes again after the end: it does not come once more. */
+    private static final int NO_CONTENT = 204;
+
+    private final Reads reads;
+    private final RunProgressPoller news;
+    private final Authenticator authenticator;
+    private final ShutdownSignal shutdown;
+    private final StreamLimiter places;
+    private final StreamReads patient;
+    private final EventChunkCache texts = new EventChunkCache();
+
+    public EventStreams(Reads reads, Authenticator authenticator, ShutdownSignal shutdown, StreamLimiter places,
+            StreamReads patient) {
+        this.reads = reads;
+        this.authenticator = authenticator;
+        this.shutdown = shutdown;
+        this.places = places;
+        this.patient = patient;
+        this.news = new RunProgressPoller(runs -> reads.read((reader, c) -> reader.progress(c, runs)), shutdown);
+    }
+
+    public void addTo(Route.Table table) {
+        table.getAlso(Scope.RUNS_READ, "/runs/{id}/events/stream", this::ofRun);
+    }
+
+    private ApiResponse ofRun(ApiRequest request) throws InterruptedException {
+        UUID run = request.id("id", IdKind.RUN);
+        Query query = request.query();
+        long after = query.integer("after", 0, Long.MAX_VALUE, 0);
+        long wait = query.integer("wait_ms", 0, Long.MAX_VALUE, Long.MAX_VALUE);
+        query.done();
+        long seen = Math.max(after, lastSeen(request, 0));
+        Progress known = patient.once(() -> reads.read((reader, c) -> Reads.found(
+                reader.progress(c, request.workspace(), run), IdKind.RUN, run)));
+        if (known.ended() && known.lastSeq() <= seen) {
+            return ApiResponse.empty(NO_CONTENT);
+        }
+        places.requireRoom(request);
+        // an id that is none of this run's yet, as of another stream, skips nothing that is to come
+        long from = Math.min(seen, known.lastSeq());
+        return ApiResponse.live("text/event-stream", out -> send(new Reader(request, run, out, from), known, wait))
+                .header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
+    }
+
+    /** What a client says that goes on. */
+    static long lastSeen(ApiRequest request, long absent) {
+        String id = request.header("Last-Event-ID");
+        if (id == null || id.isEmpty()) {
+            return absent;
+        }
+        if (!id.matches("\\d{1,18}")) {
+            throw ApiProblem.of(ErrorCode.INVALID_PARAMETER,
+                    "Last-Event-ID is the number of an event of this stream, not " + Excerpt.piece(id));
+        }
+        return Long.parseLong(id);
+    }
+
+    private void send(Reader reader, Progress known, long wait) throws IOException, InterruptedException {
+        try (StreamLimiter.Place _ = places.take(reader.request);
+                RunProgressPoller.Watch watch = news.watch(reader.run, known)) {
+            reader.write(RETRY);
+            follow(reader, known, watch, Duration.ofMillis(Math.min(wait, LONGEST_MILLIS)));
+        }
+    }
+
+    private void follow(Reader reader, Progress before, RunProgressPoller.Watch watch, Duration wait)
+            throws IOException, InterruptedException {
+        Progress known = before;
+        Duration quiet = Duration.ZERO;
+        while (!shutdown.hasBegun() && reader.open()) {
+            if (known.lastSeq() > reader.seen) {
+                reader.sendUpTo(known.lastSeq());
+                quiet = Duration.ZERO;
+            }
+            Duration left = wait.minus(quiet);
+            if (known.ended() || !left.isPositive()) {
+                return;
+            }
+            Duration beat = left.compareTo(BEAT) < 0 ? left : BEAT;
+            known = watch.await(reader.seen, beat);
+            if (known.lastSeq() <= reader.seen) {
+                quiet = quiet.plus(beat);
+                reader.write(ALIVE);
+            }
+        }
+    }
+
+    /** Whoever is sent a run's events. */
+    private final class Reader {
+        private final ApiRequest request;
+        private final UUID run;
+        private final OutputStream out;
+        private long seen;
+
+        private Reader(ApiRequest request, UUID run, OutputStream out, long seen) {
+            this.request = request;
+            this.run = run;
+            this.out = out;
+            this.seen = seen;
+        }
+
+        private void write(byte[] text) throws IOException {
+            out.write(text);
+            out.flush();
+        }
+
+        /** Asked for every stretch: who catches up may be at it for hours, and the key be revoked meanwhile. */
+        private boolean open() throws InterruptedException {
+            return patient.patiently(() -> authenticator.stillOpenTo(request));
+        }
+
+        private void sendUpTo(long last) throws IOException, InterruptedException {
+            while (seen < last && !shutdown.hasBegun() && open()) {
+                EventChunkCache.Part part = texts.of(run, seen, EventChunkCache.end(seen, last),
+                        (id, after, limit) -> patient.patiently(() -> reads.read((reader, c) -> reader
+                                .eventsWithSteps(c, request.workspace(), id, after, limit))));
+                for (byte[] text : part.texts()) {
+                    out.write(text);
+                }
+                out.flush();
+                seen = part.to();
+            }
+        }
+    }
+}

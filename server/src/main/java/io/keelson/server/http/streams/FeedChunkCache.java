@@ -1,0 +1,114 @@
+package io.keelson.server.http.streams;
+
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Stretches of workspaces' feeds as they were read: all who follow one workspace are sent the same text, read once. Those that
+ * were used last are kept, as far as they have room.
+ */
+final class FeedChunkCache {
+
+    /** In ids, those of other workspaces and of nobody included. */
+    static final int STRETCH = 2_048;
+    private static final int MOST_KEPT = 32;
+    private static final long MOST_BYTES = 32L << 20;
+    /** What an event takes beside its text. */
+    private static final int BESIDE = 200;
+
+    /** Events with ids after one up to and with another. */
+    private record Key(UUID workspace, long after, long to) {}
+
+    /**
+     * One event.
+     *
+     * @param type as the stream names it
+     * @param eventType as the list names it
+     */
+    record Piece(long id, String type, String eventType, UUID run, byte[] text) {}
+
+    private static final class Chunk {
+        private final ReentrantLock reading = new ReentrantLock();
+        private @Nullable List<Piece> pieces;
+        /** That count as kept; guarded by those that are kept. */
+        private long bytes;
+    }
+
+    /** Reads events in order. */
+    interface Source {
+        List<ObjectNode> read() throws InterruptedException;
+    }
+
+    private final Map<Key, Chunk> kept = new LinkedHashMap<>(MOST_KEPT, 0.75f, true);
+    private final long most;
+    private long bytes;
+
+    FeedChunkCache() {
+        this(MOST_BYTES);
+    }
+
+    /** @param most bytes that are kept; what is being read comes on top of it */
+    FeedChunkCache(long most) {
+        this.most = most;
+    }
+
+    /** Where the stretch ends that begins after that id: all end at the same ids but for the last. */
+    static long end(long after, long settled) {
+        return Math.min(settled, (after / STRETCH + 1) * STRETCH);
+    }
+
+    List<Piece> of(UUID workspace, long after, long to, Source source) throws InterruptedException {
+        Key key = new Key(workspace, after, to);
+        Chunk chunk;
+        synchronized (kept) {
+            chunk = kept.computeIfAbsent(key, missing -> new Chunk());
+        }
+        chunk.reading.lockInterruptibly();
+        try {
+            List<Piece> pieces = chunk.pieces;
+            if (pieces == null) {
+                pieces = source.read().stream().map(FeedChunkCache::piece).toList();
+                chunk.pieces = pieces;
+                keep(key, chunk, pieces);
+            }
+            return pieces;
+        } finally {
+            chunk.reading.unlock();
+        }
+    }
+
+    /** What does not fit is left to those who have it in hand. */
+    private void keep(Key key, Chunk chunk, List<Piece> pieces) {
+        synchronized (kept) {
+            if (kept.get(key) == chunk) {
+                chunk.bytes = pieces.stream().mapToLong(piece -> piece.text().length + BESIDE).sum();
+                bytes += chunk.bytes;
+            }
+            for (Iterator<Chunk> eldest = kept.values().iterator(); (bytes > most || kept.size() > MOST_KEPT)
+                    && eldest.hasNext();) {
+                bytes -= eldest.next().bytes;
+                eldest.remove();
+            }
+        }
+    }
+
+    /** That are kept. */
+    long bytes() {
+        synchronized (kept) {
+            return bytes;
+        }
+    }
+
+    private static Piece piece(ObjectNode event) {
+        ObjectNode data = EventChunkCache.named(event);
+        String id = event.get("id").asString();
+        return new Piece(Long.parseLong(id), data.get("type").stringValue(), event.get("event_type").stringValue(),
+                UUID.fromString(event.get("run_id").asString()), EventChunkCache.text(id, data));
+    }
+}

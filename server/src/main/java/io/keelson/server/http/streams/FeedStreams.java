@@ -1,0 +1,212 @@
+package io.keelson.server.http.streams;
+
+import io.keelson.core.lifecycle.StreamTypes;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.db.Tenancy;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.Authenticator;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.http.support.ShutdownSignal;
+import io.keelson.server.plan.NameSuggestion;
+import io.keelson.server.run.read.FeedReader;
+import io.keelson.server.run.read.FeedWatermark;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What happens in a workspace, as it happens (server-sent events). A stream goes on where the last one broke off, on any
+ * server, by the id of the last event that was seen; what commits late is not skipped (specification: reliability, race
+ * 17).
+ */
+public final class FeedStreams {
+
+    private static final Pattern TYPES = Pattern.compile("[a-z_.]{1,50}(,[a-z_.]{1,50}){0,49}");
+    private static final Duration BEAT = Duration.ofSeconds(5);
+    private static final long LONGEST_MILLIS = Duration.ofDays(365).toMillis();
+
+    private final Reads reads;
+    private final Authenticator authenticator;
+    private final ShutdownSignal shutdown;
+    private final StreamLimiter places;
+    private final StreamReads patient;
+    private final FeedWatermark marks = new FeedWatermark();
+    private final FeedPoller news;
+    private final FeedChunkCache texts = new FeedChunkCache();
+
+    public FeedStreams(Reads reads, Authenticator authenticator, ShutdownSignal shutdown, StreamLimiter places,
+            StreamReads patient) {
+        this.reads = reads;
+        this.authenticator = authenticator;
+        this.shutdown = shutdown;
+        this.places = places;
+        this.patient = patient;
+        this.news = new FeedPoller(() -> reads.read((reader, c) -> marks.look(c)), shutdown);
+    }
+
+    public void addTo(Route.Table table) {
+        table.getAlso(Scope.RUNS_READ, "/events/stream", this::ofWorkspace);
+    }
+
+    private ApiResponse ofWorkspace(ApiRequest request) throws InterruptedException {
+        Query query = request.query();
+        long after = query.integer("after", 0, Long.MAX_VALUE, -1);
+        long wait = query.integer("wait_ms", 0, Long.MAX_VALUE, Long.MAX_VALUE);
+        Set<String> types = types(query.text("types"));
+        UUID run = run(query.text("run_id"));
+        query.done();
+        if (run != null) {
+            patient.once(() -> {
+                reads.requireRun(request.workspace(), run);
+                return run;
+            });
+        }
+        long seen = Math.max(after, EventStreams.lastSeen(request, -1));
+        places.requireRoom(request);
+        long head = patient.once(() -> Tenancy.allWorkspaces(() -> reads.read((reader, c) -> FeedReader.lastId(c))));
+        return ApiResponse.live("text/event-stream", out -> {
+            try (StreamLimiter.Place _ = places.take(request); FeedPoller.Watch watch = news.watch()) {
+                new Reader(request, types, run, out, seen < 0 ? head : Math.min(seen, head)).follow(watch, head,
+                        Duration.ofMillis(Math.min(wait, LONGEST_MILLIS)));
+            }
+        }).header("Cache-Control", "no-cache").header("X-Accel-Buffering", "no");
+    }
+
+    private static Set<String> types(@Nullable String text) {
+        if (text != null && !TYPES.matcher(text).matches()) {
+            throw Query.invalid("types", "names up to 50 types of events, with commas between them");
+        }
+        List<String> types = text == null ? List.of() : List.of(text.split(","));
+        for (String type : types) {
+            if (!StreamTypes.all().contains(type)) {
+                throw Query.invalid("types", "names no type of events: " + type
+                        + NameSuggestion.hint(type, StreamTypes.all())).allowing(StreamTypes.all());
+            }
+        }
+        return Set.copyOf(types);
+    }
+
+    private static @Nullable UUID run(@Nullable String text) {
+        UUID run = text == null ? null : IdKind.RUN.parse(text);
+        if (text != null && run == null) {
+            throw Query.invalid("run_id", "is a run's id");
+        }
+        return run;
+    }
+
+    /** Whoever is sent a workspace's events. */
+    private final class Reader {
+        private final ApiRequest request;
+        private final Set<String> types;
+        private final @Nullable UUID run;
+        private final OutputStream out;
+        private long seen;
+        private long told;
+        /** The stretch that is being sent; read as a whole and shared. */
+        private long from;
+        private long to;
+        private long spoken = System.nanoTime();
+
+        private Reader(ApiRequest request, Set<String> types, @Nullable UUID run, OutputStream out, long seen) {
+            this.request = request;
+            this.types = types;
+            this.run = run;
+            this.out = out;
+            this.seen = seen;
+            this.told = seen;
+        }
+
+        /** @param head what was there when it came: that much is sent before quiet counts */
+        private void follow(FeedPoller.Watch watch, long head, Duration wait) throws IOException, InterruptedException {
+            write(EventStreams.RETRY);
+            long settled = watch.await(head, BEAT);
+            long last = System.nanoTime();
+            while (!shutdown.hasBegun() && open()) {
+                if (settled > seen && sendUpTo(settled)) {
+                    last = System.nanoTime();
+                }
+                Duration left = wait.minusNanos(System.nanoTime() - last);
+                if (!left.isPositive()) {
+                    return;
+                }
+                settled = watch.await(seen + 1, left.compareTo(BEAT) < 0 ? left : BEAT);
+                if (System.nanoTime() - spoken >= BEAT.toNanos()) {
+                    beat();
+                }
+            }
+        }
+
+        /** Who comes again need not read again what was none of theirs. */
+        private void beat() throws IOException {
+            write((seen > told ? "id: " + seen + "\n\n" : ":\n\n").getBytes(StandardCharsets.UTF_8));
+            told = seen;
+        }
+
+        private boolean sendUpTo(long settled) throws IOException, InterruptedException {
+            boolean any = false;
+            while (seen < settled && !shutdown.hasBegun() && open()) {
+                List<FeedChunkCache.Piece> part = next(settled);
+                for (FeedChunkCache.Piece piece : part) {
+                    out.write(piece.text());
+                    told = piece.id();
+                    any = true;
+                }
+                if (!part.isEmpty()) {
+                    out.flush();
+                    spoken = System.nanoTime();
+                }
+            }
+            return any;
+        }
+
+        /** The next that are wanted: little at a time, for a slow client may hold them for long. */
+        private List<FeedChunkCache.Piece> next(long settled) throws InterruptedException {
+            if (seen >= to) {
+                from = seen;
+                to = FeedChunkCache.end(from, settled);
+            }
+            List<FeedChunkCache.Piece> part = new ArrayList<>();
+            int size = 0;
+            for (FeedChunkCache.Piece piece : texts.of(request.workspace(), from, to, () -> patient.patiently(
+                    () -> reads.read((reader, c) -> FeedReader.events(c, request.workspace(), from, to))))) {
+                if (piece.id() > seen && wanted(piece)) {
+                    if (size > 0 && size + piece.text().length > EventChunkCache.PART_BYTES) {
+                        seen = part.getLast().id();
+                        return part;
+                    }
+                    part.add(piece);
+                    size += piece.text().length;
+                }
+            }
+            seen = to;
+            return part;
+        }
+
+        /** Asked for every stretch: who catches up may be at it for hours, and the key be revoked meanwhile. */
+        private boolean open() throws InterruptedException {
+            return patient.patiently(() -> authenticator.stillOpenTo(request));
+        }
+
+        private boolean wanted(FeedChunkCache.Piece piece) {
+            return (run == null || run.equals(piece.run()))
+                    && (types.isEmpty() || types.contains(piece.type()) || types.contains(piece.eventType()));
+        }
+
+        private void write(byte[] text) throws IOException {
+            out.write(text);
+            out.flush();
+            spoken = System.nanoTime();
+        }
+    }
+}

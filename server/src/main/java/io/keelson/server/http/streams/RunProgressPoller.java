@@ -1,0 +1,135 @@
+package io.keelson.server.http.streams;
+
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.http.support.ShutdownSignal;
+import io.keelson.server.run.read.RunReader.Progress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How far watched runs have come: one look at the database for all of them, a few times a second, and none while nobody
+ * watches. What another server commits is seen like what this one does. For any number of threads.
+ */
+public final class RunProgressPoller {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RunProgressPoller.class);
+    private static final Duration LOOK = Duration.ofMillis(100);
+
+    /** Looks up how far runs have come; a run that is gone is not among them. */
+    public interface Lookup {
+        Map<UUID, Progress> of(Set<UUID> runs);
+    }
+
+    private static final class Watched {
+        private int watchers;
+        private Progress known;
+
+        private Watched(Progress known) {
+            this.known = known;
+        }
+    }
+
+    private final Lookup lookup;
+    private final ShutdownSignal shutdown;
+    private final Map<UUID, Watched> runs = new HashMap<>();
+    private boolean looking;
+
+    public RunProgressPoller(Lookup lookup, ShutdownSignal shutdown) {
+        this.lookup = lookup;
+        this.shutdown = shutdown;
+    }
+
+    /** Somebody who watches a run until it is closed. */
+    public final class Watch implements AutoCloseable {
+        private final UUID run;
+        private final Watched watched;
+
+        private Watch(UUID run, Watched watched) {
+            this.run = run;
+            this.watched = watched;
+        }
+
+        /** Waits for an event behind that one, or until the time is over or the server stops. What is known then. */
+        public Progress await(long after, Duration patience) throws InterruptedException {
+            long end = System.nanoTime() + patience.toNanos();
+            synchronized (RunProgressPoller.this) {
+                for (long left = patience.toMillis(); watched.known.lastSeq() <= after && left > 0
+                        && !shutdown.hasBegun();) {
+                    RunProgressPoller.this.wait(left);
+                    left = (end - System.nanoTime()) / 1_000_000;
+                }
+                return watched.known;
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (RunProgressPoller.this) {
+                if (--watched.watchers == 0) {
+                    runs.remove(run);
+                }
+            }
+        }
+    }
+
+    /** @param known how far it has come by the caller's own look */
+    public synchronized Watch watch(UUID run, Progress known) {
+        Watched watched = runs.computeIfAbsent(run, id -> new Watched(known));
+        watched.watchers++;
+        if (!looking) {
+            looking = true;
+            Thread.ofVirtual().name("run-news").start(this::look);
+        }
+        return new Watch(run, watched);
+    }
+
+    private void look() {
+        try {
+            for (Set<UUID> watched = watched(); !watched.isEmpty(); watched = watched()) {
+                told(watched);
+                if (shutdown.await(LOOK)) {
+                    break;
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        synchronized (this) {
+            notifyAll();
+        }
+    }
+
+    /** The runs that are watched; with none the looking ends. */
+    private synchronized Set<UUID> watched() {
+        looking = !runs.isEmpty();
+        return Set.copyOf(runs.keySet());
+    }
+
+    private void told(Set<UUID> watched) {
+        try {
+            Map<UUID, Progress> news = lookup.of(watched);
+            synchronized (this) {
+                boolean any = false;
+                for (Map.Entry<UUID, Progress> each : news.entrySet()) {
+                    Watched old = runs.get(each.getKey());
+                    if (old != null && old.known.lastSeq() < each.getValue().lastSeq()) {
+                        old.known = each.getValue();
+                        any = true;
+                    }
+                }
+                if (any) {
+                    notifyAll();
+                }
+            }
+        } catch (SqlFailure e) {
+            LOG.debug("no news of {} runs", watched.size(), e);
+        } catch (RuntimeException e) {
+            LOG.warn("no news of {} runs; they are looked for again", watched.size(), e);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package io.keelson.server.http.streams;
+
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ErrorCode;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** How many streams each key holds open on this server. */
+public final class StreamLimiter {
+
+    /** How many a key may hold open. */
+    static final int MOST_STREAMS = 2_000;
+    /** How many all keys together may hold open; each costs up to 100 KiB of memory. */
+    static final int MOST_IN_ALL = 3_000;
+
+    private final Map<UUID, Integer> open = new ConcurrentHashMap<>();
+    private final AtomicInteger all = new AtomicInteger();
+
+    /** Refuses one stream too many. */
+    void requireRoom(ApiRequest request) {
+        if (open.getOrDefault(request.keyId(), 0) >= MOST_STREAMS) {
+            throw ApiProblem.of(ErrorCode.STREAM_LIMIT_REACHED,
+                    "a key may hold " + MOST_STREAMS + " streams open on a server").header("Retry-After", "1");
+        }
+        if (all.get() >= MOST_IN_ALL) {
+            throw ApiProblem.of(ErrorCode.OVERLOADED, "the server holds " + MOST_IN_ALL + " streams open, the most that"
+                    + " it may").header("Retry-After", "1");
+        }
+    }
+
+    /** A stream, until it is closed. */
+    Place take(ApiRequest request) {
+        open.merge(request.keyId(), 1, Integer::sum);
+        all.incrementAndGet();
+        return () -> {
+            open.computeIfPresent(request.keyId(), (key, streams) -> streams == 1 ? null : streams - 1);
+            all.decrementAndGet();
+        };
+    }
+
+    interface Place extends AutoCloseable {
+        @Override
+        void close();
+    }
+}

@@ -1,0 +1,58 @@
+package io.keelson.server.http.streams;
+
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.http.support.ShutdownSignal;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What streams ask the database: a few at a time, however many there are, so that the connections that they share with all
+ * other requests are never theirs alone. Whoever was told nothing waits and asks again.
+ */
+public final class StreamReads {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StreamReads.class);
+    private static final int AT_ONCE = 4;
+    private static final Duration PAUSE = Duration.ofMillis(500);
+
+    private final Semaphore places = new Semaphore(AT_ONCE, true);
+    private final ShutdownSignal shutdown;
+
+    public StreamReads(ShutdownSignal shutdown) {
+        this.shutdown = shutdown;
+    }
+
+    /** Asks once. */
+    <T> T once(Supplier<T> question) throws InterruptedException {
+        places.acquire();
+        try {
+            return question.get();
+        } finally {
+            places.release();
+        }
+    }
+
+    /**
+     * Asks until the database answers.
+     *
+     * @throws InterruptedException when the server stops meanwhile
+     */
+    <T> T patiently(Supplier<T> question) throws InterruptedException {
+        while (true) {
+            try {
+                return once(question);
+            } catch (SqlFailure failure) {
+                if (!failure.unavailable()) {
+                    throw failure;
+                }
+                LOG.debug("a stream waits for the database", failure);
+            }
+            if (shutdown.await(PAUSE)) {
+                throw new InterruptedException("the server stops");
+            }
+        }
+    }
+}

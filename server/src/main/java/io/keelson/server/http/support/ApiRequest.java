@@ -1,0 +1,169 @@
+package io.keelson.server.http.support;
+
+import io.javalin.http.Context;
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.TraceParent;
+import io.keelson.server.audit.AuditOrigin;
+import io.keelson.server.auth.Caller;
+import io.keelson.server.auth.Principal;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.workspace.Limits;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.util.Collections;
+import java.util.List;
+import java.util.UUID;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.jspecify.annotations.Nullable;
+
+/** One request to a route, its caller known. */
+public final class ApiRequest {
+
+    /** What proxies say that they pass on. */
+    private static final List<String> FORWARDED = List.of("Forwarded", "X-Forwarded-For", "Via");
+
+    private final Context context;
+    private final @Nullable Caller caller;
+    private final Body body;
+    private final Query query;
+    private Idempotency.@Nullable Keyed keyed;
+
+    public ApiRequest(Context context, @Nullable Caller caller, Body body) {
+        this.context = context;
+        this.caller = caller;
+        this.body = body;
+        this.query = new Query(context.queryParamMap(), context.queryString());
+    }
+
+    public UUID keyId() {
+        return caller().keyId();
+    }
+
+    public UUID workspace() {
+        return caller().workspaceId();
+    }
+
+    /** What the caller's workspace may have at most. */
+    public Limits limits() {
+        return caller().limits();
+    }
+
+    /** The caller, as events record it. */
+    public Actor actor() {
+        Principal principal = caller().principal();
+        return switch (principal.kind()) {
+            case PERSON -> Actor.human(principal.name());
+            case SERVICE -> Actor.service(principal.name());
+        };
+    }
+
+    /** The caller, as the audit log records it. */
+    public AuditOrigin origin() {
+        return caller().from(context.req().getRemoteAddr());
+    }
+
+    /** True when a program on this machine asks, and not on behalf of one elsewhere. */
+    public boolean fromThisMachine() {
+        return InetAddress.ofLiteral(context.req().getRemoteAddr()).isLoopbackAddress()
+                && FORWARDED.stream().allMatch(name -> context.header(name) == null);
+    }
+
+    /** True when the client has closed its connection. Only to be asked once the body was read. */
+    public boolean clientGone() {
+        return ServletContextRequest.getServletContextRequest(context.req()).getConnectionMetaData().getConnection()
+                .getEndPoint() instanceof WatchedConnector.EndPoint connection && connection.clientGone();
+    }
+
+    /** Refuses what the caller may not do. */
+    public void require(Scope scope) {
+        Authenticator.require(caller(), scope);
+    }
+
+    private Caller caller() {
+        if (caller == null) {
+            throw new IllegalStateException("an open route has no caller");
+        }
+        return caller;
+    }
+
+    /** Where the caller is in a trace of theirs; null where the header is missing or to be ignored. */
+    @Nullable public TraceParent traceparent() {
+        return traceparent(context);
+    }
+
+    public static @Nullable TraceParent traceparent(Context context) {
+        List<String> given = Collections.list(context.req().getHeaders("traceparent"));
+        return given.size() == 1 ? TraceParent.parse(given.getFirst()) : null;
+    }
+
+    /** The id in the path under this name. */
+    public UUID id(String name, IdKind kind) {
+        String text = context.pathParam(name);
+        UUID id = kind.parse(text);
+        if (id == null) {
+            throw ApiProblem.of(ErrorCode.INVALID_ID, "'" + Excerpt.piece(text) + "' is not an id: a UUID, or "
+                    + kind.prefixed(new UUID(0, 0)));
+        }
+        return id;
+    }
+
+    public String pathText(String name) {
+        return context.pathParam(name);
+    }
+
+    public Query query() {
+        return query;
+    }
+
+    public Body body() {
+        return body;
+    }
+
+    /** The body's members; those of an empty object when there is no body. */
+    public Fields fields() throws IOException {
+        return Fields.of(body.json());
+    }
+
+    /** The body as it comes; nobody bounds it but who reads it. */
+    public InputStream stream() {
+        return body.stream();
+    }
+
+    /** How long the body is going to be; -1 when the request does not say. */
+    public long contentLength() {
+        return context.req().getContentLengthLong();
+    }
+
+    String method() {
+        return context.req().getMethod();
+    }
+
+    String path() {
+        return context.path();
+    }
+
+    /** The query as it was sent; empty for none. */
+    String queryText() {
+        String text = context.queryString();
+        return text == null ? "" : text;
+    }
+
+    /** The idempotency key that it bears; null for none. */
+    public Idempotency.@Nullable Keyed keyed() {
+        return keyed;
+    }
+
+    void keyed(Idempotency.Keyed key) {
+        keyed = key;
+    }
+
+    @Nullable public String header(String name) {
+        return context.header(name);
+    }
+
+    /** How often a header is there. */
+    int headers(String name) {
+        return Collections.list(context.req().getHeaders(name)).size();
+    }
+}

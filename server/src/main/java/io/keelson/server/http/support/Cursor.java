@@ -1,0 +1,48 @@
+package io.keelson.server.http.support;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Where a list goes on, as opaque text that says which list it belongs to. */
+public final class Cursor {
+
+    private final String list;
+
+    /** @param list the list's name, so that the cursor of one is not taken for another's */
+    public Cursor(String list) {
+        this.list = list;
+    }
+
+    public String write(String position) {
+        byte[] bytes = (list + ":" + position).getBytes(StandardCharsets.UTF_8);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+
+    /**
+     * The position in the query's {@code cursor}; null where there is none.
+     *
+     * @param read makes the position; whatever it throws says that the text is none
+     */
+    public <T> @Nullable T read(Query query, Function<String, T> read) {
+        String text = query.text("cursor");
+        if (text == null) {
+            return null;
+        }
+        try {
+            String plain = new String(Base64.getUrlDecoder().decode(text), StandardCharsets.UTF_8);
+            if (plain.startsWith(list + ":")) {
+                return read.apply(plain.substring(list.length() + 1));
+            }
+        } catch (RuntimeException e) {
+            // refused below, as the cursor of another list
+        }
+        throw invalid();
+    }
+
+    public static ApiProblem invalid() {
+        return ApiProblem.of(ErrorCode.INVALID_CURSOR,
+                "the cursor is not one that this list gave; leave it out to begin at the first page");
+    }
+}

@@ -1,0 +1,169 @@
+package io.keelson.server.http.support;
+
+import io.keelson.server.db.Database;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.run.IdempotencyKeys;
+import io.keelson.server.run.IdempotencyKeys.StoredAnswer;
+import io.keelson.server.run.IdempotencyKeys.Used;
+import io.keelson.server.run.KeyUse;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The header {@code Idempotency-Key} (specification: money §2, layer 1): for 24 hours, a request that comes again under
+ * its key is answered as it was the first time, and nothing is done again. The key is used by the transaction that does
+ * what was asked, so that no crash comes between. What was refused uses no key.
+ */
+public final class Idempotency {
+
+    public static final String HEADER = "Idempotency-Key";
+    public static final String REPLAYED = "Idempotent-Replayed";
+
+    private static final int MAX_LENGTH = 255;
+    private static final String API = "/api/v1";
+    private static final Pattern ID =
+            Pattern.compile("/(?:[a-z]+_)?([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"
+                    + "(?=/|$)");
+
+    /**
+     * The key that a call bears.
+     *
+     * @param repeated true when what was asked is done already: only its answer is wanted
+     */
+    public record Keyed(KeyUse use, boolean repeated) {
+
+        /** The run that the call is to make: under a key that was used, the one that was made then. */
+        public UUID runOr(UUID fresh) {
+            UUID made = repeated ? use.run() : null;
+            return made == null ? fresh : made;
+        }
+    }
+
+    private final Database database;
+    private final IdempotencyKeys keys;
+    private final Set<KeyUse.Id> inFlight = ConcurrentHashMap.newKeySet();
+
+    public Idempotency(Database database, IdempotencyKeys keys) {
+        this.database = database;
+        this.keys = keys;
+    }
+
+    /** Does what is asked, once; a call without a key is answered as it is. */
+    public ApiResponse answer(ApiRequest request, Action action) throws IOException, InterruptedException {
+        String key = request.header(HEADER);
+        if (key == null) {
+            return action.answer(request);
+        }
+        if (request.headers(HEADER) > 1) {
+            throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, HEADER + " may be given once only").with("parameter",
+                    HEADER);
+        }
+        if (key.isBlank() || key.length() > MAX_LENGTH) {
+            throw ApiProblem.of(ErrorCode.INVALID_PARAMETER, HEADER + " must have 1 to " + MAX_LENGTH + " characters")
+                    .with("parameter", HEADER);
+        }
+        KeyUse use =
+                new KeyUse(new KeyUse.Id(request.workspace(), endpoint(request), key), RequestHash.of(request), null);
+        if (!inFlight.add(use.id())) {
+            throw ApiProblem.of(ErrorCode.IDEMPOTENCY_IN_FLIGHT, "the first request under this key is not answered yet")
+                    .header("Retry-After", "1");
+        }
+        try {
+            return once(request, action, use);
+        } finally {
+            inFlight.remove(use.id());
+        }
+    }
+
+    private ApiResponse once(ApiRequest request, Action action, KeyUse use) throws IOException, InterruptedException {
+        Optional<Used> known = known(use);
+        if (known.isEmpty()) {
+            try {
+                request.keyed(new Keyed(use, false));
+                return noted(use, action.answer(request));
+            } catch (CompletionException e) {
+                if (!(e.getCause() instanceof Commands.KeyUsed)) {
+                    throw e;
+                }
+                known = known(use);
+            } catch (Commands.KeyUsed e) {
+                known = known(use);
+            } catch (ApiProblem problem) {
+                known = known(use); // another server may have done it meanwhile, and what it did be what refuses this
+                if (known.isEmpty()) {
+                    throw problem;
+                }
+            }
+        }
+        return again(request, action, use, known.orElseThrow());
+    }
+
+    private ApiResponse again(ApiRequest request, Action action, KeyUse use, Used known)
+            throws IOException, InterruptedException {
+        if (!known.requestHash().equals(use.requestHash())) {
+            ApiProblem problem = ApiProblem.of(ErrorCode.IDEMPOTENCY_KEY_CONFLICT,
+                    "within the last 24 hours the key was used for another request");
+            throw known.run() == null ? problem : problem.with("run_id", known.run().toString());
+        }
+        StoredAnswer stored = known.answer();
+        if (stored != null) {
+            return replayed(stored);
+        }
+        request.keyed(new Keyed(new KeyUse(use.id(), use.requestHash(), known.run()), true));
+        ApiResponse response = noted(use, action.answer(request));
+        return response.as(again(response.status())).header(REPLAYED, "true");
+    }
+
+    private Optional<Used> known(KeyUse use) {
+        return database.withConnection(c -> keys.find(c, use.id()));
+    }
+
+    private ApiResponse noted(KeyUse use, ApiResponse response) {
+        if (response.status() / 100 == 2) {
+            StoredAnswer stored = stored(response);
+            database.<@Nullable Object>withConnection(c -> {
+                keys.answered(c, use, stored);
+                return null;
+            });
+        }
+        return response;
+    }
+
+    static StoredAnswer stored(ApiResponse response) {
+        return new StoredAnswer(response.status(), response.headers().get("Location"), body(response));
+    }
+
+    private static @Nullable String body(ApiResponse response) {
+        return response.content() instanceof ApiResponse.Content.Document document
+                ? new String(Json.write(document.json()), StandardCharsets.UTF_8)
+                : null;
+    }
+
+    private static ApiResponse replayed(StoredAnswer stored) {
+        String body = stored.body();
+        int status = again(stored.status());
+        ApiResponse response = body == null ? ApiResponse.empty(status)
+                : ApiResponse.json(status, Json.read(body.getBytes(StandardCharsets.UTF_8)));
+        response = response.header(REPLAYED, "true");
+        return stored.location() == null ? response : response.header("Location", stored.location());
+    }
+
+    /** Nothing is created by a repetition. */
+    private static int again(int status) {
+        return status == 201 ? 200 : status;
+    }
+
+    /** One for all forms of an id. */
+    private static String endpoint(ApiRequest request) {
+        String path = ID.matcher(request.path()).replaceAll(id -> "/" + id.group(1).toLowerCase(Locale.ROOT));
+        return request.method() + " " + (path.startsWith(API + "/") ? path.substring(API.length()) : path);
+    }
+}

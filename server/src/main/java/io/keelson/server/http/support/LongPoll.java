@@ -1,0 +1,82 @@
+package io.keelson.server.http.support;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Holds a call open until there is something to answer, and no longer than asked, allowed, or the server lives. Whose key
+ * ends meanwhile is refused: it is asked for before each look.
+ */
+public final class LongPoll {
+
+    /** How soon a call that waits notices that the server stops. */
+    private static final Duration SLICE = Duration.ofMillis(500);
+
+    /** How often a call that waits for rows of the database looks for them. */
+    private static final Duration LOOK = Duration.ofMillis(100);
+
+    private final Duration longest;
+    private final ShutdownSignal shutdown;
+    private final Authenticator authenticator;
+
+    public LongPoll(Duration longest, ShutdownSignal shutdown, Authenticator authenticator) {
+        this.longest = longest;
+        this.shutdown = shutdown;
+        this.authenticator = authenticator;
+    }
+
+    public long longestMillis() {
+        return longest.toMillis();
+    }
+
+    /** Something that can wait by itself. */
+    public interface Waiting<T> {
+        List<T> take(Duration patience) throws InterruptedException;
+    }
+
+    /** Asks until there is something, in slices so that a stop of the server is noticed. */
+    public <T> List<T> take(ApiRequest request, Duration patience, Waiting<T> source) throws InterruptedException {
+        long end = System.nanoTime() + patience.toNanos();
+        while (true) {
+            Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
+            authenticator.requireStillOpenTo(request);
+            List<T> items = source.take(left.compareTo(SLICE) < 0 ? left : SLICE);
+            if (!items.isEmpty() || left.compareTo(SLICE) <= 0 || shutdown.hasBegun()) {
+                return items;
+            }
+        }
+    }
+
+    /** Waits for something that will be told, in time or not. */
+    public void await(ApiRequest request, CompletableFuture<?> event, Duration patience) throws InterruptedException {
+        take(request, patience, slice -> {
+            try {
+                event.get(slice.toNanos(), TimeUnit.NANOSECONDS);
+                return List.of(event);
+            } catch (TimeoutException | ExecutionException e) {
+                return List.of();
+            }
+        });
+    }
+
+    /** Something that must be looked up. */
+    public interface Lookup<T> {
+        List<T> look();
+    }
+
+    public <T> List<T> look(ApiRequest request, Duration patience, Lookup<T> source) throws InterruptedException {
+        long end = System.nanoTime() + patience.toNanos();
+        while (true) {
+            authenticator.requireStillOpenTo(request);
+            List<T> items = source.look();
+            Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
+            if (!items.isEmpty() || left.isZero() || shutdown.await(left.compareTo(LOOK) < 0 ? left : LOOK)) {
+                return items;
+            }
+        }
+    }
+}

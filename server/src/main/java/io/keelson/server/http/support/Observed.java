@@ -1,0 +1,33 @@
+package io.keelson.server.http.support;
+
+import java.util.function.UnaryOperator;
+
+/**
+ * What the API tells about this server.
+ *
+ * @param requestListener is told of every request
+ * @param page the metrics in the format that the caller's {@code Accept} asks for
+ * @param door who is shown them without a key
+ */
+public record Observed(RequestListener requestListener, UnaryOperator<Page> page, MetricsAccess door) {
+
+    /** Nobody looks, and there is nothing to see. */
+    public static final Observed NOTHING = new Observed(RequestListener.NONE, asked -> asked, MetricsAccess.LOOPBACK);
+
+    /**
+     * A page of metrics.
+     *
+     * @param type its media type; when it is asked for, what the caller takes
+     */
+    public record Page(String type, String text) {}
+
+    /** Who reads metrics without a key; everybody else shows one with the scope {@code operator}. */
+    public enum MetricsAccess {
+        /** Programs on this machine that reach the server directly. */
+        LOOPBACK,
+        /** Everybody. */
+        OPEN,
+        /** Nobody. */
+        KEY
+    }
+}

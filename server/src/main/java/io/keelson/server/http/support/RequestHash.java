@@ -1,0 +1,63 @@
+package io.keelson.server.http.support;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.TreeMap;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.DecimalNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * What a request asks for, as a hash: the same for all notations of one JSON document (order of members, white space,
+ * notation of numbers). Any other body counts by its bytes.
+ */
+final class RequestHash {
+
+    private RequestHash() {}
+
+    static String of(ApiRequest request) throws IOException {
+        byte[] bytes = request.body().bytes();
+        return hash(request.queryText(), request.body().type().equals("application/json") ? canonical(bytes) : bytes);
+    }
+
+    private static byte[] canonical(byte[] bytes) {
+        try {
+            return Json.write(canonical(Json.read(bytes)));
+        } catch (JacksonException e) {
+            return bytes;
+        }
+    }
+
+    private static JsonNode canonical(JsonNode node) {
+        if (node.isObject()) {
+            TreeMap<String, JsonNode> members = new TreeMap<>();
+            node.properties().forEach(each -> members.put(each.getKey(), canonical(each.getValue())));
+            ObjectNode sorted = Json.object();
+            members.forEach(sorted::set);
+            return sorted;
+        }
+        if (node.isArray()) {
+            ArrayNode items = JsonNodeFactory.instance.arrayNode();
+            node.values().forEach(each -> items.add(canonical(each)));
+            return items;
+        }
+        return node.isNumber() ? DecimalNode.valueOf(node.decimalValue().stripTrailingZeros()) : node;
+    }
+
+    private static String hash(String query, byte[] body) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update(query.getBytes(StandardCharsets.UTF_8));
+            digest.update((byte) 0);
+            return Base64.getUrlEncoder().withoutPadding().encodeToString(digest.digest(body));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package io.keelson.server.http.support;
+
+import io.javalin.http.Context;
+import io.javalin.http.HandlerType;
+import java.io.IOException;
+import java.io.InputStream;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Puts an answer on the wire. */
+public final class ResponseWriter {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ResponseWriter.class);
+    private static final int BUFFER = 8 << 10;
+    private static final int MOST_DRAINED = 1 << 20;
+    private static final int MOST_LINGERED = 64 << 20;
+
+    private ResponseWriter() {}
+
+    /** @param rest what has not been read of the request's body */
+    public static void send(Context context, ApiResponse response, TimedInputStream rest) throws IOException {
+        boolean whole = drained(rest, MOST_DRAINED);
+        if (!whole) {
+            context.header("Connection", "close");
+        }
+        response.headers().forEach(context::header);
+        context.header("X-Content-Type-Options", "nosniff");
+        switch (response.content()) {
+            case null -> context.status(response.status());
+            case ApiResponse.Content.Document document -> send(context, response, document);
+            case ApiResponse.Content.Stream stream -> send(context, response.status(), stream);
+            case ApiResponse.Content.Live live -> send(context, response.status(), live);
+        }
+        if (!whole) {
+            linger(context, rest);
+        }
+    }
+
+    /**
+     * Sends the answer now and reads on for a while: to close a connection on which bytes are still coming is to reset it,
+     * and a client whose connection is reset may never see the answer that it was sent.
+     */
+    private static void linger(Context context, TimedInputStream rest) throws IOException {
+        InputStream pending = context.resultInputStream();
+        if (pending != null) {
+            byte[] bytes = pending.readAllBytes();
+            context.result(InputStream.nullInputStream());
+            context.res().setContentLength(bytes.length);
+            context.res().getOutputStream().write(bytes);
+        }
+        context.res().flushBuffer();
+        rest.hurry();
+        drained(rest, MOST_LINGERED);
+    }
+
+    /**
+     * Reads what is left of the request's body, within reason: the next request on the connection stands behind it. False
+     * when there is more, so that the connection can serve no further request and its client must be told.
+     */
+    private static boolean drained(InputStream rest, int most) {
+        byte[] buffer = new byte[BUFFER];
+        try {
+            for (int left = most; left > 0;) {
+                int read = rest.read(buffer);
+                if (read < 0) {
+                    return true;
+                }
+                left -= read;
+            }
+        } catch (IOException | ApiProblem e) {
+            LOG.debug("the rest of a request did not come", e);
+        }
+        return false;
+    }
+
+    private static void send(Context context, ApiResponse response, ApiResponse.Content.Document document) {
+        byte[] bytes = Json.write(document.json());
+        if (!response.headers().containsKey("Cache-Control")) {
+            context.header("Cache-Control", "private, no-cache");
+        }
+        if (response.tagged()) {
+            String tag = ETag.of(bytes);
+            context.header("ETag", tag);
+            if (ETag.matches(context.header("If-None-Match"), tag)) {
+                context.status(304);
+                return;
+            }
+        }
+        context.status(response.status()).contentType(document.type()).result(bytes);
+    }
+
+    private static void send(Context context, int status, ApiResponse.Content.Stream stream) throws IOException {
+        try (InputStream bytes = stream.bytes()) {
+            context.status(status).contentType(stream.type());
+            if (stream.length() >= 0) {
+                context.res().setContentLengthLong(stream.length());
+            }
+            bytes.transferTo(context.outputStream());
+        } catch (IOException | RuntimeException e) {
+            abort(context, e);
+            throw e;
+        }
+    }
+
+    private static void send(Context context, int status, ApiResponse.Content.Live live) {
+        context.status(status).contentType(live.type());
+        if (context.method() == HandlerType.HEAD) {
+            return;
+        }
+        context.res().setBufferSize(BUFFER);
+        try {
+            live.writer().writeTo(context.res().getOutputStream());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            LOG.debug("{} is not followed any more", context.path(), e);
+        } catch (RuntimeException e) {
+            abort(context, e);
+            throw e;
+        }
+    }
+
+    /** What was begun and cannot be gone on with must not look as if it had ended. */
+    private static void abort(Context context, Exception failure) {
+        if (context.res().isCommitted()) {
+            LOG.warn("{} broke off: {}", context.path(), failure.toString());
+            ServletContextRequest.getServletContextRequest(context.req()).getServletChannel().abort(failure);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package io.keelson.server.http.support;
+
+import io.javalin.http.HandlerType;
+import io.keelson.server.auth.Scope;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One route that is served.
+ *
+ * @param path with its parameters in braces
+ * @param open whether no API key is asked for
+ * @param scope what the key must have; null where any will do
+ */
+public record Route(HandlerType method, String path, boolean open, @Nullable Scope scope, Action action) {
+
+    private static final String API = "/api/v1";
+    private static final Pattern COMMANDS = Pattern.compile("^" + API + "/(commands|deployments|orders)(/|$)");
+
+    /**
+     * Whether an idempotency key counts there. What workers report is told apart by its lease's epoch; an answer that bears
+     * an API key or the secret of a webhook is kept nowhere; commands look after their keys themselves.
+     */
+    public boolean keyed() {
+        return method == HandlerType.POST && keyed(path);
+    }
+
+    /** Whether it counts for a POST to this path. */
+    public static boolean keyed(String path) {
+        return !path.startsWith(API + "/dispatch/") && !path.contains("/api-keys") && !path.contains("/webhooks")
+                && !COMMANDS.matcher(path).find();
+    }
+
+    /** As {@code METHOD /path}. */
+    public String name() {
+        return method.name() + " " + path;
+    }
+
+    /** Whether the path of a request is this route's. */
+    public boolean matches(String requested) {
+        String[] wanted = path.split("/", -1);
+        String[] given = requested.split("/", -1);
+        boolean same = wanted.length == given.length;
+        for (int i = 0; same && i < wanted.length; i++) {
+            same = wanted[i].startsWith("{") || wanted[i].equals(given[i]);
+        }
+        return same;
+    }
+
+    /** The routes in the order they were added. Each says whether it asks for a key, and what that must have. */
+    public static final class Table {
+
+        private final List<Route> routes = new ArrayList<>();
+
+        /** Under {@code /api/v1}. */
+        public Table get(Scope scope, String path, Action action) {
+            return add(HandlerType.GET, API + path, scope, action);
+        }
+
+        public Table post(Scope scope, String path, Action action) {
+            return add(HandlerType.POST, API + path, scope, action);
+        }
+
+        public Table patch(Scope scope, String path, Action action) {
+            return add(HandlerType.PATCH, API + path, scope, action);
+        }
+
+        public Table put(Scope scope, String path, Action action) {
+            return add(HandlerType.PUT, API + path, scope, action);
+        }
+
+        public Table delete(Scope scope, String path, Action action) {
+            return add(HandlerType.DELETE, API + path, scope, action);
+        }
+
+        /** Under {@code /api/v1}, and where a published contract has it. */
+        public Table getAlso(Scope scope, String path, Action action) {
+            return get(scope, path, action).add(HandlerType.GET, path, scope, action);
+        }
+
+        public Table postAlso(Scope scope, String path, Action action) {
+            return post(scope, path, action).add(HandlerType.POST, path, scope, action);
+        }
+
+        public Table deleteAlso(Scope scope, String path, Action action) {
+            return delete(scope, path, action).add(HandlerType.DELETE, path, scope, action);
+        }
+
+        /** Under {@code /api/v1}, for whoever has a key. */
+        public Table getByAnyKey(String path, Action action) {
+            return add(HandlerType.GET, API + path, null, action);
+        }
+
+        /** At the root, for everybody. */
+        public Table getOpen(String path, Action action) {
+            routes.add(new Route(HandlerType.GET, path, true, null, action));
+            return this;
+        }
+
+        private Table add(HandlerType method, String path, @Nullable Scope scope, Action action) {
+            routes.add(new Route(method, path, false, scope, action));
+            return this;
+        }
+
+        public List<Route> routes() {
+            return List.copyOf(routes);
+        }
+    }
+}

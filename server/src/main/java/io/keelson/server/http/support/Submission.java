@@ -1,0 +1,70 @@
+package io.keelson.server.http.support;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.run.KeyUse;
+import java.util.Arrays;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** Submits commands and makes problem documents of refusals. */
+public final class Submission {
+
+    private static final long PATIENCE_SECONDS = 30;
+
+    private final Commands commands;
+
+    public Submission(Commands commands) {
+        this.commands = commands;
+    }
+
+    /**
+     * Returns when the command is committed. Under an idempotency key that was used nothing is submitted.
+     *
+     * @return whether it changed anything
+     * @throws ApiProblem when it was refused; nothing has changed then
+     */
+    public boolean submit(ApiRequest request, Command command) throws InterruptedException {
+        Idempotency.Keyed keyed = request.keyed();
+        if (keyed != null && keyed.repeated()) {
+            return false;
+        }
+        return submit(command, keyed == null ? null : keyed.use().of(command.runId()));
+    }
+
+    /** As {@link #submit(Notification, Command)} of what goes before the command that is asked for, and does no harm twice. */
+    public void prepare(ApiRequest request, Command command) throws InterruptedException {
+        Idempotency.Keyed keyed = request.keyed();
+        if (keyed == null || !keyed.repeated()) {
+            submit(command, null);
+        }
+    }
+
+    private boolean submit(Command command, @Nullable KeyUse use) throws InterruptedException {
+        try {
+            Reply reply = commands.submit(command, use).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            if (reply instanceof Reply.Rejected rejected) {
+                throw refusal(rejected);
+            }
+            return reply instanceof Reply.Done(boolean changed) && changed;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Commands.RunNotFound) {
+                throw IdKind.RUN.notFound(command.runId());
+            }
+            throw new CompletionException(e.getCause());
+        } catch (TimeoutException e) {
+            throw new CompletionException(e);
+        }
+    }
+
+    private static ApiProblem refusal(Reply.Rejected rejected) {
+        ErrorCode code = Arrays.stream(ErrorCode.values()).filter(each -> each.name().equals(rejected.code()))
+                .findFirst().orElseThrow(() -> new IllegalStateException("undocumented refusal " + rejected.code()));
+        ApiProblem problem = ApiProblem.of(code, rejected.message()).allowing(rejected.allowed());
+        return rejected.current() == null ? problem : problem.with("current_state", rejected.current());
+    }
+}

@@ -1,0 +1,148 @@
+package io.keelson.server.http.workers;
+
+import io.keelson.server.artifact.ArtifactRefusedException;
+import io.keelson.server.artifact.ArtifactStore;
+import io.keelson.server.artifact.StoredArtifact;
+import io.keelson.server.auth.Scope;
+import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.dispatch.RemoteWork.UploadReply;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.IdKind;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Query;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.workspace.Limits;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Artifacts of any size that workers send: the body goes to the store as it comes, never whole in memory. */
+public final class UploadActions {
+
+    private static final String STORAGE_RETRY_SECONDS = "60";
+    private static final String RETRY_SECONDS = "2";
+    private static final int MAX_RETENTION_DAYS = 36_500;
+    private static final Pattern SHA256 = Pattern.compile("[0-9a-fA-F]{64}");
+
+    private final RemoteWork work;
+    private final ArtifactStore store;
+
+    public UploadActions(RemoteWork work, ArtifactStore store) {
+        this.work = work;
+        this.store = store;
+    }
+
+    public void addTo(Route.Table table) {
+        table.post(Scope.WORK, "/dispatch/artifacts", this::upload);
+    }
+
+    private ApiResponse upload(ApiRequest request) throws IOException {
+        Query query = request.query();
+        String worker = required(query, "worker_id");
+        UUID step = IdKind.STEP.parse(required(query, "step_id"));
+        if (step == null) {
+            throw Query.invalid("step_id", "is not an id");
+        }
+        int epoch = (int) query.integer("lease_epoch", 1, Integer.MAX_VALUE, 0);
+        if (epoch == 0) {
+            throw Query.invalid("lease_epoch", "is missing");
+        }
+        String name = required(query, "name");
+        long days = query.integer("retention_days", 1, MAX_RETENTION_DAYS, 0);
+        String hash = query.text("sha256");
+        if (hash != null && !SHA256.matcher(hash).matches()) {
+            throw Query.invalid("sha256", "must be 64 hex digits");
+        }
+        query.done();
+        String type = request.header("Content-Type");
+        RemoteWork.Upload upload = new RemoteWork.Upload(step, epoch, name,
+                type == null ? "application/octet-stream" : type, days == 0 ? null : Duration.ofDays(days), hash,
+                Math.max(0, request.contentLength()));
+        if (upload.announced() > store.maxBytes()) {
+            throw ApiProblem.of(ErrorCode.ARTIFACT_TOO_LARGE, "an artifact has at most " + store.maxBytes()
+                    + " bytes; nothing was stored");
+        }
+        return answer(step, store(request, worker, upload));
+    }
+
+    private static String required(Query query, String name) {
+        String value = query.text(name);
+        if (value == null || value.isEmpty()) {
+            throw Query.invalid(name, "is missing");
+        }
+        return value;
+    }
+
+    private UploadReply store(ApiRequest request, String worker, RemoteWork.Upload upload) throws IOException {
+        Incoming content = new Incoming(request.stream());
+        try {
+            return work.upload(request.workspace(), worker, upload, content);
+        } catch (ArtifactRefusedException e) {
+            throw refused(ErrorCode.valueOf(e.code()), String.valueOf(e.getMessage()));
+        } catch (IOException e) {
+            if (content.failure != null) {
+                throw content.failure;
+            }
+            throw ApiProblem.of(ErrorCode.ARTIFACT_STORE_FAILED, "the artifact could not be stored: " + e.getMessage())
+                    .header("Retry-After", RETRY_SECONDS);
+        }
+    }
+
+    private static ApiProblem refused(ErrorCode code, String message) {
+        ApiProblem problem = ApiProblem.of(code, message);
+        if (code == ErrorCode.UPLOAD_LIMIT_REACHED) {
+            return problem.header("Retry-After", RETRY_SECONDS);
+        }
+        return code == ErrorCode.STORAGE_LIMIT_REACHED
+                ? problem.with("limit", Limits.STORAGE_BYTES).header("Retry-After", STORAGE_RETRY_SECONDS)
+                : problem;
+    }
+
+    private static ApiResponse answer(UUID step, UploadReply reply) {
+        return switch (reply) {
+            case UploadReply.NoStep none -> throw IdKind.STEP.notFound(step);
+            case UploadReply.StaleLease stale -> throw ApiProblem.of(ErrorCode.STALE_LEASE,
+                    "the lease is not this worker's, or not any more: stop working on it; nothing was stored");
+            case UploadReply.Stored(UUID id, StoredArtifact stored) -> ApiResponse.json(201, Json.object()
+                    .put("upload_id", id.toString()).put("name", stored.name())
+                    .put("content_type", stored.contentType()).put("size_bytes", stored.sizeBytes())
+                    .put("sha256", stored.sha256()));
+        };
+    }
+
+    /** Remembers whether it was the request that broke off, and not the store. */
+    private static final class Incoming extends FilterInputStream {
+        private @Nullable IOException failure;
+
+        Incoming(InputStream body) {
+            super(body);
+        }
+
+        @Override
+        public int read() throws IOException {
+            try {
+                return super.read();
+            } catch (IOException e) {
+                failure = e;
+                throw e;
+            }
+        }
+
+        @Override
+        public int read(byte[] bytes, int from, int length) throws IOException {
+            try {
+                return super.read(bytes, from, length);
+            } catch (IOException e) {
+                failure = e;
+                throw e;
+            }
+        }
+    }
+}

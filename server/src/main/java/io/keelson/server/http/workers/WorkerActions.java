@@ -1,0 +1,93 @@
+package io.keelson.server.http.workers;
+
+import io.keelson.server.auth.Scope;
+import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.http.support.ApiProblem;
+import io.keelson.server.http.support.ApiRequest;
+import io.keelson.server.http.support.ApiResponse;
+import io.keelson.server.http.support.ErrorCode;
+import io.keelson.server.http.support.Excerpt;
+import io.keelson.server.http.support.Json;
+import io.keelson.server.http.support.Page;
+import io.keelson.server.http.support.Reads;
+import io.keelson.server.http.support.Route;
+import io.keelson.server.tool.Tool;
+import io.keelson.server.tool.ToolCatalog;
+import io.keelson.server.tool.ToolSpec;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import tools.jackson.databind.node.NullNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Who does the work, and what they can do. */
+public final class WorkerActions {
+
+    private final Reads reads;
+    private final RemoteWork work;
+    private final ToolCatalog catalog;
+
+    public WorkerActions(Reads reads, RemoteWork work, ToolCatalog catalog) {
+        this.reads = reads;
+        this.work = work;
+        this.catalog = catalog;
+    }
+
+    public void addTo(Route.Table table) {
+        table.get(Scope.RUNS_READ, "/workers", this::workers);
+        table.post(Scope.ADMIN, "/workers/{id}/drain", this::drain);
+        table.get(Scope.RUNS_READ, "/tools", this::tools);
+    }
+
+    private ApiResponse workers(ApiRequest request) {
+        return new Page(request, "workers").of(workers(request.workspace()));
+    }
+
+    private List<ObjectNode> workers(UUID workspace) {
+        return reads.read((runs, c) -> runs.workers(c, workspace));
+    }
+
+    private ApiResponse drain(ApiRequest request) throws IOException {
+        request.query().done();
+        request.fields().done();
+        String worker = request.pathText("id");
+        if (!work.drain(request.workspace(), worker)) {
+            throw ApiProblem.of(ErrorCode.WORKER_NOT_FOUND, "no worker '" + Excerpt.piece(worker) + "'");
+        }
+        return ApiResponse.empty(204);
+    }
+
+    private ApiResponse tools(ApiRequest request) {
+        Page page = new Page(request, "tools");
+        List<ObjectNode> tools = new ArrayList<>();
+        Set<String> served = new TreeSet<>();
+        workers(request.workspace())
+                .forEach(worker -> worker.path("tools").forEach(tool -> served.add(tool.asString())));
+        for (Tool tool : catalog.all()) {
+            tools.add(document(tool.spec()));
+            served.remove(tool.spec().name());
+        }
+        served.forEach(name -> tools.add(document(name)));
+        return page.of(tools);
+    }
+
+    private static ObjectNode document(ToolSpec spec) {
+        ObjectNode document = Json.object().put("name", spec.name()).put("description", spec.description())
+                .put("source", "builtin").put("default_timeout_seconds", spec.defaultTimeout().toSeconds());
+        document.set("input_schema", spec.inputSchema());
+        document.set("output_schema", spec.outputSchema());
+        return document;
+    }
+
+    /** A tool that only workers serve: they say its name and nothing else. */
+    private static ObjectNode document(String name) {
+        ObjectNode document = Json.object().put("name", name).putNull("description").put("source", "worker")
+                .putNull("default_timeout_seconds");
+        document.set("input_schema", NullNode.getInstance());
+        document.set("output_schema", NullNode.getInstance());
+        return document;
+    }
+}

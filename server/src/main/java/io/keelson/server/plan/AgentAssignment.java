@@ -1,0 +1,182 @@
+package io.keelson.server.plan;
+
+import io.keelson.core.plan.AgentTerms;
+import io.keelson.core.plan.Assignment;
+import io.keelson.core.plan.RosterAgent;
+import io.keelson.core.plan.TaskType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Who does tasks: read off a plan as it is stored, or chosen while a plan is read for the first
+ * time. Chosen once, for the roster may be another one tomorrow. Serves one reading of one plan.
+ */
+final class AgentAssignment {
+    private static final String STORED = "assigned_agent";
+
+    private final Supplier<List<RosterAgent>> source;
+    private final boolean trusting;
+    private final @Nullable String wanted;
+    private @Nullable List<RosterAgent> roster;
+
+    /**
+     * An agent that has got a task.
+     *
+     * @param instructions null for none
+     */
+    record Hired(AgentTerms terms, @Nullable String instructions) {}
+
+    private AgentAssignment(Supplier<List<RosterAgent>> source, boolean trusting, @Nullable String wanted) {
+        this.source = source;
+        this.trusting = trusting;
+        this.wanted = wanted;
+    }
+
+    /** As a stored plan says it. */
+    static AgentAssignment stored() {
+        return new AgentAssignment(List::of, true, null);
+    }
+
+    /**
+     * Chooses for a plan that comes from outside, whatever it says of choices made.
+     *
+     * @param source the roster, read when a task is done in turns or names an agent
+     * @param wanted slug of who does what names nobody; null for nobody in particular
+     */
+    static AgentAssignment choosing(Supplier<List<RosterAgent>> source, @Nullable String wanted) {
+        return new AgentAssignment(source, false, wanted);
+    }
+
+    /** Chooses where the stored part of a plan does not say who it is. */
+    static AgentAssignment keeping(Supplier<List<RosterAgent>> source) {
+        return new AgentAssignment(source, true, null);
+    }
+
+    /** Who does the task; null when nobody in particular does and its turns may call nothing. */
+    @Nullable Hired hire(JsonNode task, TaskType taskType) {
+        List<String> needed = texts(task.path("tools_needed"));
+        Hired hired = trusting && task.has(STORED) ? read(task.path(STORED)) : choose(task, taskType, needed);
+        if (hired == null && task.path("tools_needed").isArray()) {
+            return new Hired(new AgentTerms(null, null, null, JsonFields.text(task, "suggested_model"), needed, 0,
+                    List.of()), null);
+        }
+        return hired;
+    }
+
+    /**
+     * The agent of the roster that a task with steps of its own names; null for none. Its turns, where the task has any, may
+     * call nothing.
+     */
+    @Nullable Hired ofSteps(JsonNode task) {
+        if (trusting && task.has(STORED)) {
+            return read(task.path(STORED));
+        }
+        JsonNode suggested = task.path("suggested_agent");
+        boolean names = suggested.path("agent_name").isString() || suggested.path("agent_id").isInt();
+        RosterAgent agent = !names || AgentTerms.CONTRACTOR.equals(JsonFields.text(suggested, "type")) ? null
+                : named(suggested);
+        return agent == null ? null
+                : new Hired(new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(),
+                        model(task, agent.model()), List.of(), 0, List.of()), null);
+    }
+
+    /** As it is stored; null for what the rest of the task says as well. */
+    static @Nullable ObjectNode write(@Nullable Hired hired) {
+        if (hired == null || hired.terms.type() == null) {
+            return null;
+        }
+        AgentTerms terms = hired.terms;
+        ObjectNode stored = JsonNodeFactory.instance.objectNode().put("type", terms.type()).put("agent_id", terms.id())
+                .put("agent_name", terms.slug()).put("model", terms.model())
+                .put("instructions", hired.instructions).put("max_turns", terms.maxTurns());
+        terms.tools().forEach(stored.putArray("tools")::add);
+        ArrayNode candidates = stored.putArray("candidates");
+        terms.candidates().forEach(candidates::add);
+        return stored;
+    }
+
+    static String key() {
+        return STORED;
+    }
+
+    private static @Nullable Hired read(JsonNode stored) {
+        if (!stored.isObject()) {
+            return null;
+        }
+        return new Hired(new AgentTerms(JsonFields.text(stored, "type"),
+                stored.path("agent_id").isInt() ? stored.path("agent_id").asInt() : null,
+                JsonFields.text(stored, "agent_name"), JsonFields.text(stored, "model"), texts(stored.path("tools")),
+                JsonFields.integer(stored, "max_turns", 0), texts(stored.path("candidates"))),
+                JsonFields.text(stored, "instructions"));
+    }
+
+    private @Nullable Hired choose(JsonNode task, TaskType taskType, List<String> needed) {
+        JsonNode suggested = task.path("suggested_agent");
+        if (AgentTerms.CONTRACTOR.equals(JsonFields.text(suggested, "type"))) {
+            return contractor(task, suggested, needed);
+        }
+        RosterAgent named = named(suggested);
+        if (named != null && Assignment.able(named, needed)) {
+            return hired(named, task, needed, List.of());
+        }
+        Assignment.Choice choice = Assignment.choose(roster(), taskType, needed);
+        return choice.chosen() == null ? null : hired(choice.chosen(), task, needed, choice.candidates());
+    }
+
+    /** The agent that the task names, else the one that the run is for. */
+    private @Nullable RosterAgent named(JsonNode suggested) {
+        String name = JsonFields.text(suggested, "agent_name");
+        boolean byId = suggested.path("agent_id").isInt();
+        String slug = name == null && !byId ? wanted : name;
+        return roster().stream()
+                .filter(agent -> byId && agent.id() == suggested.path("agent_id").asInt()
+                        || agent.slug().equals(slug))
+                .findFirst()
+                .or(() -> roster().stream().filter(agent -> agent.name().equals(slug)).findFirst()).orElse(null);
+    }
+
+    private static Hired contractor(JsonNode task, JsonNode suggested, List<String> needed) {
+        List<String> tools = texts(suggested.path("tools"));
+        return new Hired(new AgentTerms(AgentTerms.CONTRACTOR, null,
+                JsonFields.text(suggested, "agent_name", "contractor"),
+                model(task, JsonFields.text(suggested, "model")),
+                suggested.has("tools") ? within(tools, task, needed) : needed,
+                JsonFields.integer(suggested, "max_turns", 0), List.of()), JsonFields.text(suggested, "instructions"));
+    }
+
+    private Hired hired(RosterAgent agent, JsonNode task, List<String> needed, List<String> candidates) {
+        roster().replaceAll(each -> each.id() == agent.id() ? each.busier() : each);
+        return new Hired(new AgentTerms(AgentTerms.ROSTER, agent.id(), agent.slug(), model(task, agent.model()),
+                within(agent.tools(), task, needed), agent.maxTurns(), candidates), agent.instructions());
+    }
+
+    /** What the agent may call at all, of that what the task needs where it says so. */
+    private static List<String> within(List<String> tools, JsonNode task, List<String> needed) {
+        return task.path("tools_needed").isArray() ? tools.stream().filter(needed::contains).toList() : tools;
+    }
+
+    private static @Nullable String model(JsonNode task, @Nullable String own) {
+        String suggested = JsonFields.text(task, "suggested_model");
+        return suggested == null ? own : suggested;
+    }
+
+    private List<RosterAgent> roster() {
+        List<RosterAgent> known = roster;
+        if (known == null) {
+            known = new ArrayList<>(source.get());
+            roster = known;
+        }
+        return known;
+    }
+
+    private static List<String> texts(JsonNode array) {
+        return array.isArray() ? array.valueStream().filter(JsonNode::isString).map(JsonNode::stringValue).toList()
+                : List.of();
+    }
+}

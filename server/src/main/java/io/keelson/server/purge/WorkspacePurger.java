@@ -1,0 +1,115 @@
+package io.keelson.server.purge;
+
+import io.keelson.core.run.Actor;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.db.Database;
+import io.keelson.server.engine.commit.Commands;
+import io.keelson.server.run.read.RunReader;
+import io.keelson.server.workspace.WorkspacePurge;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Empties workspaces that operators delete: what is open in them is cancelled, then they are emptied a portion at a time,
+ * each in a transaction of its own. Any process may die at any instruction; the next one goes on with what is left.
+ */
+public final class WorkspacePurger implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(WorkspacePurger.class);
+    private static final Duration NOW_AND_THEN = Duration.ofMinutes(5);
+    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final int MOST_AT_ONCE = 2_000;
+    private static final int RUNS_AT_ONCE = 200;
+    private static final String CLOSED = "the workspace was closed";
+
+    private final WorkspacePurge purge;
+    private final Database database;
+    private final RunReader runs;
+    private final Commands commands;
+    private final ScheduledThreadPoolExecutor thread =
+            new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("purge").factory());
+
+    public WorkspacePurger(Database database, RunReader runs, Commands commands) {
+        this.purge = new WorkspacePurge(database);
+        this.database = database;
+        this.runs = runs;
+        this.commands = commands;
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    /** Looks now and then for what is left. */
+    public WorkspacePurger start() {
+        thread.scheduleWithFixedDelay(this::work, 0, NOW_AND_THEN.toMillis(), TimeUnit.MILLISECONDS);
+        return this;
+    }
+
+    /** A workspace is to be emptied. Returns at once. */
+    public void nudge() {
+        if (!thread.isShutdown()) {
+            thread.execute(this::work);
+        }
+    }
+
+    public WorkspacePurge asks() {
+        return purge;
+    }
+
+    private void work() {
+        try {
+            purge.asked().forEach(this::empty);
+            if (!purge.asked().isEmpty()) {
+                again();
+            }
+        } catch (RuntimeException e) {
+            LOG.warn("looking for workspaces to be emptied failed and is tried again", e);
+            again();
+        }
+    }
+
+    /** One that cannot be emptied now keeps no other one waiting. */
+    private void empty(UUID workspace) {
+        try {
+            cancelAll(workspace, Actor.SYSTEM);
+            while (!thread.isShutdown() && purge.portion(workspace, MOST_AT_ONCE)) {
+                LOG.debug("workspace {} has less", workspace);
+            }
+        } catch (RuntimeException e) {
+            LOG.warn("emptying workspace {} failed and is tried again", workspace, e);
+        }
+    }
+
+    private void again() {
+        if (!thread.isShutdown() && thread.getQueue().size() < 2) {
+            thread.schedule(this::work, SOON.toMillis(), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Cancels what is open in a workspace that takes nothing new any more. */
+    public void cancelAll(UUID workspace, Actor actor) {
+        UUID last = null;
+        while (true) {
+            @Nullable UUID after = last;
+            List<UUID> open = database.withConnection(c -> runs.open(c, workspace, after, RUNS_AT_ONCE));
+            List<CompletableFuture<Reply>> answers = open.stream()
+                    .map(run -> commands.submit(new Command.Cancel(run, CLOSED, actor))).toList();
+            answers.forEach(CompletableFuture::join);
+            if (open.size() < RUNS_AT_ONCE) {
+                return;
+            }
+            last = open.getLast();
+        }
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        thread.shutdown();
+        thread.awaitTermination(5, TimeUnit.SECONDS);
+    }
+}

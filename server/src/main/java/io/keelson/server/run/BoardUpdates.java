@@ -1,0 +1,97 @@
+package io.keelson.server.run;
+
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.RunRow;
+import io.keelson.core.decide.TaskRow;
+import io.keelson.core.lifecycle.BoardStatus;
+import io.keelson.core.lifecycle.TaskState;
+import io.keelson.core.run.Event;
+import io.keelson.core.run.TaskPayload;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a batch means to the board and to the reports. Its events tell of every change of a state; what a row's first one
+ * left is what the board shows.
+ */
+final class BoardUpdates {
+    private final List<RunRow> movedRuns = new ArrayList<>();
+    private final List<Moved> movedTasks = new ArrayList<>();
+    private final List<RunRow> endedRuns = new ArrayList<>();
+    private final List<TaskRow> endedTasks = new ArrayList<>();
+
+    /** @param skipped why it was skipped; null when it was not */
+    record Moved(TaskRow task, TaskPayload.@Nullable Skipped skipped) {}
+
+    BoardUpdates(ChangeSet changes) {
+        Map<UUID, String> left = left(changes.events());
+        Map<UUID, TaskPayload.Skipped> skipped = skipped(changes.events());
+        changes.runs().stream().filter(run -> left.containsKey(run.id())).forEach(run -> {
+            if (!changes.isNew(run.id())) {
+                movedRuns.add(run);
+            }
+            if (run.state().terminal()) {
+                endedRuns.add(run);
+            }
+        });
+        changes.tasks().forEach(task -> {
+            String before = left.get(task.id());
+            if (before != null && TasksTable.onBoard(task)
+                    && BoardStatus.of(TaskState.of(before)) != BoardStatus.of(task.state())) {
+                movedTasks.add(new Moved(task, skipped.get(task.id())));
+            }
+            end(task, before);
+        });
+        changes.newTasks().forEach(task -> end(task, left.get(task.id())));
+    }
+
+    /** The state that each run and each task was in before. */
+    private static Map<UUID, String> left(List<Event> events) {
+        Map<UUID, String> left = new HashMap<>();
+        for (Event event : events) {
+            if (event.from() == null || event.stepId() != null || event.taskId() == null && event.agentId() != null) {
+                continue;
+            }
+            left.putIfAbsent(event.taskId() == null ? event.runId() : event.taskId(), event.from());
+        }
+        return left;
+    }
+
+    private static Map<UUID, TaskPayload.Skipped> skipped(List<Event> events) {
+        Map<UUID, TaskPayload.Skipped> skipped = new HashMap<>();
+        for (Event event : events) {
+            if (event.taskId() != null && event.payload() instanceof TaskPayload.Skipped why) {
+                skipped.put(event.taskId(), why);
+            }
+        }
+        return skipped;
+    }
+
+    private void end(TaskRow task, @Nullable String before) {
+        if (before != null && task.state().terminal() && TasksTable.onBoard(task)) {
+            endedTasks.add(task);
+        }
+    }
+
+    List<RunRow> movedRuns() {
+        return movedRuns;
+    }
+
+    List<Moved> movedTasks() {
+        return movedTasks;
+    }
+
+    /** What a report is due for. A run that ends and begins again within the batch has none of that attempt. */
+    List<RunRow> endedRuns() {
+        return endedRuns;
+    }
+
+    /** Likewise. */
+    List<TaskRow> endedTasks() {
+        return endedTasks;
+    }
+}

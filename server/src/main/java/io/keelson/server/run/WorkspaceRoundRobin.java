@@ -1,0 +1,39 @@
+package io.keelson.server.run;
+
+import io.keelson.server.run.RunStore.Candidate;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * Whose turn it is among workspaces: within a priority the one after the one that was served last, in the order of their
+ * ids. Each claimer has turns of its own and may forget them. For one thread at a time.
+ */
+public final class WorkspaceRoundRobin {
+    private static final int MOST_PRIORITIES = 100;
+
+    private final Map<Integer, UUID> last = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Integer, UUID> eldest) {
+            return size() > MOST_PRIORITIES;
+        }
+    };
+
+    /** The candidate has been claimed. */
+    public void taken(Candidate candidate) {
+        last.put(candidate.priority(), candidate.workspaceId());
+    }
+
+    List<Integer> priorities() {
+        return new ArrayList<>(last.keySet());
+    }
+
+    /** The workspaces served last, in the order of {@link #priorities}. */
+    List<UUID> workspaces() {
+        return new ArrayList<>(last.values());
+    }
+}

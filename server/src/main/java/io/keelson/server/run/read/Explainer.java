@@ -1,0 +1,189 @@
+package io.keelson.server.run.read;
+
+import io.keelson.core.decide.ChangeSet.Lane;
+import io.keelson.core.decide.Explain;
+import io.keelson.core.decide.RunView;
+import io.keelson.core.decide.StepRow;
+import io.keelson.core.decide.TaskRow;
+import io.keelson.core.run.Explanation;
+import io.keelson.core.run.TimerKind;
+import io.keelson.server.db.DbClock;
+import io.keelson.server.db.Rows;
+import io.keelson.server.run.RunStore;
+import io.keelson.server.run.sql.ModelName;
+import io.keelson.server.run.sql.ViewLoader;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Why a run, a task or a step waits, as the tables have it at one moment; takes no lock. */
+public final class Explainer {
+    /** A worker that was not heard of for so long counts as away. */
+    private static final Duration AWAY = Duration.ofSeconds(60);
+
+    private static final String LEASES = """
+            select task_id, lane, lease_expires_at from work_queue where run_id = ? and holder is not null""";
+    private static final String TIMERS = "select kind, subject, due_at from timers where run_id = ?";
+    private static final String SERVED = """
+            select distinct unnest(tools) as tool from workers
+             where workspace_id = ? and not draining and last_seen_at >= {now} - ? * interval '1 millisecond'"""
+            .replace("{now}", DbClock.SQL);
+
+    /** Of open items of fan-outs that have names of their own; a run tells of a hundred tasks at most. */
+    private static final String LABELS = """
+            select t.id, t.title from orchestration_tasks t join orchestration_tasks g on g.id = t.group_id
+             where t.run_id = ? and not t.superseded and t.state_type <> 'terminal' and t.title <> g.title
+             order by t.sequence_number, t.item_index limit 1000""";
+
+    /** The workspace's limits on what is at work, with what is; asked only of where something is limited. */
+    private static final String FULL = """
+            select l.name, l.name || '=' || l.most as told
+              from workspace_limits l
+             where l.workspace_id = ? and (l.name = 'steps' or l.name like 'tool:%' or l.name like 'model:%')
+               and l.most <= (select count(*) from work_queue q
+                    where q.workspace_id = l.workspace_id and q.holder is not null
+                      and case when l.name = 'steps' then true
+                          when l.name like 'tool:%' then q.tool = substr(l.name, length('tool:') + 1)
+                          else q.model = substr(l.name, length('model:') + 1) end)""";
+
+    private final DbClock clock;
+    private final RunStore runs;
+    private final Predicate<String> builtIn;
+
+    /** @param builtIn the tools that the engine's own nodes run */
+    public Explainer(DbClock clock, RunStore runs, Predicate<String> builtIn) {
+        this.clock = clock;
+        this.runs = runs;
+        this.builtIn = builtIn;
+    }
+
+    private record TimerOf(TimerKind kind, UUID subject) {}
+
+    /** @param full by their names, the limits that leave no room, as they are told */
+    private record Around(Predicate<String> builtIn, Set<String> remote, Map<Lane, Instant> leases,
+            Map<TimerOf, Instant> timers, Map<String, String> full, Map<UUID, String> labels)
+            implements Explain.Surroundings {
+        @Override
+        public boolean served(String tool) {
+            return builtIn.test(tool) || remote.contains(tool);
+        }
+
+        @Override
+        public @Nullable Instant leaseUntil(Lane lane) {
+            return leases.get(lane);
+        }
+
+        @Override
+        public @Nullable String full(String tool, String input) {
+            String all = full.get("steps");
+            String ofTool = all == null ? full.get("tool:" + tool) : all;
+            return ofTool == null ? full.get("model:" + ModelName.of(input)) : ofTool;
+        }
+
+        @Override
+        public @Nullable String label(UUID task) {
+            return labels.get(task);
+        }
+
+        @Override
+        public @Nullable Instant due(TimerKind kind, UUID subject) {
+            return timers.get(new TimerOf(kind, subject));
+        }
+    }
+
+    /**
+     * @param c inside a transaction of its own, in which nothing has been asked yet
+     * @param task the task to explain; null for none
+     * @param step the step to explain; null for the task, or the run
+     */
+    public List<Explanation> explain(Connection c, UUID workspaceId, UUID runId, @Nullable UUID task,
+            @Nullable UUID step) throws SQLException {
+        try (Statement statement = c.createStatement()) {
+            statement.execute("set transaction isolation level repeatable read read only");
+        }
+        RunView view = runs.load(c, List.of(runId)).get(runId);
+        if (view == null) {
+            return List.of();
+        }
+        Around around = new Around(builtIn, remote(c, workspaceId), leases(c, runId), timers(c, runId),
+                full(c, workspaceId), labels(c, runId));
+        if (step != null) {
+            StepRow row = view.step(step);
+            return row == null ? past(task, step) : Explain.step(view, row, around);
+        }
+        if (task != null) {
+            TaskRow row = view.task(task);
+            return row == null ? past(task, null) : Explain.task(view, row, around);
+        }
+        return Explain.run(view, around);
+    }
+
+    private static List<Explanation> past(@Nullable UUID task, @Nullable UUID step) {
+        return List.of(new Explanation("PAST_ATTEMPT", "it belongs to an attempt that is over", task, step, null,
+                List.of()));
+    }
+
+    private Set<String> remote(Connection c, UUID workspaceId) throws SQLException {
+        Set<String> tools = new HashSet<>();
+        try (PreparedStatement statement = c.prepareStatement(SERVED)) {
+            statement.setObject(1, workspaceId);
+            clock.bind(statement, 2);
+            statement.setLong(3, AWAY.toMillis());
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    tools.add(row.getString("tool"));
+                }
+            }
+        }
+        return tools;
+    }
+
+    private static Map<String, String> full(Connection c, UUID workspaceId) throws SQLException {
+        Map<String, String> full = new HashMap<>();
+        each(c, FULL, workspaceId, row -> full.put(row.getString("name"), row.getString("told")));
+        return full;
+    }
+
+    private static Map<UUID, String> labels(Connection c, UUID runId) throws SQLException {
+        Map<UUID, String> labels = new HashMap<>();
+        each(c, LABELS, runId, row -> labels.put(ViewLoader.uuid(row, "id"), row.getString("title")));
+        return labels;
+    }
+
+    private static Map<Lane, Instant> leases(Connection c, UUID runId) throws SQLException {
+        Map<Lane, Instant> leases = new HashMap<>();
+        each(c, LEASES, runId, row -> leases.put(new Lane(ViewLoader.uuid(row, "task_id"), row.getInt("lane")),
+                Rows.optionalTime(row, "lease_expires_at")));
+        return leases;
+    }
+
+    private static Map<TimerOf, Instant> timers(Connection c, UUID runId) throws SQLException {
+        Map<TimerOf, Instant> timers = new HashMap<>();
+        each(c, TIMERS, runId, row -> timers.put(new TimerOf(TimerKind.of(row.getString("kind")),
+                ViewLoader.uuid(row, "subject")), Rows.optionalTime(row, "due_at")));
+        return timers;
+    }
+
+    private static void each(Connection c, String sql, UUID id, ViewLoader.Row row) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            statement.setObject(1, id);
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    row.take(rows);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package io.keelson.server.run.read;
+
+import io.keelson.server.run.sql.JsonRows;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Events of all runs in the order of their ids, for whoever knows up to which id they are settled ({@link FeedWatermark}).
+ * Reads by the table's primary key only, whatever its size.
+ */
+public final class FeedReader {
+
+    private static final String LOOK = "select last_id, next, open_from from keelson_feed_look(?)";
+
+    /** What a stretch costs follows from its ids alone; the workspace chooses no index. */
+    private static final String EVENTS = """
+            with page as materialized (
+                select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type,
+                    e.payload, e.actor_type, e.actor_id, e.created_at,
+                    e.step_id is not null and e.payload ->> 'to' = 'completed' as completes
+                  from orchestration_events_kept e join orchestration_runs r on r.id = e.run_id
+                 where e.id > ? and e.id <= ? and (r.workspace_id = ?) is true),
+            before as materialized (
+                select f.run_id, f.attempt, (
+                    select count(*) from orchestration_events_kept b
+                     where b.run_id = f.run_id and b.seq < f.seq and b.attempt = f.attempt and b.step_id is not null
+                       and b.payload ->> 'to' = 'completed') as steps
+                  from (select run_id, attempt, min(seq) as seq from page group by run_id, attempt
+                        having bool_or(event_type = 'step_completed')) f)
+            select p.id, p.seq, p.run_id, p.attempt, p.agent_id, p.task_id, p.step_id, p.event_type, p.payload,
+                p.actor_type, p.actor_id, p.created_at,
+                case when p.event_type = 'step_completed' then b.steps + count(*) filter (where p.completes)
+                    over (partition by p.run_id, p.attempt order by p.seq) end as step
+              from page p left join before b on b.run_id = p.run_id and b.attempt = p.attempt
+             order by p.id""";
+
+    /** As above: only the stretch chooses an index. No types are all types. */
+    private static final String OF = """
+            select e.id, e.seq, e.run_id, r.workspace_id, r.title as run_name, r.external_id, e.attempt, e.agent_id,
+                e.task_id, e.step_id, e.event_type, e.payload, e.actor_type, e.actor_id, e.created_at,
+                r.config -> 'notifications' as notifications, r.origin ->> 'traceparent' as traceparent
+              from orchestration_events_kept e join orchestration_runs r on r.id = e.run_id
+             where e.id > ? and e.id <= ? and (r.workspace_id = any (?::uuid[])) is true
+               and (e.event_type = any (?::text[])) is not false
+             order by e.id""";
+
+    /** By halves: ids are in the order of time but for a moment. */
+    private static final String BY_TIME = """
+            with recursive halves (low, high) as (
+                select coalesce((select min(id) from orchestration_events_kept), 0) - 1,
+                    coalesce((select max(id) from orchestration_events_kept), 0)
+                union all
+                select case when m.early then m.middle else h.low end, case when m.early then h.high else m.middle end
+                  from halves h cross join lateral (
+                    select (h.low + h.high + 1) / 2 as middle, (select e.created_at from orchestration_events_kept e
+                         where e.id >= (h.low + h.high + 1) / 2 order by e.id limit 1) < ? as early) m
+                 where h.high - h.low > 1)
+            select low from halves order by high - low limit 1""";
+
+    private FeedReader() {}
+
+    /**
+     * How far ids have been handed out, and which transactions may still have taken some.
+     *
+     * @param lastId the highest id
+     * @param next all ids up to it belong to transactions below this one; 0 where nothing new was to be learnt
+     * @param openFrom all transactions below it have ended
+     */
+    record Look(long lastId, long next, long openFrom) {}
+
+    /** @param known up to which id the next transaction is of no interest */
+    static Look look(Connection c, long known) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(LOOK)) {
+            statement.setLong(1, known);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return new Look(row.getLong("last_id"), row.getLong("next"), row.getLong("open_from"));
+            }
+        }
+    }
+
+    /** The highest id that has been handed out; whatever was committed before has none above it. */
+    public static long lastId(Connection c) throws SQLException {
+        return look(c, Long.MAX_VALUE).lastId();
+    }
+
+    /**
+     * The workspace's events after one id up to and with another, which is settled; completed steps bear {@code step}, the
+     * number in which they completed in their attempt.
+     */
+    public static List<ObjectNode> events(Connection c, UUID workspace, long after, long to) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(EVENTS)) {
+            statement.setLong(1, after);
+            statement.setLong(2, to);
+            statement.setObject(3, workspace);
+            return JsonRows.list(statement);
+        }
+    }
+
+    /**
+     * Events of several workspaces after one id up to and with another, which is settled. They name their workspace, their
+     * run's name and external id, and bear {@code notifications}, what the run's configuration says of them, and {@code traceparent}, where
+     * the run is in a trace.
+     *
+     * @param types only events of these; null for all
+     */
+    public static List<ObjectNode> of(Connection c, Collection<UUID> workspaces, @Nullable Collection<String> types,
+            long after, long to) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(OF)) {
+            statement.setLong(1, after);
+            statement.setLong(2, to);
+            statement.setArray(3, c.createArrayOf("uuid", workspaces.toArray()));
+            statement.setArray(4, types == null ? null : c.createArrayOf("text", types.toArray()));
+            return JsonRows.list(statement);
+        }
+    }
+
+    /** An id such that no event after that time has a lower one, to within a minute of what clocks and commits differ by. */
+    public static long before(Connection c, Instant time) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(BY_TIME)) {
+            statement.setObject(1, time.minusSeconds(60).atOffset(ZoneOffset.UTC));
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? row.getLong(1) : 0;
+            }
+        }
+    }
+}

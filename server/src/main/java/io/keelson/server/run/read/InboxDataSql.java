@@ -1,0 +1,108 @@
+package io.keelson.server.run.read;
+
+/**
+ * What a person needs to know before they answer, by the kind of what waits: {@code subject_data} of {@link InboxSql#PAGE}
+ * with its tables {@code p}, {@code r}, {@code h}, {@code e}, {@code t} and {@code s}.
+ */
+final class InboxDataSql {
+
+    /** Larger values are left out: the links lead to them. */
+    private static final String BOUNDED = "case when pg_column_size(%1$s) <= 65536 then %1$s end";
+
+    private static final String SPENT = "'total_cost', trim_scale(h.total_cost), 'total_tokens', h.total_tokens";
+
+    /** A plan without what its steps are given, of its tasks the first 50. */
+    private static final String PLAN = """
+            case when jsonb_typeof(%1$s -> 'tasks') = 'array' then (%1$s - 'tasks')
+                || jsonb_build_object('tasks', array(
+                    select (task - 'steps' - 'verify')
+                        || jsonb_build_object('tools', jsonb_path_query_array(task, '$.steps[*].tool'))
+                      from jsonb_array_elements(%1$s -> 'tasks') with ordinality as listed (task, place)
+                     where place <= 50 order by place)) end""";
+
+    /** The estimate as the workspace's prices made it, tokens included. */
+    private static final String PLAN_APPROVAL = """
+            jsonb_build_object('goal', r.goal, 'task_count', jsonb_array_length(r.plan -> 'tasks'), 'estimated_cost', (
+                select (v.payload ->> 'estimated_cost')::numeric from orchestration_events_kept v
+                 where v.run_id = r.id and v.event_type = 'run_plan_ready' order by v.seq desc limit 1), 'plan', %s)"""
+            .formatted(PLAN.formatted("r.plan"));
+
+    private static final String RESULT = """
+            jsonb_build_object('goal', r.goal, 'tasks_completed', r.tasks_completed,
+                'tasks_failed', r.tasks_failed, 'artifacts', array(
+                    select f.name from artifacts f where f.run_id = r.id and f.attempt = r.attempt_number
+                     order by f.name limit 50), %s)
+                || case when pg_column_size(r.output) <= 65536 then jsonb_build_object('output', r.output)
+                    else jsonb_build_object('output', null, 'summary', r.result_summary) end""".formatted(SPENT);
+
+    private static final String REVIEW = """
+            jsonb_build_object('output', t.output_summary, 'success_criteria', t.success_criteria,
+                'score', trim_scale(t.verifier_score), 'attempt', t.attempt_number, 'reason', (
+                    select v.payload -> 'reason' from orchestration_events_kept v
+                     where v.run_id = r.id and v.task_id = t.id and v.event_type = 'task_human_review_requested'
+                     order by v.seq desc limit 1))
+                || case when t.output_ref is null then '{}' else jsonb_build_object('output_ref', t.output_ref) end""";
+
+    private static final String FAILURE = """
+            jsonb_build_object('reason', e.reason, 'error_code', e.error_code, 'message', e.message,
+                'error_class', case when s.id is null then t.error_class else s.error_class end,
+                'task', t.key, 'task_title', t.title, 'step', s.name, 'tool', s.tool, 'attempt',
+                case when s.id is null then t.attempt_number else s.attempt end, 'input', (
+                    select %s from (select case when s.resolved_input is null then s.input
+                        else s.resolved_input end as input) given), %s)"""
+            .formatted(BOUNDED.formatted("given.input"), SPENT);
+
+    /** The proposed plan as the planner gave it, and what is told of the old one. */
+    private static final String NEW_PLAN = """
+            (select jsonb_build_object('goal', r.goal, 'reason', (
+                    select v.payload -> 'reason' from orchestration_events_kept v
+                     where v.run_id = r.id and v.event_type = 'run_replanning' order by v.seq desc limit 1),
+                'failed', (
+                    select coalesce(jsonb_agg(jsonb_build_object('task', f.key, 'title', f.title, 'error_code',
+                        f.error_code, 'message', f.error_message)), '[]') from (
+                        select x.* from orchestration_tasks x
+                         where x.run_id = r.id and x.attempt = r.attempt_number and not x.superseded
+                           and x.state = 'failed' and x.key not like '.%%'
+                         order by x.sequence_number, x.item_index nulls first limit 20) f),
+                'task_count', jsonb_array_length(made.plan -> 'tasks'), 'plan', %s,
+                'proposed', jsonb_path_query_array(made.plan, '$.tasks[*].id')
+                    || jsonb_path_query_array(made.plan, '$.tasks[*].temp_id'),
+                'previous', jsonb_path_query_array(r.plan, '$.tasks[*].temp_id'),
+                'completed', array(
+                    select x.key from orchestration_tasks x
+                     where x.run_id = r.id and x.attempt = r.attempt_number and not x.superseded
+                       and x.state = 'completed' and x.group_id is null and x.key not like '.%%'
+                     order by x.sequence_number), %s)
+               from (select %s as plan) made)""".formatted(PLAN.formatted("made.plan"), SPENT, """
+            (select %s from orchestration_tasks t
+              where t.run_id = r.id and t.attempt = r.attempt_number and t.task_type = 'planning'
+              order by t.sequence_number desc, t.id desc limit 1)""".formatted(ReadSql.YIELD));
+
+    private static final String BUDGET = """
+            jsonb_build_object('goal', r.goal, 'charged', trim_scale(r.credits_charged_before + h.credits_charged),
+                'hard_limit_usd', {limit}, 'tasks_completed', r.tasks_completed, 'tasks_open', (
+                    select count(*) from orchestration_tasks x
+                     where x.run_id = r.id and x.attempt = r.attempt_number and not x.superseded
+                       and x.state_type <> 'terminal' and x.group_id is null),
+                'next', array(
+                    select x.title from orchestration_tasks x
+                     where x.run_id = r.id and x.attempt = r.attempt_number and not x.superseded
+                       and x.state_type <> 'terminal' and x.group_id is null
+                     order by x.sequence_number limit 10), {spent})""".replace("{spent}", SPENT);
+
+    /** What the run may cost. */
+    static final String HARD_LIMIT =
+            "trim_scale(coalesce(r.hard_limit_usd, (r.policy #>> '{budget,hard_limit}')::numeric))";
+
+    static final String DATA = """
+            case p.kind when 'plan_approval' then {plan}
+                    when 'result_acceptance' then {result}
+                    when 'task_review' then {review}
+                    when 'budget' then {budget}
+                    when 'escalation' then case e.kind when 'failure' then {failure} else {new plan} end end"""
+            .replace("{plan}", PLAN_APPROVAL).replace("{result}", RESULT).replace("{review}", REVIEW)
+            .replace("{budget}", BUDGET.replace("{limit}", HARD_LIMIT)).replace("{failure}", FAILURE)
+            .replace("{new plan}", NEW_PLAN);
+
+    private InboxDataSql() {}
+}

@@ -1,0 +1,482 @@
+package io.keelson.server.run.read;
+
+import io.keelson.server.run.sql.TaskUsage;
+
+/**
+ * The queries of {@link RunReader}. A column's label is the document's member; every query names its workspace. Where a
+ * run is named too, the workspace stands in {@code is true}, which no index serves: a plan made on empty tables would
+ * otherwise go through all runs of the workspace for ever.
+ */
+final class ReadSql {
+    /** What has failed in the current attempt: tasks, and once it has ended steps that their tasks went on without, too. */
+    private static final String FAILURES = """
+            case r.state_type when 'terminal' then coalesce((select a.failures from run_attempts a
+                        where a.run_id = r.id and a.attempt_number = r.attempt_number), 0)
+                    else r.tasks_failed end""";
+
+    /** Nothing is asked of what an ended run, or a first attempt, cannot have. */
+    private static final String RUN_COLUMNS = """
+            r.id, r.workspace_id, r.title as name, r.description, r.goal, r.state, r.state as status, r.state_type,
+                r.priority, r.trigger, %1$s r.config, r.tags, r.agent_slug, r.external_id, r.attempt_number,
+                r.max_attempts, r.plan_version, r.replans, r.gate, r.forked_from, r.fork_task,
+                parent.parent_run_id, parent.parent_step_id,
+                (select count(*) from run_children k where k.run_id = r.id)::int as child_count, r.start_at,
+                r.origin ->> 'recipe_id' as recipe_id, (r.origin ->> 'recipe_version')::int as recipe_version,
+                r.origin ->> 'schedule_id' as schedule_id, r.origin ->> 'scheduled_for' as scheduled_for,
+                (select count(*) from escalation_tickets e
+                  where e.run_id = r.id and e.resolution is null)::int as open_escalations,
+                case r.state when 'escalated' then (select e.id from escalation_tickets e
+                  where e.run_id = r.id and e.resolution is null order by e.opened_at desc, e.id desc limit 1) end
+                    as escalation_ticket_id,
+                case r.state_type when 'terminal' then 0
+                    else (select count(*) from timers w where w.run_id = r.id and w.kind = 'human') end::int
+                    as waits_for_humans,
+                r.task_count,
+                r.tasks_completed, r.tasks_failed, r.tasks_skipped,
+                {failures} as failures,
+                r.steps_total,
+                h.steps_completed, r.agent_count,
+                trim_scale(r.credits_charged_before + r.credits_refunded + h.credits_reserved) as credits_reserved,
+                trim_scale(r.credits_charged_before + h.credits_charged) as credits_charged,
+                trim_scale(r.credits_refunded) as credits_refunded,
+                trim_scale(r.credits_uncollected + case r.attempt_number when 1 then 0
+                    else (select coalesce(sum(a.uncollected), 0) from run_attempts a
+                        where a.run_id = r.id and a.attempt_number < r.attempt_number) end) as credits_uncollected,
+                trim_scale(coalesce(r.hard_limit_usd, (r.policy #>> '{budget,hard_limit}')::numeric)) as hard_limit_usd,
+                trim_scale(coalesce(r.soft_limit_usd, (r.policy #>> '{budget,soft_limit}')::numeric)) as soft_limit_usd,
+                h.total_tokens,
+                trim_scale(h.total_cost) as total_cost, r.result_summary, r.error_code, r.error_message,
+                r.coordinator_agent_id, r.created_by, r.created_at, h.updated_at, r.started_at, r.completed_at,
+                r.cancelled_at, r.duration_ms,
+                case when r.active_since is null then r.active_ms end as active_ms,
+                greatest(r.last_heartbeat_at, case r.state when 'running' then h.updated_at end,
+                    case r.state_type when 'terminal' then null
+                        else (select max(q.lease_expires_at - q.lease_ms * interval '1 millisecond')
+                            from work_queue q where q.run_id = r.id) end) as last_heartbeat_at,
+                h.version_id""".replace("{failures}", FAILURES);
+
+    /** What {@link #RUN_COLUMNS} are of. The parent is looked up, whatever a plan made on empty tables thinks of it. */
+    private static final String RUN_TABLES = """
+            orchestration_runs r join run_heads h on h.run_id = r.id
+              left join lateral (select p.parent_run_id, p.parent_step_id from run_parents p where p.run_id = r.id limit 1)
+                parent on true""";
+
+    static final String RUN = """
+            select %s
+              from %s
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(
+            RUN_COLUMNS.formatted("r.plan, r.inputs, r.output,"), RUN_TABLES);
+
+    static final String STATE = """
+            select r.state from orchestration_runs r
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+
+    /** Of an open task {@code t}: its output waits for a human, or will, or a step of it or of its items does. */
+    private static final String APPROVAL_IS_DUE = """
+            t.state_type <> 'terminal' and (t.state = 'awaiting_human' or t.policy ->> 'review' = 'true'
+                or exists (select from jsonb_array_elements(t.step_specs) spec where lower(spec ->> 'kind') = 'approval')
+                or exists (select from orchestration_steps s
+                            where s.task_id = t.id and s.kind = 'approval' and s.state <> 'completed'))""";
+
+    static final String ASKS_FOR_APPROVAL = """
+            select t.id from orchestration_tasks t
+             where (t.workspace_id = ?) is true and t.id = ? and %s""".formatted(APPROVAL_IS_DUE);
+
+    static final String AGENT_ASKS_FOR_APPROVAL = """
+            select t.id from orchestration_runs r
+              join run_agents a on a.run_id = r.id and a.attempt = r.attempt_number and a.number = ?
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and t.run_agent_id = a.id
+               and not t.superseded
+             where (r.workspace_id = ?) is true and r.id = ? and %s
+             limit 1""".formatted(APPROVAL_IS_DUE);
+
+    /** Only of runs that are open, of which an index knows; an agent's past may be long. */
+    static final String OPEN_TASKS_OF_AGENTS = """
+            select t.agent_id, count(*)::int as open
+              from (select id, attempt_number from orchestration_runs
+                     where workspace_id = ? and state_type <> 'terminal' order by id desc limit 2000) r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+             where t.agent_id is not null and t.state_type <> 'terminal'
+             group by t.agent_id""";
+
+    static final String BY_EXTERNAL_ID = """
+            select id from orchestration_runs where workspace_id = ? and external_id = ?""";
+
+    /** Whether the run is there for clients. Not a join, which a plan made on empty tables would begin with all runs. */
+    static final String NOT_DELETED = """
+
+               and (select r.deleted_at from orchestration_runs r where r.id = %s.run_id) is null""";
+
+    /** With what a {@link RunFilter} adds; without what may be large: plan, inputs and output. */
+    static final String RUNS = """
+            select %s
+              from %s
+             where r.workspace_id = ? and r.deleted_at is null{filter}
+               and (?::timestamptz is null or (r.created_at, r.id) < (?::timestamptz, ?::uuid))
+             order by r.created_at desc, r.id desc
+             limit ?""".formatted(RUN_COLUMNS.formatted(""), RUN_TABLES);
+
+    /**
+     * What the run lifecycle contract's word for an error depends on: whether an agent's turn ended with it, and whether
+     * its class is one that is retried.
+     *
+     * @param of the run {@code r} itself or one of its attempts, each with its state, attempt_number and error_code
+     */
+    static String failure(String of) {
+        return """
+                select bool_or(s.kind = 'turn') is true as error_of_turn,
+                        bool_or(coalesce(s.error_class, t.error_class) in ('infrastructure', 'quality')) is true
+                            as error_retried
+                      from orchestration_tasks t
+                      left join orchestration_steps s on s.task_id = t.id and s.error_code = %1$s.error_code
+                     where %1$s.state = 'failed' and t.run_id = r.id and t.attempt = %1$s.attempt_number
+                       and (t.error_code = %1$s.error_code or s.error_code is not null)""".formatted(of);
+    }
+
+    static final String STATUS = """
+            select r.id as run_id, r.agent_slug, r.state, r.trigger, r.started_at, r.completed_at as finished_at,
+                (select s.name from orchestration_steps s where s.id = (
+                    select e.step_id from orchestration_events_kept e
+                     where e.run_id = r.id and e.step_id is not null
+                       and e.event_type not in ('step_cancelled', 'step_skipped')
+                     order by e.seq desc limit 1)) as current_step,
+                r.steps_total, h.steps_completed,
+                array(select 'prop_' || p.id from proposals p where p.run_id = r.id order by p.id)::text[]
+                    as proposals_created, r.error_code, r.error_message, f.error_of_turn, f.error_retried,
+                %s as failures, r.attempt_number, h.last_seq
+              from orchestration_runs r join run_heads h on h.run_id = r.id
+             cross join lateral (%s) f
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null"""
+            .formatted(FAILURES, failure("r"));
+
+    static final String LAST_EVENT = """
+            select h.last_seq
+              from orchestration_runs r join run_heads h on h.run_id = r.id
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+
+    static final String STATES = """
+            select r.id as run_id, r.attempt_number, r.state, r.error_code, f.error_of_turn, f.error_retried, r.gate,
+                exists (select from work_queue q where q.run_id = r.id) as dispatched,
+                (select coalesce(jsonb_agg(g), '[]') from (
+                    select t.state, t.attempt_number as attempt, o.open, o.dispatched, count(*) as count
+                      from orchestration_tasks t
+                     cross join lateral (
+                        select coalesce(jsonb_agg(distinct s.state), '[]') as open,
+                            exists (select from work_queue q where q.task_id = t.id) as dispatched
+                          from orchestration_steps s
+                         where t.state in ('running', 'verifying') and s.task_id = t.id
+                           and s.task_attempt >= t.attempt_number
+                           and s.state in ('running', 'waiting', 'awaiting_retry', 'waiting_approval')) o
+                     where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+                     group by t.state, t.attempt_number, o.open, o.dispatched) g) as tasks,
+                (select coalesce(jsonb_agg(g), '[]') from (
+                    select s.state, count(*) as count
+                      from orchestration_tasks t join orchestration_steps s on s.task_id = t.id
+                     where t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+                       and s.task_attempt >= t.attempt_number
+                     group by s.state) g) as steps
+              from orchestration_runs r
+             cross join lateral (%s) f
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""".formatted(failure("r"));
+
+    /** The output of the last completed step of a task's present attempt; verifiers have none that counts. */
+    static String lastOutput(String task) {
+        return """
+                (select s.output from orchestration_steps s
+                  where s.task_id = %1$s.id and s.task_attempt = %1$s.attempt_number and s.state = 'completed'
+                    and s.kind <> 'verify'
+                  order by s.position desc, s.turn desc limit 1)""".formatted(task);
+    }
+
+    /**
+     * What a completed task {@code t} yields: what its template made, else its last step's output. A {@code coalesce} of
+     * columns would go by no index behind row-level security.
+     */
+    static final String YIELD = """
+            case when t.state = 'completed' then (select coalesce(source.output, %s)
+                  from orchestration_tasks source
+                 where source.id = case when t.carried_from is null then t.id else t.carried_from end) end"""
+            .formatted(lastOutput("source"));
+
+    /** Values longer than this are left out of lists; the reads of single tasks and steps have them. */
+    private static final int MOST_IN_LIST = 16_384;
+
+    /** In place of a value that is too long: null. */
+    private static String listed(String value, String label) {
+        return "case when octet_length(%1$s::text) <= %2$d then %1$s end as %3$s".formatted(value, MOST_IN_LIST, label);
+    }
+
+    /** The member's name where {@link #listed} left its value out, else null. */
+    private static String leftOut(String value, String label) {
+        return "case when octet_length(%1$s::text) > %2$d then '%3$s' end".formatted(value, MOST_IN_LIST, label);
+    }
+
+    private static final String TASK_COLUMNS = """
+            t.id, t.run_id, t.workspace_id, t.key, t.attempt, t.sequence_number, t.title, t.description, t.task_type,
+                t.state, t.state_type, t.trigger_rule, t.agent_id, t.agent_type, a.name as agent_name,
+                t.model_override, t.tools_requested, t.success_criteria, t.output_summary, t.output_ref,
+                %%s,
+                array(select up.key from orchestration_task_dependencies d
+                    join orchestration_tasks up on up.id = d.depends_on_id
+                   where d.task_id = t.id and (t.superseded or not up.superseded)
+                   order by up.sequence_number)::text[] as depends_on,
+                t.group_id, t.item_index, t.item, t.carried_from, trim_scale(t.verifier_score) as verifier_score,
+                t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
+                t.continuation_count, (select count(*) from orchestration_steps s
+                    where s.task_id = t.id and s.task_attempt >= t.attempt_number)::int as step_count,
+                t.passed_over, t.superseded, t.next_run_at,
+                case t.state when 'awaiting_human' then t.attempt_number end as gate,
+                case when t.state in ('awaiting_retry', 'running', 'verifying') then (
+                    select e.id from escalation_tickets e
+                     where e.run_id = t.run_id and e.task_id = t.id and e.resolution is null limit 1) end as ticket_id,
+                %s as tokens_used, trim_scale(%s) as cost, t.board_task_id, t.queued_at, t.started_at, t.completed_at,
+                t.cancelled_at, t.duration_ms, t.version_id, t.created_at, t.updated_at""".formatted(
+            TaskUsage.TOKENS, TaskUsage.COST);
+
+    static final String TASKS = """
+            select %s
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id
+              left join run_agents a on a.id = t.run_agent_id
+             cross join lateral (select %s as yield offset 0) o
+             where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
+               and (? or not t.superseded)
+               and (?::uuid is null or (t.sequence_number, coalesce(t.item_index, -1), t.id) > (
+                   select last.sequence_number, coalesce(last.item_index, -1), last.id from orchestration_tasks last
+                    where last.run_id = r.id and last.id = ?))
+             order by t.sequence_number, coalesce(t.item_index, -1), t.id
+             limit ?""".formatted(TASK_COLUMNS.formatted(listed("o.yield", "output") + ", array_remove(array["
+            + leftOut("o.yield", "output") + "], null)::text[] as omitted"), YIELD);
+
+    static final String TASK = """
+            select %s
+              from orchestration_tasks t left join run_agents a on a.id = t.run_agent_id
+             where t.workspace_id = ? and t.id = ?""".formatted(TASK_COLUMNS.formatted(YIELD + " as output"))
+            + NOT_DELETED.formatted("t");
+
+    /** What a task of whatever state has brought forth so far, in its present attempt. */
+    static final String OUTPUT = """
+            select (select coalesce(source.output, %s) from orchestration_tasks source
+                     where source.id = case when t.carried_from is null then t.id else t.carried_from end) as output
+              from orchestration_tasks t
+             where t.workspace_id = ? and t.id = ?""".formatted(lastOutput("source")) + NOT_DELETED.formatted("t");
+
+    private static final String STEP_COLUMNS = """
+            s.id, s.run_id, s.task_id, t.key as task_key,
+                t.superseded or s.task_attempt < t.attempt_number as superseded,
+                s.name || case when s.turn > 1 then '#' || s.turn else '' end as name, s.kind, s.tool, s.position,
+                s.turn, s.state, s.state_type, s.attempt, (s.retry ->> 'max_attempts')::int as max_attempts,
+                s.failures, s.passed_over, s.task_attempt, s.lease_epoch,
+                %s, s.error_code,
+                s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
+                p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
+
+    private static final String STEP_VALUES = "coalesce(s.resolved_input, s.input) as input, s.output";
+
+    private static final String LISTED_STEP_VALUES = listed("v.input", "input") + ", " + listed("v.output", "output")
+            + ", array_remove(array[" + leftOut("v.input", "input") + ", " + leftOut("v.output", "output")
+            + "], null)::text[] as omitted";
+
+    /** Each value is read once, whatever asks for it. */
+    private static final String STEP_VALUE_TABLE = "cross join lateral (select " + STEP_VALUES + " offset 0) v";
+
+    static final String STEPS = """
+            select %s
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id
+              join orchestration_steps s on s.task_id = t.id
+              left join step_progress p on p.step_id = s.id
+              %s
+             where (r.workspace_id = ?) is true and r.id = ? and t.attempt = coalesce(?::int, r.attempt_number)
+               and (? or not t.superseded and s.task_attempt >= t.attempt_number)
+               and (?::uuid is null or (
+                   t.sequence_number, coalesce(t.item_index, -1), t.id, s.task_attempt, s.position, s.turn) > (
+                   select task.sequence_number, coalesce(task.item_index, -1), task.id, last.task_attempt,
+                       last.position, last.turn
+                     from orchestration_steps last join orchestration_tasks task on task.id = last.task_id
+                    where last.run_id = r.id and last.id = ?))
+             order by t.sequence_number, coalesce(t.item_index, -1), t.id, s.task_attempt, s.position, s.turn
+             limit ?""".formatted(STEP_COLUMNS.formatted(LISTED_STEP_VALUES), STEP_VALUE_TABLE);
+
+    static final String STEP = """
+            select %s
+              from orchestration_steps s
+              join orchestration_tasks t on t.id = s.task_id
+              left join step_progress p on p.step_id = s.id
+             where s.workspace_id = ? and s.id = ?""".formatted(STEP_COLUMNS.formatted(STEP_VALUES))
+            + NOT_DELETED.formatted("s");
+
+    /** What waits for a signal in the run's present, or is yet to. */
+    static final String SIGNAL_INPUTS = """
+            select case when s.resolved_input is null then s.input else s.resolved_input end as input
+              from orchestration_steps s
+             where (s.workspace_id = ?) is true and s.run_id = ? and s.kind = 'signal'
+               and s.state_type <> 'terminal'""";
+
+    static final String EVENTS = """
+            select e.id, e.seq, e.run_id, e.attempt, e.agent_id, e.task_id, e.step_id, e.event_type, e.payload,
+                e.actor_type, e.actor_id, e.created_at
+              from orchestration_runs r join orchestration_events_kept e on e.run_id = r.id
+             where (r.workspace_id = ?) is true and r.id = ? and e.seq > ?
+             order by e.seq
+             limit ?""";
+
+    /**
+     * The same with {@code step}: the how-manieth step of its attempt completed. Counted with the run's earlier events, so
+     * ask for many at once.
+     */
+    static final String EVENTS_WITH_STEPS = """
+            with page as materialized (%s)
+            select p.*, case when p.event_type = 'step_completed' then (
+                    select count(*) from orchestration_events_kept b
+                     where b.run_id = p.run_id and b.seq <= (select min(seq) - 1 from page) and b.attempt = p.attempt
+                       and b.step_id is not null and b.payload ->> 'to' = 'completed')
+                    + count(*) filter (where p.step_id is not null and p.payload ->> 'to' = 'completed')
+                        over (partition by p.attempt order by p.seq) end as step
+              from page p
+             order by p.seq""".formatted(EVENTS);
+
+    static final String PROGRESS = """
+            select h.run_id, h.last_seq, r.state_type = 'terminal' as ended
+              from run_heads h join orchestration_runs r on r.id = h.run_id
+             where h.run_id = any (?)""";
+
+    static final String PROGRESS_OF = """
+            select h.last_seq, r.state_type = 'terminal' as ended
+              from orchestration_runs r join run_heads h on h.run_id = r.id
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+
+    static final String ATTEMPTS = """
+            select a.attempt_number, a.state, a.started_at, a.completed_at, a.error_code, a.error_message, a.failures,
+                trim_scale(case when open then h.credits_reserved else a.credits_reserved end) as credits_reserved,
+                trim_scale(case when open then h.credits_charged else a.credits_charged end) as credits_charged,
+                trim_scale(a.credits_refunded) as credits_refunded,
+                trim_scale(case when open then r.credits_uncollected else a.uncollected end) as credits_uncollected
+              from orchestration_runs r join run_heads h on h.run_id = r.id join run_attempts a on a.run_id = r.id
+             cross join lateral (select a.settled_at is null and a.attempt_number = r.attempt_number as open) account
+             where (r.workspace_id = ?) is true and r.id = ?
+             order by a.attempt_number""";
+
+    static final String PLANS = """
+            with run as (select * from orchestration_runs r where (r.workspace_id = ?) is true and r.id = ?)
+            select p.version, p.plan, false as in_force, p.replaced_at
+              from run join run_plans p on p.run_id = run.id
+            union all
+            select plan_version, plan || jsonb_build_object('version', plan_version), true, null
+              from run where plan_version > 0
+             order by version""";
+
+    static final String AGENTS = """
+            select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing,
+                a.passed_over, coalesce(n.tasks, 0)::int as task_count, a.next_run_at, a.started_at, a.completed_at
+              from orchestration_runs r join run_agents a on a.run_id = r.id
+              left join (select run_agent_id, run_id, count(*) as tasks from orchestration_tasks where not superseded
+                          group by run_id, run_agent_id) n on n.run_id = r.id and n.run_agent_id = a.id
+             where (r.workspace_id = ?) is true and r.id = ?
+             order by a.attempt, a.number""";
+
+    static final String ARTIFACTS = """
+            select a.id, a.run_id, s.task_id, a.step_id, a.attempt, a.name, a.content_type, a.size_bytes, a.sha256,
+                a.created_at, a.expires_at, a.deleted_at
+              from artifacts a join orchestration_steps s on s.id = a.step_id
+             where a.workspace_id = ? and a.run_id = ?
+             order by a.created_at, a.id""";
+
+    static final String ARTIFACT = """
+            select name, content_type, size_bytes, sha256, storage_key from artifacts
+             where workspace_id = ? and run_id = ? and id = ?""";
+
+    static final String LOGS = """
+            select l.lease_epoch * 1000000::bigint + l.line as seq, l.attempt, l.message, l.at as created_at
+              from orchestration_steps s join step_logs l on l.step_id = s.id
+             where s.workspace_id = ? and s.id = ?%s and l.lease_epoch * 1000000::bigint + l.line > ?
+             order by l.lease_epoch, l.line
+             limit ?""".formatted(NOT_DELETED.formatted("s"));
+
+    static final String WORKERS = """
+            select id, tools, slots, version, draining, first_seen_at, last_seen_at from workers
+             where workspace_id = ?
+             order by id""";
+
+    static final String WAITING_APPROVALS = """
+            select %s
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
+              join orchestration_steps s on s.task_id = t.id and s.task_attempt = t.attempt_number
+              left join step_progress p on p.step_id = s.id
+              %s
+             where r.workspace_id = ? and r.state_type <> 'terminal' and s.state = 'waiting_approval'
+             order by s.started_at, s.id
+             limit ?""".formatted(STEP_COLUMNS.formatted(LISTED_STEP_VALUES), STEP_VALUE_TABLE);
+
+    private static final String ESCALATIONS = """
+            select e.id, e.run_id, r.title as run_name, e.attempt, e.kind, e.task_id, t.key as task_key, e.step_id,
+                s.name as step_name, e.severity, e.reason, e.error_code, e.message, e.state, e.resolution,
+                e.resolved_by, e.comment as resolution_reason, e.opened_at, e.resolved_at
+              from escalation_tickets e
+              join orchestration_runs r on r.id = e.run_id
+              left join orchestration_tasks t on t.id = e.task_id
+              left join orchestration_steps s on s.id = e.step_id
+             where e.workspace_id = ? and r.deleted_at is null""";
+
+    static final String ESCALATION = ESCALATIONS + " and e.id = ?";
+
+    static final String ESCALATION_LIST = ESCALATIONS + """
+
+               and (?::uuid is null or e.run_id = ?) and (?::text is null or e.state = ?)
+               and (?::uuid is null or (e.opened_at, e.id) < (
+                   select last.opened_at, last.id from escalation_tickets last
+                    where last.workspace_id = e.workspace_id and last.id = ?))
+             order by e.opened_at desc, e.id desc
+             limit ?""";
+
+    /** A run as it was submitted; its plan as it stands. */
+    static final String MISSION = """
+            select r.title as name, r.description, r.goal, r.plan, r.config, r.inputs, r.tags,
+                r.output_template::jsonb as output, r.priority, r.agent_slug, r.input_declarations, r.origin, r.state,
+                trim_scale(r.total_cost) as total_cost, r.total_tokens, r.duration_ms, r.completed_at
+              from orchestration_runs r
+             where (r.workspace_id = ?) is true and r.id = ? and r.deleted_at is null""";
+
+    /** Completed tasks of the current attempt, each with the task that holds its output. */
+    static final String COMPLETED = """
+            select t.key, coalesce(t.carried_from, t.id) as id
+              from orchestration_runs r
+              join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
+             where (r.workspace_id = ?) is true and r.id = ? and t.group_id is null and t.state = 'completed'
+               and not t.superseded
+             order by t.sequence_number, t.id""";
+
+    static final String OPEN_COUNT = """
+            select count(*)::int as count from (
+                select from orchestration_runs where workspace_id = ? and state_type <> 'terminal' limit ?) o""";
+
+    /** When the run that fills the last minute leaves it; index and offset bound what is read. */
+    static final String MOST_RECENT = """
+            select ceil(extract(epoch from created_at + interval '1 minute' - clock_timestamp()) * 1000)::bigint as wait_ms
+              from orchestration_runs
+             where workspace_id = ?
+             order by created_at desc
+            offset ? limit 1""";
+
+    static final String STORED = """
+            select coalesce(sum(size_bytes), 0)::bigint as bytes from artifacts
+             where workspace_id = ? and deleted_at is null""";
+
+    static final String USE = """
+            select (select count(*) from orchestration_runs where workspace_id = ? and state_type <> 'terminal')
+                    as open_runs,
+                (select count(*) from work_queue where workspace_id = ? and holder is not null) as steps,
+                (select count(*) from orchestration_runs
+                  where workspace_id = ? and created_at > clock_timestamp() - interval '1 minute') as runs_last_minute,
+                (select coalesce(sum(size_bytes), 0)::bigint from artifacts
+                  where workspace_id = ? and deleted_at is null) as storage_bytes""";
+
+    static final String OPEN = """
+            select id from orchestration_runs
+             where workspace_id = ? and state_type <> 'terminal' and (?::uuid is null or id > ?)
+             order by id
+             limit ?""";
+
+    private ReadSql() {}
+}

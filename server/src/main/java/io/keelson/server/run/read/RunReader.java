@@ -1,0 +1,443 @@
+package io.keelson.server.run.read;
+
+import io.keelson.core.lifecycle.RunState;
+import io.keelson.server.db.Rows;
+import io.keelson.server.run.sql.JsonRows;
+import io.keelson.server.run.sql.ViewLoader;
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * What clients may read of runs, as documents in the API's shape (specification, api "Shapes that clients rely on").
+ * Another workspace's row does not exist here.
+ */
+public final class RunReader {
+    /** Characters of configurations after which a page of runs ends. */
+    private static final int MOST_OF_PAGE = 4 << 20;
+
+    private static final String ALLOTMENT = """
+            select p.parent_run_id, p.allotment, r.state = 'budget_exceeded' as stopped
+              from run_parents p
+              join orchestration_runs r on r.id = p.run_id
+              join orchestration_runs of on of.id = p.parent_run_id
+             where p.workspace_id = ? and p.run_id = ? and p.allotment is not null and of.deleted_at is null""";
+
+    /** @param nextCursor where the next page begins, opaque; null on the last one */
+    public record Page(List<ObjectNode> items, @Nullable String nextCursor) {}
+
+    /** Where an artifact's bytes are. */
+    public record ArtifactFile(String name, String contentType, long sizeBytes, String sha256, String storageKey) {}
+
+    /** A cursor that this reader did not write. */
+    public static final class BadCursorException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** Sets a statement's parameters. */
+    @FunctionalInterface
+    private interface Binder {
+        void bind(PreparedStatement statement) throws SQLException;
+    }
+
+    public Optional<ObjectNode> run(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.RUN, ids(workspaceId, runId));
+    }
+
+    /** The state that the run is in. */
+    public Optional<RunState> state(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.STATE, ids(workspaceId, runId))
+                .map(row -> RunState.of(row.get("state").stringValue()));
+    }
+
+    /**
+     * How far a run has come.
+     *
+     * @param lastSeq the number of its last event
+     * @param ended whether it has ended, for now: a failed run may be retried
+     */
+    public record Progress(long lastSeq, boolean ended) {}
+
+    /** Of a run of the workspace that was not deleted. */
+    public Optional<Progress> progress(Connection c, UUID workspaceId, UUID run) throws SQLException {
+        return first(c, ReadSql.PROGRESS_OF, ids(workspaceId, run))
+                .map(row -> new Progress(row.get("last_seq").longValue(), row.get("ended").booleanValue()));
+    }
+
+    /** Those that exist, of whatever workspace, deleted ones among them. */
+    public Map<UUID, Progress> progress(Connection c, Set<UUID> runs) throws SQLException {
+        Map<UUID, Progress> found = new HashMap<>();
+        ViewLoader.each(c, ReadSql.PROGRESS, runs, row -> found.put(ViewLoader.uuid(row, "run_id"),
+                new Progress(row.getLong("last_seq"), row.getBoolean("ended"))));
+        return found;
+    }
+
+    /** How many tasks that have not ended each agent of the roster has, in the workspace's newest 2,000 open runs. */
+    public Map<Integer, Integer> openTasksOfAgents(Connection c, UUID workspaceId) throws SQLException {
+        Map<Integer, Integer> open = new HashMap<>();
+        try (PreparedStatement statement = c.prepareStatement(ReadSql.OPEN_TASKS_OF_AGENTS)) {
+            statement.setObject(1, workspaceId);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    open.put(row.getInt("agent_id"), row.getInt("open"));
+                }
+            }
+        }
+        return open;
+    }
+
+    /** Inputs of the run's steps that wait for signals of that name, or are yet to; expressions may be unresolved. */
+    public List<JsonNode> signalInputs(Connection c, UUID workspaceId, UUID runId, String name) throws SQLException {
+        return list(c, ReadSql.SIGNAL_INPUTS, ids(workspaceId, runId)).stream().<JsonNode>map(row -> row.path("input"))
+                .filter(input -> input.path("name").asString("").equals(name)).toList();
+    }
+
+    /** The id of the run that bears the client's own id. */
+    public Optional<UUID> byExternalId(Connection c, UUID workspaceId, String externalId) throws SQLException {
+        return first(c, ReadSql.BY_EXTERNAL_ID, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setString(2, externalId);
+        }).map(row -> UUID.fromString(row.get("id").asString()));
+    }
+
+    /**
+     * Newest first, without their plans, inputs and outputs. A page ends early when its runs' configurations are large.
+     *
+     * @throws BadCursorException when the cursor is none of ours
+     */
+    public Page runs(Connection c, UUID workspaceId, RunFilter filter, @Nullable String cursor, int limit)
+            throws SQLException {
+        Cursor from = cursor == null ? null : Cursor.parse(cursor);
+        try (PreparedStatement statement = c.prepareStatement(ReadSql.RUNS.replace("{filter}", filter.sql()))) {
+            statement.setObject(1, workspaceId);
+            int p = filter.bind(statement, 2);
+            statement.setObject(p++, from == null ? null : from.createdAt().atOffset(ZoneOffset.UTC));
+            statement.setObject(p++, from == null ? null : from.createdAt().atOffset(ZoneOffset.UTC));
+            statement.setObject(p++, from == null ? null : from.id());
+            statement.setInt(p, limit + 1);
+            return page(statement, limit);
+        }
+    }
+
+    private static Page page(PreparedStatement statement, int limit) throws SQLException {
+        List<ObjectNode> items = new ArrayList<>();
+        @Nullable Cursor last = null;
+        long size = 0;
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                if (items.size() == limit || size > MOST_OF_PAGE) {
+                    return new Page(items, Objects.requireNonNull(last).text());
+                }
+                Instant createdAt = Rows.time(row, "created_at");
+                last = new Cursor(createdAt, ViewLoader.uuid(row, "id"));
+                size += Objects.requireNonNullElse(row.getString("config"), "").length();
+                items.add(JsonRows.object(row));
+            }
+        }
+        return new Page(items, null);
+    }
+
+    /** The number of the run's last event: two rows by their keys, and nothing that a client sees changes without one. */
+    public Optional<Long> lastEvent(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.LAST_EVENT, ids(workspaceId, runId)).map(row -> row.get("last_seq").longValue());
+    }
+
+    /**
+     * What the status document is made of: {@code run_id, agent_slug, state, trigger, started_at, finished_at,
+     * current_step, steps_total, steps_completed, proposals_created, error_code, error_message}, and {@code attempt_number,
+     * last_seq}. The current step is the one that something was last heard of.
+     */
+    public Optional<ObjectNode> status(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.STATUS, ids(workspaceId, runId));
+    }
+
+    /**
+     * The states of the run's current attempt: {@code run_id, attempt_number, state}; {@code dispatched}, whether any of
+     * its work is with a worker or ready for one; {@code tasks} (state, attempt, count) and {@code steps} (state, count).
+     */
+    public Optional<ObjectNode> states(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.STATES, ids(workspaceId, runId));
+    }
+
+    /**
+     * In plan order.
+     *
+     * @param attempt null for the current one
+     * @param history whether also those that others have taken the place of
+     * @param after the task after which to go on; null to begin with the first
+     */
+    public List<ObjectNode> tasks(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
+            boolean history, @Nullable UUID after, int limit) throws SQLException {
+        return list(c, ReadSql.TASKS, ofAttempt(workspaceId, runId, attempt, history, after, limit));
+    }
+
+    public Optional<ObjectNode> task(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
+        return first(c, ReadSql.TASK, ids(workspaceId, taskId));
+    }
+
+    /** The task's whole output as {@code output}, null while it has none; empty where there is no such task. */
+    public Optional<ObjectNode> output(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
+        return first(c, ReadSql.OUTPUT, ids(workspaceId, taskId));
+    }
+
+    /** Whether a human has yet to approve a step of the task, or its output. */
+    public boolean asksForApproval(Connection c, UUID workspaceId, UUID taskId) throws SQLException {
+        return first(c, ReadSql.ASKS_FOR_APPROVAL, ids(workspaceId, taskId)).isPresent();
+    }
+
+    /** The same of any task of an agent in the run's current attempt. */
+    public boolean asksForApproval(Connection c, UUID workspaceId, UUID runId, int agent) throws SQLException {
+        return first(c, ReadSql.AGENT_ASKS_FOR_APPROVAL, statement -> {
+            statement.setInt(1, agent);
+            statement.setObject(2, workspaceId);
+            statement.setObject(3, runId);
+        }).isPresent();
+    }
+
+    /**
+     * In plan order.
+     *
+     * @param attempt null for the current one
+     * @param history whether also those of tasks' earlier attempts and of tasks that others have taken the place of
+     * @param after the step after which to go on; null to begin with the first
+     */
+    public List<ObjectNode> steps(Connection c, UUID workspaceId, UUID runId, @Nullable Integer attempt,
+            boolean history, @Nullable UUID after, int limit) throws SQLException {
+        return list(c, ReadSql.STEPS, ofAttempt(workspaceId, runId, attempt, history, after, limit));
+    }
+
+    public Optional<ObjectNode> step(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
+        return first(c, ReadSql.STEP, ids(workspaceId, stepId));
+    }
+
+    /** What each lease of the step was given and came to, oldest first; at most 1,000. */
+    public List<ObjectNode> stepAttempts(Connection c, UUID workspaceId, UUID stepId) throws SQLException {
+        return list(c, StepAttempts.SQL, ids(workspaceId, stepId));
+    }
+
+    /**
+     * What a run that another one has started may cost; empty where it has no parent any more, or no limit by it.
+     *
+     * @param stopped whether it is held up because that, or its own limit, is used up
+     */
+    public record Allotment(UUID parentId, BigDecimal amount, boolean stopped) {}
+
+    public Optional<Allotment> allotment(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(ALLOTMENT)) {
+            statement.setObject(1, workspaceId);
+            statement.setObject(2, runId);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? Optional.of(new Allotment(row.getObject("parent_run_id", UUID.class),
+                        row.getBigDecimal("allotment"), row.getBoolean("stopped"))) : Optional.empty();
+            }
+        }
+    }
+
+    /** Events of the run with a greater {@code seq}, in order. */
+    public List<ObjectNode> events(Connection c, UUID workspaceId, UUID runId, long afterSeq, int limit)
+            throws SQLException {
+        return list(c, ReadSql.EVENTS, after(workspaceId, runId, afterSeq, limit));
+    }
+
+    /** As {@link #events}, completed steps with the number in which they completed. */
+    public List<ObjectNode> eventsWithSteps(Connection c, UUID workspaceId, UUID runId, long afterSeq, int limit)
+            throws SQLException {
+        return list(c, ReadSql.EVENTS_WITH_STEPS, after(workspaceId, runId, afterSeq, limit));
+    }
+
+    public List<ObjectNode> attempts(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return list(c, ReadSql.ATTEMPTS, ids(workspaceId, runId));
+    }
+
+    /** The plans that the run has had, the one in force last; none before the first is made. */
+    public List<ObjectNode> plans(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return list(c, ReadSql.PLANS, ids(workspaceId, runId));
+    }
+
+    public List<ObjectNode> agents(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return list(c, ReadSql.AGENTS, ids(workspaceId, runId));
+    }
+
+    public List<ObjectNode> artifacts(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return list(c, ReadSql.ARTIFACTS, ids(workspaceId, runId));
+    }
+
+    /** Where the bytes of one of the run's artifacts are. */
+    public Optional<ArtifactFile> artifact(Connection c, UUID workspaceId, UUID runId, UUID artifactId)
+            throws SQLException {
+        return first(c, ReadSql.ARTIFACT, statement -> {
+            ids(workspaceId, runId).bind(statement);
+            statement.setObject(3, artifactId);
+        })
+                .map(row -> new ArtifactFile(row.get("name").asString(), row.get("content_type").asString(),
+                        row.get("size_bytes").asLong(), row.get("sha256").asString(),
+                        row.get("storage_key").asString()));
+    }
+
+    /** Log lines of the step with a greater {@code seq}, in order. */
+    public List<ObjectNode> logs(Connection c, UUID workspaceId, UUID stepId, long afterSeq, int limit)
+            throws SQLException {
+        return list(c, ReadSql.LOGS, after(workspaceId, stepId, afterSeq, limit));
+    }
+
+    public List<ObjectNode> workers(Connection c, UUID workspaceId) throws SQLException {
+        return list(c, ReadSql.WORKERS, statement -> statement.setObject(1, workspaceId));
+    }
+
+    /** Approval steps that wait for a decision, oldest first. */
+    public List<ObjectNode> waitingApprovals(Connection c, UUID workspaceId, int limit) throws SQLException {
+        return list(c, ReadSql.WAITING_APPROVALS, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setInt(2, limit);
+        });
+    }
+
+    public Optional<ObjectNode> escalation(Connection c, UUID workspaceId, UUID ticketId) throws SQLException {
+        return first(c, ReadSql.ESCALATION, ids(workspaceId, ticketId));
+    }
+
+    /**
+     * Tickets, newest first.
+     *
+     * @param runId null for those of all runs
+     * @param state {@code open} or {@code resolved}; null for both
+     * @param after the ticket after which to go on; null to begin with the first
+     */
+    public List<ObjectNode> escalations(Connection c, UUID workspaceId, @Nullable UUID runId, @Nullable String state,
+            @Nullable UUID after, int limit) throws SQLException {
+        return list(c, ReadSql.ESCALATION_LIST, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setObject(2, runId);
+            statement.setObject(3, runId);
+            statement.setString(4, state);
+            statement.setString(5, state);
+            statement.setObject(6, after);
+            statement.setObject(7, after);
+            statement.setInt(8, limit);
+        });
+    }
+
+    /**
+     * What a run was made of, for another one like it: {@code name, description, goal, plan, config, inputs} (their
+     * values), {@code tags, output, priority, agent_slug}; and {@code input_declarations, origin, state}. The plan is the one that it works on now.
+     */
+    public Optional<ObjectNode> mission(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        return first(c, ReadSql.MISSION, ids(workspaceId, runId));
+    }
+
+    /** How many runs of the workspace have not ended, counted up to {@code most}. */
+    public int openRuns(Connection c, UUID workspaceId, long most) throws SQLException {
+        return first(c, ReadSql.OPEN_COUNT, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setLong(2, most);
+        }).orElseThrow().get("count").intValue();
+    }
+
+    /**
+     * How long until the workspace may create another run, if no more than so many may be created in any minute.
+     *
+     * @param most at least 1
+     */
+    public Duration untilNextRun(Connection c, UUID workspaceId, long most) throws SQLException {
+        return first(c, ReadSql.MOST_RECENT, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setLong(2, most - 1);
+        }).map(row -> Duration.ofMillis(Math.max(0, row.get("wait_ms").longValue()))).orElse(Duration.ZERO);
+    }
+
+    /** Bytes of the workspace's artifacts. */
+    public long storedBytes(Connection c, UUID workspaceId) throws SQLException {
+        return first(c, ReadSql.STORED, statement -> statement.setObject(1, workspaceId)).orElseThrow().get("bytes")
+                .longValue();
+    }
+
+    /** What a workspace uses: {@code open_runs, steps, runs_last_minute, storage_bytes}. */
+    public ObjectNode use(Connection c, UUID workspaceId) throws SQLException {
+        return first(c, ReadSql.USE, statement -> {
+            for (int i = 1; i <= 4; i++) {
+                statement.setObject(i, workspaceId);
+            }
+        }).orElseThrow();
+    }
+
+    /**
+     * Runs of the workspace that have not ended, by their ids.
+     *
+     * @param after the run after which to go on; null to begin with the first
+     */
+    public List<UUID> open(Connection c, UUID workspaceId, @Nullable UUID after, int limit) throws SQLException {
+        return list(c, ReadSql.OPEN, statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setObject(2, after);
+            statement.setObject(3, after);
+            statement.setInt(4, limit);
+        }).stream().map(row -> UUID.fromString(row.get("id").asString())).toList();
+    }
+
+    /** The completed tasks of a run's current attempt by their ids in the plan, each with the task that holds its output. */
+    public Map<String, UUID> completed(Connection c, UUID workspaceId, UUID runId) throws SQLException {
+        Map<String, UUID> completed = new LinkedHashMap<>();
+        for (ObjectNode row : list(c, ReadSql.COMPLETED, ids(workspaceId, runId))) {
+            completed.put(row.get("key").asString(), UUID.fromString(row.get("id").asString()));
+        }
+        return completed;
+    }
+
+    private static Binder ids(UUID workspaceId, UUID id) {
+        return statement -> {
+            statement.setObject(1, workspaceId);
+            statement.setObject(2, id);
+        };
+    }
+
+    private static Binder ofAttempt(UUID workspaceId, UUID runId, @Nullable Integer attempt, boolean history,
+            @Nullable UUID after, int limit) {
+        return statement -> {
+            ids(workspaceId, runId).bind(statement);
+            statement.setObject(3, attempt);
+            statement.setBoolean(4, history);
+            statement.setObject(5, after);
+            statement.setObject(6, after);
+            statement.setInt(7, limit);
+        };
+    }
+
+    private static Binder after(UUID workspaceId, UUID id, long seq, int limit) {
+        return statement -> {
+            ids(workspaceId, id).bind(statement);
+            statement.setLong(3, seq);
+            statement.setInt(4, limit);
+        };
+    }
+
+    private static List<ObjectNode> list(Connection c, String sql, Binder binder) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            binder.bind(statement);
+            return JsonRows.list(statement);
+        }
+    }
+
+    private static Optional<ObjectNode> first(Connection c, String sql, Binder binder) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(sql)) {
+            binder.bind(statement);
+            return JsonRows.first(statement);
+        }
+    }
+}

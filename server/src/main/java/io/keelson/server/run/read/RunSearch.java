@@ -1,0 +1,100 @@
+package io.keelson.server.run.read;
+
+import io.keelson.server.db.Rows;
+import io.keelson.server.run.sql.ViewLoader;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Finds the runs that a filter means and that something can be done to. */
+public final class RunSearch {
+
+    /** What is to be done, and to which runs at all. */
+    public enum Wanted {
+        /** Those that have not ended. */
+        OPEN("r.state_type <> 'terminal'"),
+        /** Those whose next attempt may be opened. */
+        FAILED("r.state = 'failed' and r.state_type = 'terminal' and r.state <> 'completed'");
+
+        private final String sql;
+
+        Wanted(String sql) {
+            this.sql = sql;
+        }
+    }
+
+    /** A run and its place in the order of creation. */
+    public record Place(Instant createdAt, UUID id) {}
+
+    private static final String FROM = """
+
+              from orchestration_runs r
+             where r.workspace_id = ? and r.deleted_at is null and r.created_at <= ?
+               and %s""";
+
+    private static final String COUNT = "select count(*) from (select 1" + FROM + "%s limit ?) found";
+
+    private static final String NEXT = "select r.id, r.created_at" + FROM + """
+            %s
+               and (?::timestamptz is null or (r.created_at, r.id) < (?::timestamptz, ?::uuid))
+             order by r.created_at desc, r.id desc
+             limit ?""";
+
+    private RunSearch() {}
+
+    /**
+     * How many there are.
+     *
+     * @param until runs that were created later do not count
+     * @param most more are not counted
+     */
+    public static long count(Connection c, UUID workspace, RunFilter filter, Wanted wanted, Instant until, long most)
+            throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(COUNT.formatted(wanted.sql, filter.sql()))) {
+            statement.setLong(begin(statement, workspace, filter, until), most);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return row.getLong(1);
+            }
+        }
+    }
+
+    /**
+     * The newest of them.
+     *
+     * @param until runs that were created later do not count
+     * @param after the run after which to go on; null for the first
+     */
+    public static List<Place> next(Connection c, UUID workspace, RunFilter filter, Wanted wanted, Instant until,
+            @Nullable Place after, int limit) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(NEXT.formatted(wanted.sql, filter.sql()))) {
+            int p = begin(statement, workspace, filter, until);
+            statement.setObject(p++, after == null ? null : after.createdAt().atOffset(ZoneOffset.UTC));
+            statement.setObject(p++, after == null ? null : after.createdAt().atOffset(ZoneOffset.UTC));
+            statement.setObject(p++, after == null ? null : after.id());
+            statement.setInt(p, limit);
+            List<Place> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(new Place(Rows.time(row, "created_at"),
+                            ViewLoader.uuid(row, "id")));
+                }
+            }
+            return found;
+        }
+    }
+
+    private static int begin(PreparedStatement statement, UUID workspace, RunFilter filter, Instant until)
+            throws SQLException {
+        statement.setObject(1, workspace);
+        statement.setObject(2, until.atOffset(ZoneOffset.UTC));
+        return filter.bind(statement, 3);
+    }
+}

@@ -1,0 +1,38 @@
+package io.keelson.server.run.read;
+
+/** What each lease of a step was given and came to. */
+final class StepAttempts {
+
+    /**
+     * One row a lease: with its result, lost with its worker, or under way. What was recorded before inputs were has
+     * none where the plan's input has expressions.
+     */
+    static final String SQL = """
+            with step as materialized (
+                select s.*, case when s.input::text like '%%${%%' then null else s.input end as literal
+                  from orchestration_steps s
+                 where s.workspace_id = ? and s.id = ?%s)
+            select w.attempt, w.epoch as lease_epoch, w.outcome, w.holder as worker,
+                coalesce(w.input, s.literal) as input,
+                case when w.outcome <> 'failed' then s.output end as output,
+                w.error_code, w.error_class, w.error_message, w.tokens, trim_scale(w.cost) as cost, w.started_at,
+                w.recorded_at as completed_at
+              from step s join work_results w on w.step_id = s.id
+            union all
+            select null, (e.payload ->> 'lease_epoch')::int, 'lost', e.payload ->> 'worker', s.literal, null,
+                null, null, null, 0, 0, null, e.created_at
+              from step s join orchestration_events_kept e on e.run_id = s.run_id and e.step_id = s.id
+             where e.event_type = 'step_lease_expired'
+            union all
+            select s.attempt, s.lease_epoch, 'running', q.holder, s.literal, null, null, null, null, 0, 0,
+                s.started_at, null
+              from step s
+              join orchestration_tasks t on t.id = s.task_id
+              join work_queue q on q.task_id = s.task_id
+               and q.lane = case when t.parallel_steps then s.position else 0 end
+             where s.state = 'running' and q.holder is not null
+             order by lease_epoch
+             limit 1000""".formatted(ReadSql.NOT_DELETED.formatted("s"));
+
+    private StepAttempts() {}
+}

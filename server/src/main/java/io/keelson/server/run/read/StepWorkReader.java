@@ -1,0 +1,142 @@
+package io.keelson.server.run.read;
+
+import io.keelson.core.run.PreviousFailure;
+import io.keelson.core.run.RunTrace;
+import io.keelson.core.run.StepAssignment;
+import io.keelson.core.run.TraceParent;
+import io.keelson.server.db.Rows;
+import io.keelson.server.run.sql.BinaryParameter;
+import io.keelson.server.run.sql.ViewLoader;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** What remote workers need to know of steps, and who a step belongs to. */
+public final class StepWorkReader {
+
+    /**
+     * A step that runs under a lease.
+     *
+     * @param name with the turn, as {@code StepRow.name()} says it
+     * @param input JSON text, expressions unresolved
+     * @param effectKey stable over reclaims and infrastructure retries of one logical step
+     * @param deadline null when the holder got none
+     * @param previous what went wrong before; null for nothing
+     * @param details JSON text that an earlier holder's heartbeat left; null when none did
+     * @param trace of its run
+     */
+    public record StepWork(UUID workspaceId, UUID runId, String runName, UUID taskId, int lane, UUID stepId,
+            String name, String tool, String input, int attempt, int leaseEpoch, Duration timeout, String effectKey,
+            @Nullable String holder, @Nullable Instant leaseExpiresAt, @Nullable Instant deadline,
+            @Nullable PreviousFailure previous, @Nullable String details, RunTrace trace) {}
+
+    /**
+     * Who a step belongs to.
+     *
+     * @param input JSON text of its input, where it has expressions; null elsewhere
+     */
+    public record Owner(UUID runId, UUID taskId, @Nullable String input) {}
+
+    /**
+     * A recorded result.
+     *
+     * @param failed whether it is a failure
+     * @param hash of the output as it was reported; null for reported failures and for results of the server itself
+     * @param output JSON text as it was stored; null for failures
+     */
+    public record Recorded(boolean failed, @Nullable Long hash, @Nullable String output) {}
+
+    private static final String RESULTS = """
+            select w.step_id, w.epoch, w.output_hash, w.outcome = 'failed' as failed,
+                case when w.outcome <> 'failed' then s.output end as output
+              from work_results w join orchestration_steps s on s.id = w.step_id
+             where w.step_id = any (?)""";
+
+    private static final String OWNERS = """
+            select id, run_id, task_id, case when input::text like '%${%' then input end as input
+              from orchestration_steps s where workspace_id = ? and id = any (?)
+               and (select r.deleted_at from orchestration_runs r where r.id = s.run_id) is null""";
+
+    private static final String WORK = """
+            select s.workspace_id, s.run_id, r.title, r.attempt_number, r.origin ->> 'traceparent' as traceparent,
+                r.effect_generation, s.task_id, t.key,
+                case when t.parallel_steps then s.position else 0 end as lane, s.id, s.tool, s.input, s.attempt,
+                s.name || case when s.turn > 1 then '#' || s.turn else '' end as name,
+                s.lease_epoch, s.timeout_ms, q.holder, q.lease_expires_at, q.deadline_at, s.error_code,
+                s.error_message, s.error_class, t.effect_generation as task_generation,
+                t.attempt_number as task_attempt, t.error_code as task_code, t.error_message as task_message,
+                t.error_class as task_class, p.details
+              from orchestration_steps s
+              join orchestration_tasks t on t.id = s.task_id
+              join orchestration_runs r on r.id = s.run_id
+              left join work_queue q on q.task_id = s.task_id
+               and q.lane = case when t.parallel_steps then s.position else 0 end
+              left join step_progress p on p.step_id = s.id
+             where s.id = any (?)""";
+
+    /** Who those steps that exist in the workspace belong to. */
+    public Map<UUID, Owner> ownersOf(Connection c, UUID workspaceId, Collection<UUID> stepIds) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(OWNERS)) {
+            statement.setObject(1, workspaceId);
+            BinaryParameter.bindIds(statement, 2, stepIds);
+            Map<UUID, Owner> owners = new HashMap<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    owners.put(ViewLoader.uuid(row, "id"),
+                            new Owner(ViewLoader.uuid(row, "run_id"), ViewLoader.uuid(row, "task_id"),
+                                    row.getString("input")));
+                }
+            }
+            return owners;
+        }
+    }
+
+    /** The recorded results of the steps, by step and epoch. */
+    public Map<UUID, Map<Integer, Recorded>> resultsOf(Connection c, Collection<UUID> stepIds) throws SQLException {
+        Map<UUID, Map<Integer, Recorded>> results = new HashMap<>();
+        ViewLoader.each(c, RESULTS, stepIds, row -> results
+                .computeIfAbsent(ViewLoader.uuid(row, "step_id"), id -> new HashMap<>())
+                .put(row.getInt("epoch"), new Recorded(row.getBoolean("failed"),
+                        (Long) row.getObject("output_hash"), row.getString("output"))));
+        return results;
+    }
+
+    /** Those of the steps that exist, by id. */
+    public Map<UUID, StepWork> work(Connection c, Collection<UUID> stepIds) throws SQLException {
+        Map<UUID, StepWork> found = new HashMap<>();
+        ViewLoader.each(c, WORK, stepIds, row -> {
+            StepWork work = work(row);
+            found.put(work.stepId(), work);
+        });
+        return found;
+    }
+
+    private static StepWork work(ResultSet row) throws SQLException {
+        UUID runId = ViewLoader.uuid(row, "run_id");
+        String name = row.getString("name");
+        String effectKey =
+                StepAssignment.effectKey(runId, row.getInt("effect_generation"), row.getInt("task_generation"),
+                        row.getString("key"), name);
+        PreviousFailure previous = PreviousFailure.of(row.getInt("task_attempt"),
+                PreviousFailure.error(row.getString("error_code"), row.getString("error_class"),
+                        row.getString("error_message")),
+                PreviousFailure.error(row.getString("task_code"), row.getString("task_class"),
+                        row.getString("task_message")));
+        return new StepWork(ViewLoader.uuid(row, "workspace_id"), runId, row.getString("title"),
+                ViewLoader.uuid(row, "task_id"), row.getInt("lane"), ViewLoader.uuid(row, "id"), name,
+                row.getString("tool"),
+                row.getString("input"), row.getInt("attempt"), row.getInt("lease_epoch"),
+                Duration.ofMillis(row.getLong("timeout_ms")), effectKey, row.getString("holder"),
+                Rows.optionalTime(row, "lease_expires_at"), Rows.optionalTime(row, "deadline_at"), previous,
+                row.getString("details"), new RunTrace(runId, row.getInt("attempt_number"),
+                        TraceParent.parse(row.getString("traceparent"))));
+    }
+}

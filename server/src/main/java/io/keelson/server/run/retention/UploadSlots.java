@@ -1,0 +1,85 @@
+package io.keelson.server.run.retention;
+
+import io.keelson.server.db.DbClock;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.UUID;
+
+/** {@code upload_places}: how many uploads a workspace has at a time, on whichever servers. */
+public final class UploadSlots {
+
+    /** At a time in one workspace (specification: money §3). */
+    public static final int MOST = 10;
+    /** Whoever is not heard of for so long has lost its place: longer than the longest silence of a sender. */
+    public static final Duration LEASE = Duration.ofMinutes(3);
+
+    private static final String LOCK = "select pg_advisory_xact_lock(hashtextextended('keelson uploads ' || ?, 0))";
+
+    private static final String TAKE =
+            now("""
+            insert into upload_places as p (workspace_id, place, holder, expires_at)
+            select ?, free.place, ?, {now} + ? * interval '1 millisecond'
+              from (select n.place from generate_series(1, ?) as n (place)
+                     where not exists (select from upload_places held
+                        where held.workspace_id = ? and held.place = n.place and held.expires_at > (select {now}))
+                     order by n.place limit 1) free
+            on conflict (workspace_id, place) do update set holder = excluded.holder, expires_at = excluded.expires_at""");
+
+    private static final String KEEP = now("""
+            update upload_places set expires_at = {now} + ? * interval '1 millisecond'
+             where workspace_id = ? and holder = ?""");
+
+    private static final String LEAVE = "delete from upload_places where workspace_id = ? and holder = ?";
+
+    private final DbClock clock;
+
+    public UploadSlots(DbClock clock) {
+        this.clock = clock;
+    }
+
+    /** False when all places are held; in a transaction. */
+    public boolean take(Connection c, UUID workspaceId, UUID holder) throws SQLException {
+        try (PreparedStatement lock = c.prepareStatement(LOCK)) {
+            lock.setString(1, workspaceId.toString());
+            try (ResultSet locked = lock.executeQuery()) {
+                locked.next();
+            }
+        }
+        try (PreparedStatement take = c.prepareStatement(TAKE)) {
+            take.setObject(1, workspaceId);
+            take.setObject(2, holder);
+            clock.bind(take, 3);
+            take.setLong(4, LEASE.toMillis());
+            take.setInt(5, MOST);
+            take.setObject(6, workspaceId);
+            clock.bind(take, 7);
+            return take.executeUpdate() == 1;
+        }
+    }
+
+    /** Says that the upload goes on; false when the place is lost. */
+    public boolean keep(Connection c, UUID workspaceId, UUID holder) throws SQLException {
+        try (PreparedStatement keep = c.prepareStatement(KEEP)) {
+            clock.bind(keep, 1);
+            keep.setLong(2, LEASE.toMillis());
+            keep.setObject(3, workspaceId);
+            keep.setObject(4, holder);
+            return keep.executeUpdate() == 1;
+        }
+    }
+
+    public void leave(Connection c, UUID workspaceId, UUID holder) throws SQLException {
+        try (PreparedStatement leave = c.prepareStatement(LEAVE)) {
+            leave.setObject(1, workspaceId);
+            leave.setObject(2, holder);
+            leave.executeUpdate();
+        }
+    }
+
+    private static String now(String sql) {
+        return sql.replace("{now}", DbClock.SQL);
+    }
+}

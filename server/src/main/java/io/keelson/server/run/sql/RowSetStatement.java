@@ -1,0 +1,187 @@
+package io.keelson.server.run.sql;
+
+import io.keelson.server.db.DbClock;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One SQL statement over any number of rows, which it gets as one array of a row type that the migrations make, or over a
+ * single row of that type. In its text {@code {rows}} stands for those rows as a table {@code u}, {@code {count}} for
+ * their number, {@code {now}} for the time: the one given, or the database's clock; {@code {clock}} for what must be near
+ * it.
+ *
+ * @param <T> a row
+ */
+public final class RowSetStatement<T> {
+    /** The SQLSTATE of a statement that touched another number of rows than it must. */
+    public static final String OVERTAKEN = "KE001";
+
+    private static final Pattern PLACE = Pattern.compile("\\{(rows|count|now|clock)}");
+    private static final Map<String, String> MARKS = Map.of("count", "?::integer", "now", DbClock.SQL, "clock",
+            DbClock.SQL);
+
+    private final String rowType;
+    private final List<Column<T>> columns;
+    private final String sql;
+    private final String sqlOfOne;
+    private final List<String> places = new ArrayList<>();
+
+    /**
+     * @param rowType the name of the row type; its attributes are the columns, in their order
+     */
+    @SafeVarargs
+    public RowSetStatement(String rowType, String template, Column<T>... columns) {
+        this(rowType, template, List.of(columns));
+    }
+
+    public RowSetStatement(String rowType, String template, List<Column<T>> columns) {
+        this.rowType = rowType;
+        this.columns = columns;
+        PLACE.matcher(template).results().forEach(place -> places.add(place.group(1)));
+        this.sql = sql(template, "unnest(?::" + rowType + "[]) as u");
+        this.sqlOfOne = sql(template, "(select (?::" + rowType + ").*) as u");
+    }
+
+    private static String sql(String template, String rows) {
+        return PLACE.matcher(template)
+                .replaceAll(place -> Matcher.quoteReplacement(MARKS.getOrDefault(place.group(1), rows)));
+    }
+
+    /**
+     * An UPDATE in the form of a MERGE, of rows that must all be there. It fails as {@link #OVERTAKEN} where one is not, as
+     * {@link #ofAll} does; counting rows costs as much as changing one.
+     *
+     * @param key the column that the rows are found by
+     * @param template the MERGE as far as its {@code when matched}
+     */
+    public static <T> RowSetStatement<T> ofEach(String rowType, String key, String template, List<Column<T>> columns) {
+        return new RowSetStatement<>(rowType, template + """
+
+                 when not matched then insert (%s)
+                    values (keelson_refuse('%s', 'a row of %s to change is gone')::uuid)"""
+                .formatted(key, OVERTAKEN, rowType), columns);
+    }
+
+    /** The same. */
+    @SafeVarargs
+    public static <T> RowSetStatement<T> ofEach(String rowType, String key, String template, Column<T>... columns) {
+        return ofEach(rowType, key, template, List.of(columns));
+    }
+
+    /**
+     * A statement that must touch as many rows as it is given. It fails as {@link #OVERTAKEN} otherwise, so that nothing
+     * that comes after it in its message is done.
+     */
+    @SafeVarargs
+    public static <T> RowSetStatement<T> ofAll(String rowType, String template, Column<T>... columns) {
+        return ofAll(rowType, template, List.of(columns));
+    }
+
+    /** The same. */
+    public static <T> RowSetStatement<T> ofAll(String rowType, String template, List<Column<T>> columns) {
+        return new RowSetStatement<>(rowType, "with touched as (" + template + """
+                 returning 1)
+                select keelson_overtaken('%s', {count}, count(*)) from touched having count(*) <> {count}"""
+                .formatted(rowType), columns);
+    }
+
+    /**
+     * When something is done.
+     *
+     * @param now the time by which it was decided, null for the database's
+     * @param clock the time it is now, null for the database's
+     */
+    public record Moment(@Nullable Instant now, @Nullable Instant clock) {}
+
+    /** Rows for this statement. */
+    public Part<T> of(Collection<? extends T> rows) {
+        return new Part<>(this, rows);
+    }
+
+    /** A statement with its rows. */
+    public record Part<T>(RowSetStatement<T> statement, Collection<? extends T> rows) {
+
+        public boolean empty() {
+            return rows.isEmpty();
+        }
+
+        /**
+         * A single row is a parameter by itself: to look its place up costs the database a third less than by an array.
+         *
+         * @param alone true where a single row may come in that form
+         */
+        public String sql(boolean alone) {
+            return alone && rows.size() == 1 ? statement.sqlOfOne : statement.sql;
+        }
+
+        /** Sets the parameters of {@link #sql}, the first at that position; returns the position after the last. */
+        public int bind(PreparedStatement prepared, int first, boolean alone, Moment moment) throws SQLException {
+            return statement.bind(prepared, first, rows, alone && rows.size() == 1, moment);
+        }
+    }
+
+    public String sql() {
+        return sql;
+    }
+
+    public String sqlOfOne() {
+        return sqlOfOne;
+    }
+
+    public String rowType() {
+        return rowType;
+    }
+
+    public List<Column<T>> columns() {
+        return columns;
+    }
+
+    /** How many rows the database says it touched; 0 without asking it when there are none. */
+    public int execute(Connection c, Collection<? extends T> rows, @Nullable Instant now) throws SQLException {
+        if (rows.isEmpty()) {
+            return 0;
+        }
+        try (PreparedStatement statement = prepare(c, rows, now)) {
+            return statement.executeUpdate();
+        }
+    }
+
+    /** The statement with its parameters set, for queries; the caller closes it. */
+    public PreparedStatement prepare(Connection c, Collection<? extends T> rows, @Nullable Instant now)
+            throws SQLException {
+        PreparedStatement statement = c.prepareStatement(sql);
+        try {
+            bind(statement, 1, rows, false, new Moment(now, now));
+            return statement;
+        } catch (SQLException | RuntimeException e) {
+            statement.close();
+            throw e;
+        }
+    }
+
+    private int bind(PreparedStatement statement, int first, Collection<? extends T> rows, boolean single,
+            Moment moment) throws SQLException {
+        int position = first;
+        for (String place : places) {
+            if (place.equals("rows") && single) {
+                BinaryParameter.bindRow(statement, position++, rowType, columns, rows.iterator().next());
+            } else if (place.equals("rows")) {
+                BinaryParameter.bind(statement, position++, rowType, columns, rows);
+            } else if (place.equals("count")) {
+                statement.setInt(position++, rows.size());
+            } else {
+                BinaryParameter.bindTime(statement, position++, place.equals("now") ? moment.now : moment.clock);
+            }
+        }
+        return position;
+    }
+}

@@ -1,0 +1,89 @@
+package io.keelson.server.run.sql;
+
+import io.keelson.core.policy.RetryPolicy;
+import io.keelson.server.json.ExactJson;
+import io.keelson.server.json.SafeText;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Texts on their way into columns and back: what PostgreSQL refuses is replaced, what is too long is cut. */
+public final class TextColumns {
+    public static final JsonMapper JSON = ExactJson.MAPPER.rebuild()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
+
+    private static final Memo<RetryPolicy> RETRIES = new Memo<>(JSON::writeValueAsString);
+
+    private TextColumns() {}
+
+    /** The texts of values that come again and again. */
+    public static final class Memo<T> extends LinkedHashMap<T, String> {
+        private static final long serialVersionUID = 1L;
+        private static final int MOST = 200;
+
+        private final transient Function<T, String> writer;
+
+        public Memo(Function<T, String> writer) {
+            this.writer = writer;
+        }
+
+        public synchronized String of(T value) {
+            return computeIfAbsent(value, writer);
+        }
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<T, String> eldest) {
+            return size() > MOST;
+        }
+    }
+
+    static @Nullable String storable(@Nullable String text) {
+        return text == null ? null : SafeText.clean(text);
+    }
+
+    /** JSON text that jsonb takes: it refuses NUL and lone surrogates, escaped ones included. */
+    static @Nullable String storableJson(@Nullable String json) {
+        if (json == null) {
+            return null;
+        }
+        String raw = SafeText.clean(json);
+        return raw.contains("\\u") ? SafeText.clean(JSON.readTree(raw)).toString() : raw;
+    }
+
+    /** The first characters of a text, never half a surrogate pair. */
+    static @Nullable String clip(@Nullable String text, int most) {
+        if (text == null || text.length() <= most) {
+            return text;
+        }
+        return text.substring(0, Character.isHighSurrogate(text.charAt(most - 1)) ? most - 1 : most);
+    }
+
+    /** An output in few words: a string as it is, anything else as JSON text. */
+    public static @Nullable String summary(@Nullable String json) {
+        if (json == null || !json.startsWith("\"")) {
+            return json;
+        }
+        return JSON.readTree(json).asString();
+    }
+
+    /** Tokens of a task or a run as far as PRD-101's INTEGER can tell. */
+    public static int clamp(long tokens) {
+        return (int) Math.min(tokens, Integer.MAX_VALUE);
+    }
+
+    public static JsonNode tree(String json) {
+        return JSON.readTree(json);
+    }
+
+    public static String retry(RetryPolicy policy) {
+        return RETRIES.of(policy);
+    }
+
+    public static RetryPolicy retry(String json) {
+        return JSON.readValue(json, RetryPolicy.class);
+    }
+}

@@ -1,0 +1,160 @@
+package io.keelson.server.schedule;
+
+import io.keelson.core.schedule.DueTimes;
+import io.keelson.server.db.Database;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Acts on schedules when their times come. First the times that have come are noted and the schedule is moved on, in one
+ * transaction; then each is acted upon under the schedule's row. Any number of nodes may do so at once, and any may die at
+ * any instruction: a time is noted once, with the id of its run, and there is one run of an id.
+ */
+public final class ScheduleRunner implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ScheduleRunner.class);
+    private static final int MOST_AT_ONCE = 50;
+    private static final Duration AFTER_A_FAILURE = Duration.ofSeconds(5);
+
+    private final Database database;
+    private final Schedules schedules;
+    private final ScheduledTimes scheduledTimes;
+    private final RunSubmitter runs;
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private final ThreadPoolExecutor thread = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name("schedules").factory(),
+            new ThreadPoolExecutor.DiscardPolicy());
+
+    public ScheduleRunner(Database database, Schedules schedules, ScheduledTimes scheduledTimes, RunSubmitter runs) {
+        this.database = database;
+        this.schedules = schedules;
+        this.scheduledTimes = scheduledTimes;
+        this.runs = runs;
+    }
+
+    /** Something is due. Returns at once. */
+    public void nudge() {
+        if (asked.compareAndSet(false, true)) {
+            thread.execute(() -> {
+                asked.set(false);
+                try {
+                    look();
+                } catch (RuntimeException e) {
+                    LOG.warn("schedules wait a moment longer, as looking for them failed", e);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+        }
+    }
+
+    /** Acts on everything that is due now and that nobody else is at. */
+    public void look() throws InterruptedException {
+        List<UUID> found;
+        do {
+            found = database.inTransaction(this::plan);
+            for (UUID schedule : found) {
+                take(schedule);
+            }
+        } while (found.size() == MOST_AT_ONCE);
+    }
+
+    /** Notes the times that have come. */
+    private List<UUID> plan(Connection c) throws SQLException {
+        List<Schedule> waking = schedules.waking(c, MOST_AT_ONCE);
+        Instant now = schedules.now(c);
+        for (Schedule schedule : waking) {
+            Instant planned = schedule.nextRunAt();
+            if (planned != null && !planned.isAfter(now)) {
+                DueTimes due = DueTimes.of(schedule.spec().rule(), planned, now);
+                for (Instant time : due.times()) {
+                    scheduledTimes.add(c, schedule, time, ScheduledTime.Kind.CRON, time.plus(jitter(schedule, time)));
+                }
+                schedules.planned(c, schedule.id(), due.next(), due.missed(), now);
+                scheduledTimes.forget(c, schedule.id(), now);
+            }
+        }
+        return waking.stream().map(Schedule::id).toList();
+    }
+
+    /** The same whoever asks. */
+    private static Duration jitter(Schedule schedule, Instant time) {
+        long seed = schedule.id().getLeastSignificantBits() * 31 + time.getEpochSecond();
+        long mixed = (seed ^ seed >>> 30) * 0xbf58476d1ce4e5b9L;
+        return Duration.ofMillis(Math.floorMod(mixed ^ mixed >>> 27, schedule.spec().jitter().toMillis() + 1));
+    }
+
+    /** Acts on what is due of one schedule, unless somebody else is at it. */
+    public void take(UUID id) throws InterruptedException {
+        try {
+            InterruptedException interrupted = database.inTransaction(c -> take(c, id));
+            if (interrupted != null) {
+                throw interrupted;
+            }
+        } catch (RuntimeException e) {
+            LOG.warn("schedule {} could not be acted upon and is tried again", id, e);
+            database.runInTransaction(c -> schedules.postpone(c, id, schedules.now(c).plus(AFTER_A_FAILURE)));
+        }
+    }
+
+    private @Nullable InterruptedException take(Connection c, UUID id) throws SQLException {
+        Schedule schedule = schedules.mine(c, id).orElse(null);
+        if (schedule != null) {
+            try {
+                new Decisions(c, schedule, scheduledTimes, runs, schedules.now(c)).take(schedules);
+            } catch (InterruptedException e) {
+                c.rollback();
+                return e;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Notes that a run is wanted now, whatever the schedule's policies say; {@link #take} makes it. Empty where the schedule
+     * is no longer there.
+     */
+    public Optional<ScheduledTime> trigger(Connection c, Schedule schedule) throws SQLException {
+        Instant now = schedules.now(c).truncatedTo(ChronoUnit.MICROS);
+        if (!schedules.wake(c, schedule.id(), now)) {
+            return Optional.empty();
+        }
+        scheduledTimes.add(c, schedule, now, ScheduledTime.Kind.MANUAL, now);
+        return Optional.of(scheduledTimes.one(c, schedule.id(), now, ScheduledTime.Kind.MANUAL));
+    }
+
+    /**
+     * Notes that runs are wanted for these times, whatever the schedule's policies say; a time that was backfilled before is
+     * left out.
+     *
+     * @return false where the schedule is no longer there
+     */
+    public boolean backfill(Connection c, Schedule schedule, List<Instant> times) throws SQLException {
+        Instant now = schedules.now(c);
+        if (!schedules.wake(c, schedule.id(), now)) {
+            return false;
+        }
+        for (Instant time : times) {
+            scheduledTimes.add(c, schedule, time, ScheduledTime.Kind.BACKFILL, now);
+        }
+        return true;
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        thread.shutdown();
+        thread.awaitTermination(5, TimeUnit.SECONDS);
+    }
+}

@@ -1,0 +1,211 @@
+package io.keelson.server.schedule;
+
+import io.keelson.core.run.Ids;
+import io.keelson.server.db.Rows;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** {@code schedule_ticks}. A method uses the connection it is given and does not commit. */
+public final class ScheduledTimes {
+
+    private static final String COLUMNS = """
+            schedule_id, scheduled_for, kind, run_id, fire_at, state, error_code, error_message, decided_at""";
+
+    private static final String INSERT = """
+            insert into schedule_ticks (schedule_id, scheduled_for, kind, workspace_id, run_id, fire_at, state)
+            values (?, ?, ?, ?, ?, ?, 'due') on conflict do nothing""";
+
+    private static final String OPEN = "select " + COLUMNS + """
+
+             from schedule_ticks where schedule_id = ? and decided_at is null and fire_at <= ?
+             order by fire_at, scheduled_for, kind limit ?""";
+
+    private static final String NEXT = """
+            select min(fire_at) as next from schedule_ticks
+             where schedule_id = ? and decided_at is null and fire_at > ?""";
+
+    private static final String CHANGE = """
+            update schedule_ticks
+               set state = ?, at_work = ?, error_code = left(?, 100), error_message = ?, decided_at = ?
+             where schedule_id = ? and scheduled_for = ? and kind = ?""";
+
+    private static final String AT_WORK = "select run_id from schedule_ticks where schedule_id = ? and at_work";
+
+    private static final String ENDED = """
+            update schedule_ticks set at_work = false where schedule_id = ? and at_work and run_id = any (?)""";
+
+    private static final String LIST = "select " + COLUMNS + """
+
+             from schedule_ticks
+             where workspace_id = ? and schedule_id = ?
+               and (?::timestamptz is null or (scheduled_for, kind) < (?::timestamptz, ?))
+             order by scheduled_for desc, kind desc limit ?""";
+
+    private static final String ONE = "select " + COLUMNS + """
+
+             from schedule_ticks where schedule_id = ? and scheduled_for = ? and kind = ?""";
+
+    private static final String FORGET = """
+            delete from schedule_ticks
+             where schedule_id = ? and scheduled_for < ? and decided_at < ? and not at_work""";
+
+    private static final Duration KEPT = Duration.ofDays(90);
+
+    private final Ids ids;
+
+    /** @param ids for the runs */
+    public ScheduledTimes(Ids ids) {
+        this.ids = ids;
+    }
+
+    /** Notes a time that is to be acted upon, once; a time of that kind that is there stays as it is. */
+    void add(Connection c, Schedule schedule, Instant time, ScheduledTime.Kind kind, Instant fireAt)
+            throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(INSERT)) {
+            s.setObject(1, schedule.id());
+            Schedules.time(s, 2, time);
+            s.setString(3, kind.wire());
+            s.setObject(4, schedule.workspaceId());
+            s.setObject(5, ids.next());
+            Schedules.time(s, 6, fireAt);
+            s.executeUpdate();
+        }
+    }
+
+    /** Those that want to be acted upon, in order. */
+    List<ScheduledTime> open(Connection c, UUID schedule, Instant now, int limit) throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(OPEN)) {
+            s.setObject(1, schedule);
+            Schedules.time(s, 2, now);
+            s.setInt(3, limit);
+            return all(s);
+        }
+    }
+
+    /** When the next one that is open and not yet due wants to be acted upon; null for none. */
+    @Nullable Instant next(Connection c, UUID schedule, Instant now) throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(NEXT)) {
+            s.setObject(1, schedule);
+            Schedules.time(s, 2, now);
+            try (ResultSet row = s.executeQuery()) {
+                row.next();
+                return Rows.optionalTime(row, "next");
+            }
+        }
+    }
+
+    /**
+     * What has become of one.
+     *
+     * @param atWork whether others have to mind its run
+     * @param now null while it stays open
+     */
+    void change(Connection c, ScheduledTime time, ScheduledTime.State state, boolean atWork,
+            RunSubmitter.@Nullable Outcome outcome,
+            @Nullable Instant now) throws SQLException {
+        RunSubmitter.Outcome.Refused refused = outcome instanceof RunSubmitter.Outcome.Refused r ? r : null;
+        try (PreparedStatement s = c.prepareStatement(CHANGE)) {
+            s.setString(1, state.wire());
+            s.setBoolean(2, atWork);
+            s.setString(3, refused == null ? null : refused.code());
+            s.setString(4, refused == null ? null : refused.message());
+            Schedules.time(s, 5, now);
+            s.setObject(6, time.scheduleId());
+            Schedules.time(s, 7, time.scheduledFor());
+            s.setString(8, time.kind().wire());
+            s.executeUpdate();
+        }
+    }
+
+    /** Runs that were not seen to have ended. */
+    Set<UUID> atWork(Connection c, UUID schedule) throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(AT_WORK)) {
+            s.setObject(1, schedule);
+            Set<UUID> runs = new HashSet<>();
+            try (ResultSet row = s.executeQuery()) {
+                while (row.next()) {
+                    runs.add(row.getObject("run_id", UUID.class));
+                }
+            }
+            return runs;
+        }
+    }
+
+    void ended(Connection c, UUID schedule, Collection<UUID> runs) throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(ENDED)) {
+            s.setObject(1, schedule);
+            s.setArray(2, c.createArrayOf("uuid", runs.toArray()));
+            s.executeUpdate();
+        }
+    }
+
+    /** Forgets what was decided long ago; a time of long ago that was backfilled lately is not to be made once more. */
+    void forget(Connection c, UUID schedule, Instant now) throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(FORGET)) {
+            s.setObject(1, schedule);
+            Schedules.time(s, 2, now.minus(KEPT));
+            Schedules.time(s, 3, now.minus(KEPT));
+            s.executeUpdate();
+        }
+    }
+
+    /** Where a list goes on. */
+    public record Place(Instant scheduledFor, ScheduledTime.Kind kind) {}
+
+    /**
+     * Newest first.
+     *
+     * @param after where to go on; null for the first
+     */
+    public List<ScheduledTime> list(Connection c, UUID workspace, UUID schedule, @Nullable Place after, int limit)
+            throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(LIST)) {
+            s.setObject(1, workspace);
+            s.setObject(2, schedule);
+            Schedules.time(s, 3, after == null ? null : after.scheduledFor());
+            Schedules.time(s, 4, after == null ? null : after.scheduledFor());
+            s.setString(5, after == null ? null : after.kind().wire());
+            s.setInt(6, limit);
+            return all(s);
+        }
+    }
+
+    ScheduledTime one(Connection c, UUID schedule, Instant time, ScheduledTime.Kind kind) throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(ONE)) {
+            s.setObject(1, schedule);
+            Schedules.time(s, 2, time);
+            s.setString(3, kind.wire());
+            return all(s).getFirst();
+        }
+    }
+
+    private static List<ScheduledTime> all(PreparedStatement statement) throws SQLException {
+        List<ScheduledTime> found = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                found.add(new ScheduledTime(row.getObject("schedule_id", UUID.class),
+                        row.getObject("scheduled_for", OffsetDateTime.class).toInstant(),
+                        ScheduledTime.Kind.valueOf(row.getString("kind").toUpperCase(Locale.ROOT)),
+                        row.getObject("run_id", UUID.class),
+                        row.getObject("fire_at", OffsetDateTime.class).toInstant(),
+                        ScheduledTime.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
+                        row.getString("error_code"), row.getString("error_message"),
+                        Rows.optionalTime(row, "decided_at")));
+            }
+        }
+        return found;
+    }
+}

@@ -1,0 +1,175 @@
+package io.keelson.server.statusdoc;
+
+import io.keelson.server.artifact.DocumentStore;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.SqlFailure;
+import io.keelson.server.run.read.DocumentReader;
+import io.keelson.server.run.read.DocumentReader.Changed;
+import io.keelson.server.run.read.FeedReader;
+import io.keelson.server.run.read.FeedWatermark;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows the events of all runs and keeps their documents in the artifact store (specification: lifecycle §6). What was
+ * followed is noted after the documents are durable, so that a crash has some of them written twice and none forgotten;
+ * nothing is added to what a commit does. A run whose documents cannot be written keeps no other one waiting: it is tried again
+ * beside them, and until then nothing is noted.
+ */
+public final class StatusDocuments implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StatusDocuments.class);
+    private static final Duration LOOK = Duration.ofMillis(200);
+    private static final Duration SWEEP = Duration.ofHours(1);
+    /** In ids: so many events are followed before that is noted. */
+    private static final int STRETCH = 1_024;
+    /** Where more runs than that fail it is no folder but the store, and all wait. */
+    private static final int MOST_LATER = 1_000;
+    private static final Duration AGAIN = Duration.ofSeconds(5);
+
+    private final Database database;
+    private final DocumentStore store;
+    private final RunDocuments documents;
+    private final FeedWatermark marks = new FeedWatermark();
+    private final WriterLease writerLease = new WriterLease(UUID.randomUUID());
+    /** Runs whose documents could not be written, each with its workspace. */
+    private final Map<UUID, UUID> later = new LinkedHashMap<>();
+    /** Up to which event all but those are written; less than what is noted while they are none. */
+    private long reached = -1;
+    private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1,
+            Thread.ofPlatform().daemon().name("documents").factory());
+
+    public StatusDocuments(Database database, DocumentStore store) {
+        this.database = database;
+        this.store = store;
+        this.documents = new RunDocuments(database, store);
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    /**
+     * Follows what happens from now on, or since documents were first written.
+     *
+     * @throws SqlFailure where the database cannot be asked
+     */
+    public StatusDocuments start() {
+        database.runInTransaction(c -> writerLease.begin(c, FeedReader.lastId(c)));
+        every(LOOK, this::look);
+        every(AGAIN, this::again);
+        every(SWEEP, this::sweep);
+        return this;
+    }
+
+    /** Writes what has changed, if it is this server's turn. */
+    void look() {
+        long settled = database.withConnection(marks::look);
+        if (settled < 0 || !database.withConnection(c -> writerLease.wanted(c, settled))) {
+            return;
+        }
+        OptionalLong written = database.inTransaction(writerLease::take);
+        long at = Math.max(written.orElse(settled), later.isEmpty() ? -1 : reached);
+        while (at < settled && !thread.isShutdown()) {
+            long from = at;
+            long to = Math.min(settled, from + STRETCH);
+            List<Changed> changed = database.withConnection(c -> DocumentReader.changed(c, from, to));
+            if (!writeAll(changed) || !database.inTransaction(c -> writerLease.advance(c, later.isEmpty() ? to : -1))) {
+                return;
+            }
+            reached = to;
+            at = to;
+        }
+    }
+
+    private boolean writeAll(List<Changed> changed) {
+        for (Changed each : changed) {
+            if (thread.isShutdown()) {
+                return false;
+            }
+            try {
+                if (!later.containsKey(each.run()) && !documents.write(each.workspace(), each.run())) {
+                    return false;
+                }
+            } catch (IOException | UncheckedIOException e) {
+                if (later.size() >= MOST_LATER) {
+                    throw new IllegalStateException("the documents of " + later.size() + " runs cannot be written", e);
+                }
+                later.put(each.run(), each.workspace());
+                LOG.warn("the status documents of run {} cannot be written and are tried again", each.run(), e);
+            }
+        }
+        return true;
+    }
+
+    /** Tries once more what could not be written; once it is, what was followed meanwhile can be noted. */
+    void again() {
+        if (later.isEmpty()) {
+            return;
+        }
+        later.entrySet().removeIf(run -> {
+            try {
+                return documents.write(run.getValue(), run.getKey());
+            } catch (IOException | UncheckedIOException e) {
+                LOG.debug("the status documents of run {} still cannot be written", run.getKey(), e);
+                return false;
+            }
+        });
+        if (later.isEmpty() && reached >= 0) {
+            database.inTransaction(c -> writerLease.advance(c, reached));
+        }
+    }
+
+    /** Removes the documents of runs that are gone. */
+    void sweep() {
+        try {
+            store.runs(found -> {
+                Set<UUID> there = database.withConnection(c -> DocumentReader.there(c, found));
+                for (UUID run : found) {
+                    if (!there.contains(run)) {
+                        remove(run);
+                    }
+                }
+            });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void remove(UUID run) throws IOException {
+        try (DocumentStore.Writing gone = store.open(run)) {
+            if (gone != null) {
+                gone.remove();
+            }
+        }
+    }
+
+    private void every(Duration period, Runnable duty) {
+        thread.scheduleWithFixedDelay(() -> {
+            try {
+                duty.run();
+            } catch (RuntimeException e) {
+                LOG.warn("status documents wait a moment longer, as writing them failed", e);
+            }
+        }, period.toMillis(), period.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        thread.shutdown();
+        thread.awaitTermination(5, TimeUnit.SECONDS);
+        try {
+            database.runInTransaction(writerLease::leave);
+        } catch (SqlFailure e) {
+            LOG.warn("whoever writes status documents next has to wait: {}", e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.keelson.server.statusdoc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.OptionalLong;
+import java.util.UUID;
+
+/**
+ * Whose turn it is to write documents, of all servers that are set up to, and how far the events have been followed. Only
+ * spares the others the work: what makes the documents right is the lock on each run's.
+ */
+final class WriterLease {
+
+    private static final String WANTED = """
+            select event_id < ? and (holder = ? or held_until < clock_timestamp()) from document_marks""";
+    private static final String BEGIN = """
+            insert into document_marks (event_id, holder, held_until) values (?, ?, '-infinity')
+            on conflict do nothing""";
+    private static final String TAKE = """
+            update document_marks set holder = ?, held_until = clock_timestamp() + interval '10 seconds'
+             where holder = ? or held_until < clock_timestamp()
+            returning event_id""";
+    private static final String ADVANCE = """
+            update document_marks set event_id = greatest(event_id, ?),
+                held_until = case when holder = ? then clock_timestamp() + interval '10 seconds' else held_until end
+            returning holder = ?""";
+    private static final String LEAVE = """
+            update document_marks set held_until = '-infinity' where holder = ?""";
+
+    private final UUID holder;
+
+    WriterLease(UUID holder) {
+        this.holder = holder;
+    }
+
+    /** Whether there is anything to do for us after that event, as far as a look without a lock tells. */
+    boolean wanted(Connection c, long settled) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(WANTED)) {
+            statement.setLong(1, settled);
+            statement.setObject(2, holder);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() && row.getBoolean(1);
+            }
+        }
+    }
+
+    /** Has events be followed from here on, unless they are already. */
+    void begin(Connection c, long eventId) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(BEGIN)) {
+            statement.setLong(1, eventId);
+            statement.setObject(2, holder);
+            statement.executeUpdate();
+        }
+    }
+
+    /**
+     * Takes or keeps the turn for 10 s.
+     *
+     * @return up to which event all is written; empty when it is somebody else's turn
+     */
+    OptionalLong take(Connection c) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(TAKE)) {
+            statement.setObject(1, holder);
+            statement.setObject(2, holder);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? OptionalLong.of(row.getLong(1)) : OptionalLong.empty();
+            }
+        }
+    }
+
+    /**
+     * Notes what is written, also where that took so long that the turn was lost: else servers could take it from each
+     * other for ever, and none would get on.
+     *
+     * @return false when the turn was lost
+     */
+    boolean advance(Connection c, long eventId) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(ADVANCE)) {
+            statement.setLong(1, eventId);
+            statement.setObject(2, holder);
+            statement.setObject(3, holder);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() && row.getBoolean(1);
+            }
+        }
+    }
+
+    void leave(Connection c) throws SQLException {
+        try (PreparedStatement statement = c.prepareStatement(LEAVE)) {
+            statement.setObject(1, holder);
+            statement.executeUpdate();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package io.keelson.server.submission;
+
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * While several workspaces make runs, so many of each are made at a time, the others wait in line: who submits thousands
+ * takes the processors in turn with everybody else. A workspace that is alone passes freely. For any number of threads.
+ */
+public final class FairSubmissionLimiter {
+    /** For how long one that has come is reckoned with. */
+    private static final long A_WHILE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private static final Permit FREE = () -> {
+    };
+
+    private final int atOnce;
+    private final LongSupplier nanoTime;
+    /** Of the workspaces that have somebody inside or waiting. */
+    private final Map<UUID, WorkspaceQueue> lines = new ConcurrentHashMap<>();
+    private @Nullable UUID last;
+    private long lastCame;
+    private boolean shared;
+    private long sharedUntil;
+
+    /** @param atOnce how many of one workspace are made at a time */
+    public FairSubmissionLimiter(int atOnce, LongSupplier nanoTime) {
+        this.atOnce = atOnce;
+        this.nanoTime = nanoTime;
+    }
+
+    /** Held while a run is being made. */
+    public interface Permit extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    /** Waits for a turn. */
+    public Permit enter(UUID workspace) throws InterruptedException {
+        if (!shared(workspace)) {
+            return FREE;
+        }
+        WorkspaceQueue queue =
+                lines.compute(workspace, (id, there) -> (there == null ? new WorkspaceQueue(atOnce) : there).joined());
+        try {
+            queue.places.acquire();
+        } catch (InterruptedException e) {
+            leave(workspace);
+            throw e;
+        }
+        return () -> {
+            queue.places.release();
+            leave(workspace);
+        };
+    }
+
+    /** The last one takes the line along: workspaces come and go. */
+    private void leave(UUID workspace) {
+        lines.computeIfPresent(workspace, (id, queue) -> queue.left());
+    }
+
+    /** How many workspaces have somebody in line or inside; who passes freely is in no line. */
+    int lines() {
+        return lines.size();
+    }
+
+    /** Its number is changed within the map only, which lets one at a time do so. */
+    private static final class WorkspaceQueue {
+        private final Semaphore places;
+        private int in;
+
+        WorkspaceQueue(int atOnce) {
+            places = new Semaphore(atOnce, true);
+        }
+
+        WorkspaceQueue joined() {
+            in++;
+            return this;
+        }
+
+        /** Null when nobody is left. */
+        @Nullable WorkspaceQueue left() {
+            in--;
+            return in == 0 ? null : this;
+        }
+    }
+
+    private synchronized boolean shared(UUID workspace) {
+        long now = nanoTime.getAsLong();
+        if (last != null && !last.equals(workspace) && now - lastCame < A_WHILE_NANOS) {
+            shared = true;
+            sharedUntil = now + A_WHILE_NANOS;
+        }
+        last = workspace;
+        lastCame = now;
+        shared = shared && now - sharedUntil < 0;
+        return shared;
+    }
+}

@@ -1,0 +1,126 @@
+package io.keelson.server.webhook;
+
+import io.keelson.core.run.RunTrace;
+import io.keelson.core.run.TraceParent;
+import io.keelson.server.db.Database;
+import io.keelson.server.outbound.OutboundClient;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One node's share of the deliveries: whenever it is told that there may be some, makes and sends what is due. Holds nothing
+ * that may not be lost at any instruction.
+ */
+public final class WebhookDispatcher implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WebhookDispatcher.class);
+    private static final int MOST_AT_ONCE = 500;
+    private static final Duration FORGET_EVERY = Duration.ofHours(1);
+
+    private final FanOut fanOut;
+    private final DeliverySender deliverySender;
+    private final Deliveries deliveries;
+    private final Clock clock;
+    private final Semaphore told = new Semaphore(0);
+    private final Semaphore room = new Semaphore(MOST_AT_ONCE);
+    private final ExecutorService turns = Executors.newVirtualThreadPerTaskExecutor();
+    private final Thread thread;
+    private Instant forgetAt;
+    private volatile boolean closed;
+
+    /**
+     * @param places where runs are in traces; null for nowhere
+     * @param observer who looks at what is sent
+     */
+    public WebhookDispatcher(Database database, WebhookServices webhooks, OutboundClient client, Clock clock,
+            Function<RunTrace, @Nullable TraceParent> places, DeliveryObserver observer) {
+        this.fanOut = new FanOut(database, places);
+        this.deliverySender = new DeliverySender(database, client, webhooks.endpoints().seals(), clock,
+                DeliveryPolicy.USUAL, observer);
+        this.deliveries = webhooks.deliveries();
+        this.clock = clock;
+        this.forgetAt = clock.instant().plus(FORGET_EVERY);
+        this.thread = Thread.ofVirtual().name("webhooks").start(this::work);
+    }
+
+    /** There are endpoints: looks for what is due, soon and once. */
+    public void nudge() {
+        told.release();
+    }
+
+    private void work() {
+        try {
+            while (!closed) {
+                told.acquire();
+                told.drainPermits();
+                look();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** What cannot be made now keeps nothing waiting that is made already. */
+    private void look() {
+        quietly("making deliveries", () -> {
+            if (fanOut.next()) {
+                nudge();
+            }
+        });
+        quietly("sending them", () -> {
+            int most = room.availablePermits();
+            List<DeliverySender.EndpointBatch> claimed = most == 0 ? List.of() : deliverySender.claim(most);
+            for (DeliverySender.EndpointBatch endpointBatch : claimed) {
+                room.acquireUninterruptibly();
+                turns.execute(() -> serve(endpointBatch));
+            }
+        });
+        quietly("forgetting old ones", () -> {
+            if (clock.instant().isAfter(forgetAt)) {
+                forgetAt = clock.instant().plus(FORGET_EVERY);
+                deliveries.forget();
+            }
+        });
+    }
+
+    private static void quietly(String what, Runnable duty) {
+        try {
+            duty.run();
+        } catch (RuntimeException e) {
+            LOG.warn("deliveries to receivers of events wait a moment longer, as {} failed", what, e);
+        }
+    }
+
+    private void serve(DeliverySender.EndpointBatch endpointBatch) {
+        try {
+            if (endpointBatch.serve()) {
+                nudge();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            LOG.warn("a receiver of events is served again later, as that failed", e);
+        } finally {
+            room.release();
+        }
+    }
+
+    /** What is under way is given up: whoever takes it over delivers it under the same id. */
+    @Override
+    public void close() throws InterruptedException {
+        closed = true;
+        thread.interrupt();
+        thread.join();
+        turns.shutdownNow();
+        turns.close();
+    }
+}

@@ -1,0 +1,31 @@
+package io.keelson.server.workspace;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A workspace.
+ *
+ * @param closedAt null while it is open
+ * @param folders that its tools may use, absolute; null for those of the server's settings
+ */
+public record WorkspaceRow(UUID id, String name, Instant createdAt, @Nullable Instant closedAt, Limits limits,
+        @Nullable List<String> folders, Purge purge) {
+
+    public WorkspaceRow {
+        folders = folders == null ? null : List.copyOf(folders);
+    }
+
+    /**
+     * How far its deletion has come.
+     *
+     * @param rows that were removed, without what went with them
+     */
+    public record Purge(boolean asked, boolean done, long rows) {}
+
+    public boolean closed() {
+        return closedAt != null;
+    }
+}

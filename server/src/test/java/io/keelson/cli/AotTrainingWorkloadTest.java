@@ -1,0 +1,43 @@
+package io.keelson.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keelson.client.Keelson;
+import io.keelson.client.Run;
+import io.keelson.client.RunQuery;
+import io.keelson.server.db.TestDatabase;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The work that the start cache is made of. */
+class AotTrainingWorkloadTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void itsRunsComplete() throws Exception {
+        try (InProcessCli inProcessCli = new InProcessCli(folder)) {
+            Keelson keelson = inProcessCli.client();
+            AotTrainingWorkload.load(keelson, Duration.ofMillis(1));
+
+            List<Run> runs = keelson.runs().list(RunQuery.all()).items();
+            assertThat(runs).isNotEmpty().allMatch(Run::completed);
+            assertThat(keelson.runs().steps(runs.getFirst().id())).hasSize(10)
+                    .extracting(step -> step.tool()).containsSubsequence("noop", "training.step");
+        }
+    }
+
+    @Test
+    void itSaysWhatCannotBeDone() throws Exception {
+        try (InProcessCli inProcessCli =
+                new InProcessCli(folder, TestDatabase.createUrl(), Map.of("KEELSON_FIRST_GRANT", "0"))) {
+            assertThatThrownBy(() -> AotTrainingWorkload.load(inProcessCli.client(), Duration.ofMillis(1)))
+                    .hasMessageContaining("INSUFFICIENT_CREDITS");
+        }
+    }
+}

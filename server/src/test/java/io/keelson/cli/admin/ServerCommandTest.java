@@ -1,0 +1,173 @@
+package io.keelson.cli.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.cli.CliProcess;
+import io.keelson.cli.CliProcess.Result;
+import io.keelson.cli.InProcessCli;
+import io.keelson.server.db.DatabaseUrl;
+import io.keelson.server.db.TestDatabase;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A server in a process of its own: it is found, ends as it is told to, and says in a line why it cannot start. */
+class ServerCommandTest {
+
+    @TempDir
+    static Path folder;
+
+    @AfterEach
+    void nothingIsLeftRunning() {
+        CliProcess.assertNoneLeft(folder);
+    }
+
+    @Test
+    void aServerIsFoundByTheOtherCommands() throws Exception {
+        CliProcess server = CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", "0"), "server");
+        try {
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> url() != null);
+            String mission = mission("plan: {tasks: [{id: nap, steps: [{tool: wait, input: {seconds: 3600}}]}]}");
+            Result started = CliProcess.start(data(), Map.of(), "run", mission, "--detach").end();
+            assertThat(started.code()).as(started.err()).isZero();
+            String id = started.out().strip();
+            assertThat(keelson("pause", id).out()).contains("is paused");
+            Result paused = keelson("watch", id);
+            assertThat(paused.code()).isEqualTo(4);
+            assertThat(paused.out()).contains("keelson resume " + id);
+            assertThat(keelson("resume", id).out()).contains("is running");
+            assertThat(keelson("cancel", id, "--reason", "enough").out()).contains("is cancelled");
+            assertThat(keelson("watch", id).code()).isEqualTo(3);
+            assertThat(keelson("show", id, "--json").json().at("/steps/0/state").asString()).isEqualTo("cancelled");
+            assertThat(keelson("runs", "--state", "cancelled", "--json").json().at("/items/0/id").asString())
+                    .isEqualTo(id);
+            Result refused = keelson("pause", id);
+            assertThat(refused.code()).isEqualTo(1);
+            assertThat(refused.err()).contains("[INVALID_STATE_TRANSITION]").doesNotContain("\tat ");
+            assertThat(keelson("tools", "--server", "--json").json().get("items")).isNotEmpty();
+            Result second = CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", "0"), "server").end();
+            assertThat(second.code()).isEqualTo(1);
+            assertThat(second.err()).contains("[DATA_DIR_IN_USE]").hasLineCount(1);
+        } finally {
+            server.process().destroy();
+        }
+        Result ended = server.end();
+        assertThat(ended.code()).isEqualTo(143);
+        assertThat(ended.err()).contains("Keelson listens at http://127.0.0.1:", data().resolve("api-key").toString());
+        assertThat(keelson("run", mission("plan: {tasks: []}"), "--detach").err()).contains("[NO_SERVER]");
+        assertThat(keelson("run", "absent.yaml").err()).contains("[FILE_NOT_FOUND]");
+    }
+
+    @Test
+    void aBootstrapKeyOpensTheServerAndNoOtherIsMade() throws Exception {
+        Path own = folder.resolve("bootstrapped");
+        Result generated = InProcessCli.run(Map.of(), "keys", "generate");
+        Path key = Files.writeString(folder.resolve("bootstrap-key"), generated.out());
+        Map<String, String> settings = Map.of("KEELSON_HTTP_PORT", "0", "KEELSON_LOG_FORMAT", "json",
+                "KEELSON_DATABASE_URL", TestDatabase.text(TestDatabase.createUrl()), "KEELSON_BOOTSTRAP_KEY_FILE",
+                key.toString());
+        CliProcess server = CliProcess.start(own, settings, "server");
+        try {
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(own.resolve("url")));
+            Result who = InProcessCli.run(Map.of("KEELSON_DATA_DIR", own.toString(), "KEELSON_BOOTSTRAP_KEY_FILE",
+                    key.toString()), "keys", "--json");
+            assertThat(who.json().get("items")).as(who.err()).hasSize(1);
+            assertThat(who.json().at("/items/0/name").asString()).isEqualTo("bootstrap");
+            assertThat(who.json().at("/items/0/expires_at").asString()).isNotBlank();
+            assertThat(own.resolve("api-key")).doesNotExist();
+            Result second = CliProcess.start(own, settings, "server").end();
+            assertThat(second.err()).as("an external database does not make a folder one for two")
+                    .contains("[DATA_DIR_IN_USE]");
+        } finally {
+            server.process().destroy();
+        }
+        assertThat(server.end().err().lines()).anyMatch(line -> line.contains("Keelson listens at"))
+                .allSatisfy(line -> assertThat(line).startsWith("{").endsWith("}"));
+        Result broken = CliProcess.start(own, Map.of("KEELSON_BOOTSTRAP_KEY", "kl_broken"), "server").end();
+        assertThat(broken.err()).contains("KEELSON_BOOTSTRAP_KEY", "keelson keys generate").doesNotContain("kl_broken");
+    }
+
+    @Test
+    void whatStandsInAServersWayIsOneLine() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = Integer.toString(taken.getLocalPort());
+            assertOneLine(
+                    CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", port, "KEELSON_LOG_LEVEL", "error"), "server")
+                            .end(),
+                    1, "PORT_IN_USE");
+        }
+        assertOneLine(
+                CliProcess.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u:p@127.0.0.1:1/d"), "server")
+                        .end(),
+                1, "DATABASE_UNREACHABLE");
+        Map<String, String> old = Map.of("KEELSON_DATABASE_URL", TestDatabase.text(unreleased()));
+        assertOneLine(CliProcess.start(data(), old, "server").end(), 1, "DATABASE_SCHEMA_UNRELEASED");
+        assertThat(CliProcess.start(data(), old, "doctor").end().out()).contains("DATABASE_SCHEMA_UNRELEASED");
+        Path file = Files.writeString(folder.resolve("file"), "");
+        assertOneLine(CliProcess.start(file.resolve("data"), Map.of(), "server").end(), 1, "DATA_DIR_NOT_WRITABLE");
+        Result settings =
+                CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", "many", "KEELSON_LOG_LEVEL", "loud"), "server")
+                        .end();
+        assertThat(settings.code()).isEqualTo(2);
+        assertThat(settings.err()).contains("[SETTING_INVALID]").contains("KEELSON_HTTP_PORT=many",
+                "KEELSON_LOG_LEVEL=loud");
+    }
+
+    @Test
+    void doctorLooksAtEverything() throws Exception {
+        Result well =
+                CliProcess.start(data(), Map.of("KEELSON_HTTP_PORT", "0", "KEELSON_HTTP_PROT", "1"), "doctor", "--json")
+                        .end();
+        assertThat(well.code()).as(well.out()).isZero();
+        assertThat(well.json().get("checks").findValuesAsString("check")).contains("Java", "data folder", "disk space",
+                "git", "port", "embedded PostgreSQL", "database", "clocks", "settings");
+        Result ill = CliProcess.start(data(), Map.of("KEELSON_DATABASE_URL", "postgresql://u@127.0.0.1:1/d"), "doctor")
+                .end();
+        assertThat(ill.code()).isEqualTo(1);
+        assertThat(ill.out()).contains("fail  database", "DATABASE_UNREACHABLE");
+    }
+
+    /** As builds before left it, whose first file was another one. */
+    private static DatabaseUrl unreleased() throws SQLException {
+        DatabaseUrl url = TestDatabase.createUrl();
+        try (Connection connection = url.connect(); Statement statement = connection.createStatement()) {
+            statement.executeUpdate("""
+                    update flyway_schema_history set description = 'neighbours', checksum = 1 where version = '1'""");
+        }
+        return url;
+    }
+
+    private static void assertOneLine(Result result, int code, String name) {
+        assertThat(result.code()).as(result.err()).isEqualTo(code);
+        assertThat(result.err()).contains("[" + name + "]").hasLineCount(1);
+    }
+
+    private static Path data() {
+        return folder.resolve("data");
+    }
+
+    private static @Nullable String url() throws IOException {
+        Path file = data().resolve("url");
+        return Files.exists(file) ? Files.readString(file) : null;
+    }
+
+    private static Result keelson(String... arguments) {
+        return InProcessCli.run(Map.of("KEELSON_DATA_DIR", data().toString()), arguments);
+    }
+
+    private static String mission(String yaml) throws IOException {
+        return CliProcess.mission(folder, yaml);
+    }
+}

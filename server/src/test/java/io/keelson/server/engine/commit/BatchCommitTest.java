@@ -1,0 +1,160 @@
+package io.keelson.server.engine.commit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.keelson.core.decide.ChangeSet;
+import io.keelson.core.decide.LocalCapacity;
+import io.keelson.core.money.Prices;
+import io.keelson.core.policy.ErrorClass;
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.core.run.Result;
+import io.keelson.core.run.StepError;
+import io.keelson.server.db.CountingProxy;
+import io.keelson.server.db.Database;
+import io.keelson.server.db.DatabaseOptions;
+import io.keelson.server.engine.Nodes;
+import io.keelson.server.run.KeyUse;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a commit asks of the database does not depend on how many commands are in it. */
+class BatchCommitTest {
+    /** BEGIN, a lock and a look at keys, where the clock was not read before; all that can be changed, and the commit. */
+    private static final Cost MOST_AT_HAND = new Cost(4, 34);
+    /** The same, and all that a view is loaded from. */
+    private static final Cost MOST_LOADED = new Cost(13, 43);
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final String MISSION = """
+            name: short
+            plan:
+              tasks:
+                - id: a
+                  title: A
+                  steps: [{name: one, tool: remote.work}, {name: two, tool: remote.work}]
+                - id: b
+                  title: B
+                  depends_on: [a]
+                  steps: [{name: one, tool: remote.work}]
+            """;
+
+    /**
+     * What the database was asked.
+     *
+     * @param messages how often the committer waited for an answer
+     */
+    private record Cost(int messages, int statements) {}
+
+    /** A node that executes nothing and notes where the lanes are that wait. */
+    private static final class Bystander implements CommitListener {
+        private final Map<UUID, ChangeSet.QueueItem> waiting = new LinkedHashMap<>();
+
+        @Override
+        public LocalCapacity offer() {
+            return LocalCapacity.none();
+        }
+
+        @Override
+        public void settled(LocalCapacity capacity) {}
+
+        @Override
+        public void committed(ChangeSet changes, Instant now) {
+            changes.queue().values().forEach(item -> item.filter(each -> each.holder() == null)
+                    .ifPresent(each -> waiting.put(each.runId(), each)));
+        }
+    }
+
+    private final Bystander bystander = new Bystander();
+
+    @ParameterizedTest
+    @CsvSource({"1, true", "1, false", "10, true", "10, false", "200, true", "200, false"})
+    void theNumberOfStatementsIsBounded(int commands, boolean viewsAtHand, @TempDir Path folder) throws Exception {
+        try (Nodes nodes = new Nodes(folder);
+                CountingProxy proxy = new CountingProxy(nodes.database.url());
+                Database database = new Database(proxy.url(), DatabaseOptions.DEFAULTS.withPoolSize(1));
+                Connection connection = database.committerConnection()) {
+            List<List<PendingCommand>> batches = new ArrayList<>();
+            List<Cost> costs = new ArrayList<>();
+            // The first time a connection also learns the row types.
+            for (int turn = 0; turn < 2; turn++) {
+                costs.clear();
+                bystander.waiting.clear();
+                BatchCommit batchCommit = flush();
+                for (Step step : List.<Step>of(BatchCommitTest::creates, this::claims, BatchCommitTest::mixed)) {
+                    List<PendingCommand> batch = step.of(nodes, commands, batches).stream()
+                            .map(command -> new PendingCommand(command, key(command))).toList();
+                    int messages = proxy.messages();
+                    int statements = proxy.executed().size();
+                    (viewsAtHand ? batchCommit : flush()).run(connection, batch);
+                    costs.add(new Cost(proxy.messages() - messages, proxy.executed().size() - statements));
+                    assertThat(batch).hasSize(commands).allMatch(pending -> pending.failure == null);
+                    batches.add(batch);
+                }
+            }
+            Cost most = viewsAtHand ? MOST_AT_HAND : MOST_LOADED;
+            assertThat(costs).allMatch(cost -> cost.messages > 0 && cost.messages <= most.messages
+                    && cost.statements <= most.statements);
+            assertThat(costs.subList(1, costs.size())).allMatch(cost -> cost.messages == 1 == viewsAtHand);
+        }
+    }
+
+    private static KeyUse key(Command command) {
+        return new KeyUse(new KeyUse.Id(Nodes.WORKSPACE, "POST /x", UUID.randomUUID().toString()), "h",
+                command.runId());
+    }
+
+    /** The commands of the next batch, by what came of those before. */
+    private interface Step {
+        List<Command> of(Nodes nodes, int count, List<List<PendingCommand>> before);
+    }
+
+    private BatchCommit flush() {
+        // A clock that stands: what it said is never too old, however slow the machine.
+        return new BatchCommit(Nodes.store().runs(), new ViewCache(1_000_000), UuidCreator::getTimeOrderedEpoch,
+                bystander,
+                new DatabaseTime(() -> 0), () -> Prices.NONE, Observer.NONE);
+    }
+
+    private static List<Command> creates(Nodes nodes, int count, List<List<PendingCommand>> before) {
+        return Stream.generate(() -> create(nodes)).limit(count).toList();
+    }
+
+    private static Command create(Nodes nodes) {
+        return new Command.Create(nodes.run(MISSION, "remote.work"), true, Nodes.WHO);
+    }
+
+    private List<Command> claims(Nodes nodes, int count, List<List<PendingCommand>> before) {
+        return bystander.waiting.values().stream().<Command>map(item -> new Command.Claim(item.runId(),
+                item.key().taskId(), item.key().lane(), "worker", LEASE, Nodes.WHO)).toList();
+    }
+
+    /** For each run that was claimed: its step completes, or fails, or the run is cancelled, or another one comes. */
+    private static List<Command> mixed(Nodes nodes, int count, List<List<PendingCommand>> before) {
+        List<Command> commands = new ArrayList<>();
+        for (PendingCommand pending : before.getLast()) {
+            UUID run = pending.command.runId();
+            UUID step = ((Reply.Claimed) Objects.requireNonNull(pending.reply)).assignment().stepId();
+            commands.add(switch (commands.size() % 5) {
+                case 0, 1 -> new Command.Complete(run, step, 1, Result.of("{\"n\":1}"), Nodes.WHO);
+                case 2 -> new Command.Fail(run, step, 1, new StepError("NO", ErrorClass.PERMANENT, "no"),
+                        Result.of("null"), Nodes.WHO);
+                case 3 -> new Command.Cancel(run, null, Nodes.WHO);
+                default -> create(nodes);
+            });
+        }
+        return commands;
+    }
+}

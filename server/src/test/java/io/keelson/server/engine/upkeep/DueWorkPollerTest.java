@@ -1,0 +1,77 @@
+package io.keelson.server.engine.upkeep;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.core.run.Command;
+import io.keelson.core.run.Reply;
+import io.keelson.server.engine.Engine;
+import io.keelson.server.engine.Nodes;
+import io.keelson.server.engine.commit.Observer;
+import io.keelson.server.engine.dispatch.RemoteWork;
+import io.keelson.server.engine.dispatch.WorkAvailability;
+import io.keelson.server.run.RunStore;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DueWorkPollerTest {
+    private static final Duration AT_ONCE = Duration.ofMillis(100);
+    private static final Duration LATER = Duration.ofMillis(900);
+
+    @TempDir
+    Path folder;
+
+    /** Both nodes see a lease that has ended, and the other one puts the work in the queue after this one has looked. */
+    @Test
+    void whoeverFindsALeaseEndedLooksAgainAtOnceForWhatAnotherNodeMakesOfIt() throws Exception {
+        try (Nodes nodes = new Nodes(folder)) {
+            heldByAWorker(nodes);
+            List<Command> asked = new ArrayList<>();
+            try (DueWorkPoller dueWorkPoller = lookout(nodes, command -> {
+                asked.add(command);
+                return CompletableFuture.completedFuture(Reply.UNCHANGED);
+            })) {
+                assertThat(dueWorkPoller.look()).as("nothing has ended").isGreaterThanOrEqualTo(LATER);
+
+                execute(nodes, "update work_queue set lease_expires_at = clock_timestamp() - interval '1 s'");
+                assertThat(dueWorkPoller.look()).isLessThanOrEqualTo(AT_ONCE);
+                assertThat(asked).hasSize(1).first().isInstanceOf(Command.LeaseExpired.class);
+
+                execute(nodes, "update work_queue set holder = null, lease_ms = null, lease_expires_at = null,"
+                        + " deadline_at = null");
+                assertThat(dueWorkPoller.look()).as("it is in the queue").isGreaterThanOrEqualTo(LATER);
+            }
+        }
+    }
+
+    private static void heldByAWorker(Nodes nodes) throws Exception {
+        try (Engine engine = nodes.node()) {
+            nodes.submit(engine, """
+                    name: held
+                    plan: {tasks: [{id: a, steps: [{tool: far.away}]}]}
+                    """, "far.away");
+            var claim = new RemoteWork.Claim(Nodes.WORKSPACE, "worker", List.of("far.away"), 1, Duration.ofSeconds(20),
+                    Duration.ofSeconds(30), "test");
+            assertThat(engine.remoteWork().claim(claim)).hasSize(1);
+        }
+    }
+
+    private static DueWorkPoller lookout(Nodes nodes, Function<Command, CompletableFuture<Reply>> commands) {
+        RunStore runs = Nodes.store().runs();
+        return new DueWorkPoller(nodes.database, runs, new Reconciler(nodes.database, runs, commands, Observer.NONE),
+                new WorkAvailability(tool -> false), new ConcurrencyKeyScheduler(nodes.database, runs, commands));
+    }
+
+    private static void execute(Nodes nodes, String sql) {
+        nodes.database.runInTransaction(c -> {
+            try (var statement = c.createStatement()) {
+                assertThat(statement.executeUpdate(sql)).isEqualTo(1);
+            }
+        });
+    }
+}

@@ -1,0 +1,59 @@
+package io.keelson.server.http.streams;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keelson.server.http.support.Json;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.node.ObjectNode;
+
+/** However large events are, those that nobody has in hand take no more room than they may. */
+class FeedChunkCacheTest {
+
+    private static final int MOST = 100_000;
+
+    private final FeedChunkCache texts = new FeedChunkCache(MOST);
+    private final AtomicInteger reads = new AtomicInteger();
+    private final UUID workspace = UUID.randomUUID();
+
+    private void read(long stretch, int size) throws InterruptedException {
+        List<FeedChunkCache.Piece> pieces = texts.of(workspace, stretch, stretch + 1, () -> {
+            reads.incrementAndGet();
+            return List.of(event(stretch + 1, size));
+        });
+        assertThat(pieces).singleElement()
+                .satisfies(piece -> assertThat(piece.text().length).isGreaterThanOrEqualTo(size));
+        assertThat(texts.bytes()).isBetween(0L, (long) MOST);
+    }
+
+    private static ObjectNode event(long id, int size) {
+        ObjectNode event = Json.object().put("id", id).put("run_id", UUID.randomUUID().toString())
+                .put("event_type", "run_progress").putNull("task_id").putNull("agent_id");
+        event.putObject("payload").put("text", "x".repeat(size));
+        return event;
+    }
+
+    @Test
+    void theLastOnesAreKeptAsFarAsThereIsRoom() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            read(i, 20_000);
+        }
+        assertThat(reads).hasValue(20);
+        read(19, 20_000);
+        read(18, 20_000);
+        assertThat(reads).as("the last are there").hasValue(20);
+        read(0, 20_000);
+        assertThat(reads).as("the first had to go").hasValue(21);
+    }
+
+    @Test
+    void whatIsLargerThanAllRoomIsNotKept() throws Exception {
+        read(0, 10_000);
+        read(1, 2 * MOST);
+        assertThat(texts.bytes()).isZero();
+        read(1, 2 * MOST);
+        assertThat(reads).hasValue(3);
+    }
+}
