@@ -29,7 +29,7 @@ alter table agent_reports
 
 drop view if exists free_usage;
 drop table if exists work_results, work_queue, timers, step_logs, step_progress, artifacts, artifact_uploads,
-    upload_places, escalation_tickets, proposals, inbox_assignments, run_signals, run_plans, webhook_deliveries, webhook_endpoints, webhook_feed, document_marks, workers, run_agents, run_attempts,
+    upload_slots, escalation_tickets, proposals, inbox_assignments, run_signals, run_plans, webhook_deliveries, webhook_endpoints, webhook_feed, status_document_progress, workers, run_agents, run_attempts,
     run_heads, engine_nodes, engine_outages, orchestration_steps, orchestration_events_archive, orchestration_events, orchestration_task_dependencies, orchestration_tasks,
     orchestration_runs cascade;
 

@@ -13,7 +13,7 @@ end $$;
 
 -- Within a statement: what must not be ends the transaction under a code of its own. It returns nothing, and is cast to
 -- the type that its place asks for.
-create or replace function keelson_refuse(code text, why text) returns text language plpgsql as $$
+create or replace function keelson_raise(code text, why text) returns text language plpgsql as $$
 begin
     raise exception '%', why using errcode = code;
 end $$;

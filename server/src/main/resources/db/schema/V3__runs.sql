@@ -22,7 +22,7 @@ create or replace function keelson_summary(value jsonb) returns text language sq
     select left(value #>> '{}', 2000)
 $$;
 
-create or replace function keelson_run_possible(state varchar, state_type varchar, completed_at timestamptz,
+create or replace function keelson_run_valid(state varchar, state_type varchar, completed_at timestamptz,
     total_tokens integer, total_cost numeric, task_count integer, tasks_completed integer, tasks_failed integer,
     tasks_skipped integer, agent_count integer, steps_total integer, attempt_number integer, max_attempts integer,
     effect_generation integer, duration_ms bigint, plan_version integer, replans integer, active_ms bigint)
@@ -113,7 +113,7 @@ create table if not exists orchestration_runs (
     soft_limit_usd numeric(20, 6),
     budget_warned boolean not null default false,
 
-    constraint ck_orch_runs_possible check (keelson_run_possible(state, state_type, completed_at, total_tokens,
+    constraint ck_orch_runs_valid check (keelson_run_valid(state, state_type, completed_at, total_tokens,
         total_cost, task_count, tasks_completed, tasks_failed, tasks_skipped, agent_count, steps_total, attempt_number,
         max_attempts, effect_generation, duration_ms, plan_version, replans, active_ms))
 ) with (fillfactor = 70, toast_tuple_target = 512);
@@ -188,7 +188,7 @@ end $$;
 create or replace trigger orchestration_runs_drop_heads after delete on orchestration_runs
     referencing old table as gone for each statement execute function keelson_drop_heads();
 
-create or replace function keelson_head_possible(credits_reserved numeric, credits_charged numeric)
+create or replace function keelson_head_valid(credits_reserved numeric, credits_charged numeric)
     returns boolean language plpgsql immutable as $$
 begin
     return credits_charged >= 0 and credits_reserved >= credits_charged;
@@ -206,7 +206,7 @@ create table if not exists run_heads (
     updated_at timestamptz not null,
     credits_reserved numeric(20, 6) not null default 0,
     credits_charged numeric(20, 6) not null default 0,
-    constraint ck_run_heads_possible check (keelson_head_possible(credits_reserved, credits_charged))
+    constraint ck_run_heads_valid check (keelson_head_valid(credits_reserved, credits_charged))
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.05);
 
 comment on table run_heads is 'What changes with every commit of a run: its version, last event and sums.';
@@ -216,7 +216,7 @@ comment on column run_heads.total_cost is 'USD';
 comment on column run_heads.credits_reserved is 'for the open attempt; 1 credit is 1 USD';
 comment on column run_heads.credits_charged is 'by the open attempt; reserved in the workspace''s balance until it ends';
 
-create or replace function keelson_attempt_possible(attempt_number integer, credits_reserved numeric,
+create or replace function keelson_attempt_valid(attempt_number integer, credits_reserved numeric,
     credits_charged numeric, credits_refunded numeric, uncollected numeric, settled_at timestamptz)
     returns boolean language plpgsql immutable as $$
 begin
@@ -239,7 +239,7 @@ create table if not exists run_attempts (
     uncollected numeric(20, 6) not null default 0,
     settled_at timestamptz,
     primary key (run_id, attempt_number),
-    constraint ck_run_attempts_credits check (keelson_attempt_possible(attempt_number, credits_reserved,
+    constraint ck_run_attempts_credits check (keelson_attempt_valid(attempt_number, credits_reserved,
         credits_charged, credits_refunded, uncollected, settled_at))
 );
 
@@ -248,7 +248,7 @@ comment on column run_attempts.failures is 'how many tasks and steps had failed 
 comment on column run_attempts.uncollected is 'credits that neither the run''s limit nor the balance had';
 comment on column run_attempts.settled_at is 'from then on charged + refunded = reserved; before, the head has the figures';
 
-create or replace function keelson_agent_possible(state varchar, state_type varchar, completed_at timestamptz,
+create or replace function keelson_agent_valid(state varchar, state_type varchar, completed_at timestamptz,
     attempt integer, number integer) returns boolean language plpgsql immutable as $$
 begin
     return (completed_at is not null) = (state_type = 'terminal')
@@ -268,14 +268,14 @@ create table if not exists run_agents (
     state_type varchar(10) not null,
     attempt_number integer not null default 1,
     failing boolean not null default false,
-    passed_over boolean not null default false,
+    failure_ignored boolean not null default false,
     next_run_at timestamptz,
     begun_at timestamptz,
     started_at timestamptz,
     completed_at timestamptz,
     created_at timestamptz not null,
     unique (run_id, attempt, number),
-    constraint ck_run_agents_possible check (keelson_agent_possible(state, state_type, completed_at, attempt, number))
+    constraint ck_run_agents_valid check (keelson_agent_valid(state, state_type, completed_at, attempt, number))
 ) with (fillfactor = 75);
 
 comment on table run_agents is 'Agents at work in a run, one row per attempt of the run.';
@@ -361,7 +361,7 @@ create unique index if not exists uq_run_signals_step on run_signals (step_id) w
 -- would send each statement that names them in a message of its own.
 
 -- A statement has touched another number of rows than it must.
-create or replace function keelson_overtaken(what text, expected integer, found bigint) returns integer
+create or replace function keelson_raise_stale(what text, expected integer, found bigint) returns integer
     language plpgsql as $$
 begin
     raise exception '%: % rows to change, % found as expected', what, expected, found using errcode = 'KE001';

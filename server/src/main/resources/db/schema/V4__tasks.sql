@@ -1,8 +1,8 @@
 -- Tasks, their dependencies, steps and results. What V3 says at its beginning is true for them, too.
 
-create or replace function keelson_task_possible(state varchar, state_type varchar, completed_at timestamptz,
+create or replace function keelson_task_valid(state varchar, state_type varchar, completed_at timestamptz,
     attempt_number integer, continuation_count integer, tokens_used integer, attempt integer, group_id uuid,
-    item_index integer, duration_ms bigint, failures integer, forgiven integer, effect_generation integer, cost numeric,
+    item_index integer, duration_ms bigint, failures integer, granted_retries integer, effect_generation integer, cost numeric,
     verifier_score numeric)
     returns boolean language plpgsql immutable as $$
 begin
@@ -11,7 +11,7 @@ begin
             ' terminal:cancelled terminal:skipped pending:pending pending:queued pending:awaiting_retry'
             ' paused:verifying paused:awaiting_human ', concat(' ', state_type, ':', state, ' ')) > 0
         and (group_id is null) = (item_index is null)
-        and least(continuation_count, tokens_used, item_index, failures, forgiven) >= 0
+        and least(continuation_count, tokens_used, item_index, failures, granted_retries) >= 0
         and least(attempt_number, attempt, effect_generation) >= 1
         and coalesce(duration_ms, 0) >= 0 and cost >= 0 and coalesce(verifier_score, 0) between 0 and 1;
 end $$;
@@ -62,16 +62,16 @@ create table if not exists orchestration_tasks (
     parallel_steps boolean not null default false,
     output_template text,
     policy jsonb,
-    carried_from uuid,
+    reused_from uuid,
 
     -- How far it is.
     output jsonb,
     error_code varchar(100),
     error_class varchar(30),
     failures integer not null default 0,
-    forgiven integer not null default 0,
+    granted_retries integer not null default 0,
     effect_generation integer not null default 1,
-    passed_over boolean not null default false,
+    failure_ignored boolean not null default false,
     superseded boolean not null default false,
     queued_at timestamptz,
     next_run_at timestamptz,
@@ -79,8 +79,8 @@ create table if not exists orchestration_tasks (
     begun_at timestamptz,
     cancelled_at timestamptz,
 
-    constraint ck_orch_tasks_possible check (keelson_task_possible(state, state_type, completed_at, attempt_number,
-        continuation_count, tokens_used, attempt, group_id, item_index, duration_ms, failures, forgiven,
+    constraint ck_orch_tasks_valid check (keelson_task_valid(state, state_type, completed_at, attempt_number,
+        continuation_count, tokens_used, attempt, group_id, item_index, duration_ms, failures, granted_retries,
         effect_generation, cost, verifier_score))
 ) with (fillfactor = 75);
 
@@ -94,8 +94,8 @@ comment on column orchestration_tasks.attempt is 'the run attempt; attempt_numbe
 comment on column orchestration_tasks.group_id is 'of an item of a for_each task: that task';
 comment on column orchestration_tasks.step_specs is 'of a for_each task: what its children''s steps will be';
 comment on column orchestration_tasks.policy is 'null: the default';
-comment on column orchestration_tasks.carried_from is 'the task of an earlier attempt or run whose result it has';
-comment on column orchestration_tasks.forgiven is 'attempts that a human has forgiven: they count against no budget';
+comment on column orchestration_tasks.reused_from is 'the task of an earlier attempt or run whose result it has';
+comment on column orchestration_tasks.granted_retries is 'attempts before a human granted new retries; they count against no retry budget';
 comment on column orchestration_tasks.superseded is 'another row has taken its place, or no plan needs it any more';
 comment on column orchestration_tasks.begun_at is 'when the work of its current attempt began';
 comment on column orchestration_tasks.cancelled_at is 'completed_at of a cancelled task; null in every other state';
@@ -153,7 +153,7 @@ comment on table orchestration_task_dependencies is
 
 create index if not exists ix_orch_deps_reverse on orchestration_task_dependencies (depends_on_id);
 
-create or replace function keelson_step_possible(state varchar, state_type varchar, completed_at timestamptz,
+create or replace function keelson_step_valid(state varchar, state_type varchar, completed_at timestamptz,
     result_epoch integer, lease_epoch integer, tokens bigint, cost numeric)
     returns boolean language plpgsql immutable as $$
 begin
@@ -184,9 +184,9 @@ create table if not exists orchestration_steps (
     state_type varchar(10) not null,
     attempt integer not null default 0,
     failures integer not null default 0,
-    forgiven integer not null default 0,
+    granted_retries integer not null default 0,
     deliveries integer not null default 0,
-    passed_over boolean not null default false,
+    failure_ignored boolean not null default false,
     lease_epoch integer not null default 0,
     result_epoch integer not null default 0,
     resolved_input jsonb,
@@ -200,7 +200,7 @@ create table if not exists orchestration_steps (
     started_at timestamptz,
     completed_at timestamptz,
     created_at timestamptz not null,
-    constraint ck_orch_steps_possible check (keelson_step_possible(state, state_type, completed_at, result_epoch,
+    constraint ck_orch_steps_valid check (keelson_step_valid(state, state_type, completed_at, result_epoch,
         lease_epoch, tokens, cost))
 ) with (fillfactor = 70);
 
@@ -215,7 +215,7 @@ comment on column orchestration_steps.cost is 'USD';
 
 create index if not exists ix_orch_steps_task on orchestration_steps (task_id);
 
-create or replace function keelson_result_possible(epoch integer, outcome varchar, tokens bigint, cost numeric)
+create or replace function keelson_result_valid(epoch integer, outcome varchar, tokens bigint, cost numeric)
     returns boolean language plpgsql immutable as $$
 begin
     return epoch >= 1 and tokens >= 0 and cost >= 0 and outcome in ('completed', 'continued', 'failed');
@@ -240,7 +240,7 @@ create table if not exists work_results (
     holder text,
     recorded_at timestamptz not null,
     primary key (step_id, epoch),
-    constraint ck_work_results_possible check (keelson_result_possible(epoch, outcome, tokens, cost))
+    constraint ck_work_results_valid check (keelson_result_valid(epoch, outcome, tokens, cost))
 );
 
 comment on table work_results is 'What each lease of a step came to; at most one row per lease.';

@@ -1,7 +1,7 @@
 -- What servers and workers work from: the queue, timers, workers, nodes, logs, artifacts, bulk jobs. The first ones are
 -- small and change with every step, so they refer to nothing: the transaction that writes a row writes what it is about.
 
-create or replace function keelson_lease_possible(holder text, lease_ms bigint, lease_expires_at timestamptz,
+create or replace function keelson_lease_valid(holder text, lease_ms bigint, lease_expires_at timestamptz,
     deadline_at timestamptz) returns boolean language plpgsql immutable as $$
 begin
     return case when holder is null then lease_ms is null and lease_expires_at is null and deadline_at is null
@@ -24,7 +24,7 @@ create table if not exists work_queue (
     lease_expires_at timestamptz,
     deadline_at timestamptz,
     primary key (task_id, lane),
-    constraint ck_work_queue_lease check (keelson_lease_possible(holder, lease_ms, lease_expires_at, deadline_at))
+    constraint ck_work_queue_lease check (keelson_lease_valid(holder, lease_ms, lease_expires_at, deadline_at))
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
 comment on table work_queue is 'Steps that are ready or held by a worker; a row is the lease.';
@@ -174,7 +174,7 @@ create index if not exists ix_artifact_uploads_workspace on artifact_uploads (wo
 
 -- Until a result has them recorded they count for what a run and a workspace may store, so that several at a time do not
 -- exceed it together. Rows of executions that are over count no more, and go when the next one of the workspace comes.
-create table if not exists artifacts_coming (
+create table if not exists artifact_reservations (
     storage_key text primary key,
     workspace_id uuid not null,
     run_id uuid not null,
@@ -183,20 +183,20 @@ create table if not exists artifacts_coming (
     size_bytes bigint not null check (size_bytes >= 0)
 );
 
-comment on table artifacts_coming is 'Files stored for steps at work, counted against the storage limits.';
+comment on table artifact_reservations is 'Files stored for steps at work, counted against the storage limits.';
 
-create index if not exists ix_artifacts_coming_workspace on artifacts_coming (workspace_id);
+create index if not exists ix_artifact_reservations_workspace on artifact_reservations (workspace_id);
 
--- A server that holds a place extends it again and again.
-create table if not exists upload_places (
+-- A server that holds a slot extends it repeatedly.
+create table if not exists upload_slots (
     workspace_id uuid not null,
-    place smallint not null check (place >= 1),
+    slot smallint not null check (slot >= 1),
     holder uuid not null,
     expires_at timestamptz not null,
-    primary key (workspace_id, place)
+    primary key (workspace_id, slot)
 );
 
-comment on table upload_places is 'Uploads under way, ten at a time in a workspace.';
+comment on table upload_slots is 'Uploads under way, ten at a time in a workspace.';
 
 -- A portion of runs at a time. What is chosen is written down before it is done, so that a server that goes on after a
 -- crash does the very same again, under the same idempotency keys.

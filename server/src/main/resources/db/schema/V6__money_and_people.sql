@@ -11,7 +11,7 @@ create table if not exists credit_balances (
     available numeric(20, 6) not null default 0,
     reserved numeric(20, 6) not null default 0,
     spent numeric(20, 6) not null default 0,
-    constraint ck_credit_balances_possible check (
+    constraint ck_credit_balances_valid check (
         least(available, reserved, spent) >= '0'::numeric and available + reserved + spent < 'NaN'::numeric)
 ) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
@@ -31,7 +31,7 @@ insert into credit_balances (workspace_id) select id from workspaces on conflict
 
 -- What a row of the ledger may be: the accounts follow from the type, only corrections choose theirs and say why. What a
 -- run does names the run and its attempt. A correction is rare, and its conditions are set up only where there is one.
-create or replace function keelson_transfer_possible(transaction_type varchar, amount numeric, debit varchar,
+create or replace function keelson_transfer_valid(transaction_type varchar, amount numeric, debit varchar,
     credit varchar, run_id uuid, attempt_number integer, detail jsonb) returns boolean language plpgsql immutable as $$
 begin
     if transaction_type = 'adjustment' then
@@ -72,7 +72,7 @@ create table if not exists billing_ledger (
     created_at timestamptz not null,
     primary key (workspace_id, id),
     constraint uq_billing_ledger_key unique (workspace_id, idempotency_key, transaction_type),
-    constraint ck_billing_ledger_possible check (keelson_transfer_possible(transaction_type, amount, debit_account,
+    constraint ck_billing_ledger_valid check (keelson_transfer_valid(transaction_type, amount, debit_account,
         credit_account, run_id, attempt_number, detail))
 );
 
@@ -100,7 +100,7 @@ create table if not exists prices (
     created_at timestamptz not null,
     created_by varchar(255) not null,
     primary key (kind, name, version),
-    constraint ck_prices_possible check (case kind
+    constraint ck_prices_valid check (case kind
         when 'tool' then usd_per_million_tokens is null
             and coalesce(usd_per_call between 0 and 99999999999999.999999, true)
         when 'model' then usd_per_call is null

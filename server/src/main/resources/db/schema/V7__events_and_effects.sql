@@ -161,14 +161,14 @@ end $$;
 
 -- One row, written by the server that writes runs' status documents into the artifact store; none where that was never
 -- set up.
-create table if not exists document_marks (
+create table if not exists status_document_progress (
     only_one boolean primary key default true check (only_one),
     event_id bigint not null,
     holder uuid not null,
     held_until timestamptz not null
 );
 
-comment on table document_marks is 'Up to which event status documents are written.';
+comment on table status_document_progress is 'Up to which event status documents are written.';
 
 -- The server that delivers moves due_at ahead and raises the epoch, so a node that was killed is followed by another one,
 -- and one that was suspended changes nothing any more.
@@ -320,7 +320,7 @@ create or replace function keelson_commands_due(at timestamptz) returns boolean 
 $$;
 
 -- The world outside of installations that have no provider: deployments and orders on paper.
-create table if not exists paper_effects (
+create table if not exists simulated_effects (
     id uuid primary key,
     workspace_id uuid not null references workspaces (id) on delete cascade,
     kind varchar(20) not null check (kind in ('deployment', 'order')),
@@ -330,6 +330,6 @@ create table if not exists paper_effects (
     updated_at timestamptz not null
 );
 
-comment on table paper_effects is 'What the paper adapter would have done outside.';
+comment on table simulated_effects is 'Effects that the simulated provider recorded.';
 
-create index if not exists ix_paper_effects_workspace on paper_effects (workspace_id);
+create index if not exists ix_simulated_effects_workspace on simulated_effects (workspace_id);

@@ -25,13 +25,13 @@ begin
 end $$;
 
 -- Owners are held by it, too. The policy comes first: without one no row would be seen.
-create or replace function keelson_fence(fenced regclass, own text) returns void language plpgsql as $$
+create or replace function keelson_enable_rls(target regclass, own text) returns void language plpgsql as $$
 begin
-    if not exists (select from pg_policy where polrelid = fenced and polname = 'workspace') then
-        execute format('create policy workspace on %s using ((select keelson_workspace()) is null or %s)', fenced, own);
+    if not exists (select from pg_policy where polrelid = target and polname = 'workspace') then
+        execute format('create policy workspace on %s using ((select keelson_workspace()) is null or %s)', target, own);
     end if;
-    if not (select relrowsecurity and relforcerowsecurity from pg_class where oid = fenced) then
-        execute format('alter table %s enable row level security, force row level security', fenced);
+    if not (select relrowsecurity and relforcerowsecurity from pg_class where oid = target) then
+        execute format('alter table %s enable row level security, force row level security', target);
     end if;
 end $$;
 
@@ -67,31 +67,31 @@ begin
 end $$;
 
 -- Tables that the platform may use at the same time: one by one.
-select keelson_fence('workspaces', 'id = (select keelson_workspace())');
-select keelson_fence('agent_reports', 'workspace_id = (select keelson_workspace())');
-select keelson_fence('agents', 'workspace_id = (select keelson_workspace())');
-select keelson_fence('api_keys', 'workspace_id = (select keelson_workspace())');
-select keelson_fence('board_tasks', 'workspace_id = (select keelson_workspace())');
-select keelson_fence('workflow_recipes', 'workspace_id = (select keelson_workspace())');
+select keelson_enable_rls('workspaces', 'id = (select keelson_workspace())');
+select keelson_enable_rls('agent_reports', 'workspace_id = (select keelson_workspace())');
+select keelson_enable_rls('agents', 'workspace_id = (select keelson_workspace())');
+select keelson_enable_rls('api_keys', 'workspace_id = (select keelson_workspace())');
+select keelson_enable_rls('board_tasks', 'workspace_id = (select keelson_workspace())');
+select keelson_enable_rls('workflow_recipes', 'workspace_id = (select keelson_workspace())');
 
 -- Our own tables.
-select keelson_fence(own::regclass, 'workspace_id = (select keelson_workspace())') from unnest('{
-    artifact_uploads, artifacts, artifacts_coming, billing_ledger, bulk_jobs, credit_balances,
+select keelson_enable_rls(own::regclass, 'workspace_id = (select keelson_workspace())') from unnest('{
+    artifact_uploads, artifacts, artifact_reservations, billing_ledger, bulk_jobs, credit_balances,
     escalation_tickets, event_exports, execution_commands, former_secrets, idempotency_cache, inbox_assignments,
-    operator_audit, orchestration_runs, orchestration_steps, orchestration_tasks, paper_effects, principals,
+    operator_audit, orchestration_runs, orchestration_steps, orchestration_tasks, simulated_effects, principals,
     proposals, recipe_versions, run_agents, run_children, run_parents, run_plans, run_signals, schedule_ticks,
-    schedules, secrets, upload_places, webhook_deliveries, webhook_endpoints, work_queue, workers,
+    schedules, secrets, upload_slots, webhook_deliveries, webhook_endpoints, work_queue, workers,
     workspace_limits}'::text[]) as own;
 
-select keelson_fence(part::regclass, 'keelson_own_run(run_id)') from unnest('{
+select keelson_enable_rls(part::regclass, 'keelson_own_run(run_id)') from unnest('{
     orchestration_events, orchestration_events_archive, run_attempts, run_heads, timers, work_results}'::text[]) as part;
 
-select keelson_fence('orchestration_task_dependencies', 'keelson_own_task(task_id)');
-select keelson_fence('step_logs', 'keelson_own_step(step_id)');
-select keelson_fence('step_progress', 'keelson_own_step(step_id)');
+select keelson_enable_rls('orchestration_task_dependencies', 'keelson_own_task(task_id)');
+select keelson_enable_rls('step_logs', 'keelson_own_step(step_id)');
+select keelson_enable_rls('step_progress', 'keelson_own_step(step_id)');
 
 -- No request reads it.
-select keelson_fence('document_marks', 'false');
+select keelson_enable_rls('status_document_progress', 'false');
 
 -- Removes events of a run of a workspace that is to be purged: it is closed then, and its runs have ended. Ledger,
 -- balances and audit stay, and so does its name. Returns how many.

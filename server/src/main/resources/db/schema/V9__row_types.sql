@@ -14,11 +14,11 @@ begin
 end $$;
 
 create type keelson_agent_change as (id uuid, state text, state_type text, started_at timestamptz,
-    completed_at timestamptz, attempt_number int4, failing bool, passed_over bool, next_run_at timestamptz,
+    completed_at timestamptz, attempt_number int4, failing bool, failure_ignored bool, next_run_at timestamptz,
     begun_at timestamptz);
 create type keelson_agent_new as (id uuid, run_id uuid, workspace_id uuid, attempt int4, number int4, name text,
     state text, state_type text, started_at timestamptz, completed_at timestamptz, attempt_number int4, failing bool,
-    passed_over bool, next_run_at timestamptz, begun_at timestamptz);
+    failure_ignored bool, next_run_at timestamptz, begun_at timestamptz);
 create type keelson_artifact_end as (run_id uuid, ended_at timestamptz, retention_seconds int8);
 create type keelson_artifact_new as (id uuid, run_id uuid, workspace_id uuid, attempt int4, step_id uuid, name text,
     content_type text, size_bytes int8, sha256 text, storage_key text, retention_seconds int8);
@@ -88,26 +88,26 @@ create type keelson_signal_taken as (id uuid, step_id uuid, taken_at timestamptz
 create type keelson_step_change as (id uuid, state text, state_type text, attempt int4, failures int4,
     deliveries int4, lease_epoch int4, result_epoch int4, error_code text, error_message text, error_class text,
     tokens int8, cost numeric, next_run_at timestamptz, started_at timestamptz, completed_at timestamptz,
-    output jsonb, resolved_input jsonb, forgiven int4, passed_over bool);
+    output jsonb, resolved_input jsonb, granted_retries int4, failure_ignored bool);
 create type keelson_step_new as (id uuid, run_id uuid, task_id uuid, workspace_id uuid, attempt_of_run int4,
     task_attempt int4, name text, kind text, tool text, "position" int4, turn int4, input jsonb, retry jsonb,
     timeout_ms int8, state text, state_type text, attempt int4, failures int4, deliveries int4, lease_epoch int4,
     result_epoch int4, error_code text, error_message text, error_class text, tokens int8, cost numeric,
     next_run_at timestamptz, started_at timestamptz, completed_at timestamptz, output jsonb, resolved_input jsonb,
-    forgiven int4, passed_over bool);
+    granted_retries int4, failure_ignored bool);
 create type keelson_task_change as (id uuid, state text, state_type text, attempt_number int4,
     continuation_count int4, tokens_used int4, cost numeric, queued_at timestamptz, started_at timestamptz,
     completed_at timestamptz, error_code text, error_message text, output jsonb, output_summary text, output_ref text,
-    failures int4, forgiven int4, effect_generation int4, passed_over bool, superseded bool, next_run_at timestamptz,
+    failures int4, granted_retries int4, effect_generation int4, failure_ignored bool, superseded bool, next_run_at timestamptz,
     state_since timestamptz, begun_at timestamptz, error_class text, verifier_score numeric, verified_by text);
 create type keelson_task_new as (id uuid, run_id uuid, workspace_id uuid, attempt int4, run_agent_id uuid, key text,
     sequence_number int4, title text, description text, task_type text, success_criteria text, trigger_rule text,
     when_expr text, for_each text, output_template text, parallel_steps bool, step_specs jsonb, policy jsonb,
     group_id uuid, item_index int4, item jsonb, state text, state_type text, attempt_number int4,
     continuation_count int4, tokens_used int4, cost numeric, queued_at timestamptz, started_at timestamptz,
-    completed_at timestamptz, error_code text, error_message text, carried_from uuid, output jsonb,
+    completed_at timestamptz, error_code text, error_message text, reused_from uuid, output jsonb,
     output_summary text, output_ref text, agent_id int4, agent_type text, model_override text, tools_requested jsonb,
-    failures int4, forgiven int4, effect_generation int4, passed_over bool, superseded bool, next_run_at timestamptz,
+    failures int4, granted_retries int4, effect_generation int4, failure_ignored bool, superseded bool, next_run_at timestamptz,
     state_since timestamptz, begun_at timestamptz, error_class text, verifier_score numeric, verified_by text,
     on_board text);
 create type keelson_ticket_change as (id uuid, severity text, resolution text, resolved_by text, comment text,

@@ -65,15 +65,15 @@ class TidyTest {
     void aTableIsNamedOnlyByItsOwner() {
         Map<String, String> owners = Map.of("workspaces|api_keys|principals|workspace_limits|operator_audit",
                 "(auth|workspace|audit)",
-                "orchestration_\\w+|event_exports|run_attempts|run_agents|work_results|artifacts|artifact_uploads|artifacts_coming"
-                        + "|upload_places|work_queue|timers|step_logs|step_progress|engine_nodes|engine_outages"
+                "orchestration_\\w+|event_exports|run_attempts|run_agents|work_results|artifacts|artifact_uploads|artifact_reservations"
+                        + "|upload_slots|work_queue|timers|step_logs|step_progress|engine_nodes|engine_outages"
                         + "|escalation_tickets|workers|inbox_assignments|proposals",
                 "run", "workflow_recipes|recipe_versions", "recipe", "schedules|schedule_ticks", "schedule",
                 "bulk_jobs", "bulk",
                 "webhook_\\w+", "webhook",
-                "execution_commands|paper_effects", "effect",
+                "execution_commands|simulated_effects", "effect",
                 "billing_ledger|credit_balances|prices",
-                "(money|run)", "board_tasks|agent_reports", "(board|run)", "document_marks", "statusdoc");
+                "(money|run)", "board_tasks|agent_reports", "(board|run)", "status_document_progress", "statusdoc");
         // The claim goes by what workspaces may have at work at a time, and who explains a wait counts it likewise; who takes
         // room for artifacts reads under its lock how much there may be. The audit compares the books with the runs' own
         // figures, all in one snapshot.

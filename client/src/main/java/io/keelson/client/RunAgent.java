@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  * @param name null for the run's default agent
  * @param attempt the run's attempt that it belongs to
  * @param attemptNumber its own attempt, which rises when it starts over
- * @param passedOver true when it failed and the run went on without it
+ * @param failureIgnored true when it failed and the run went on without it
  * @param nextRunAt when it starts over; null when it does not
  */
 public record RunAgent(String id, int number, @Nullable String name, int attempt, int attemptNumber, String state,
-        boolean passedOver, @Nullable Instant nextRunAt, @Nullable Instant startedAt, @Nullable Instant completedAt) {}
+        boolean failureIgnored, @Nullable Instant nextRunAt, @Nullable Instant startedAt,
+        @Nullable Instant completedAt) {}

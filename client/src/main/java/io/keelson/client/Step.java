@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
  * @param position from 1, the order within its task
  * @param turn from 1; rises where its task is continued
  * @param failures reported so far
- * @param passedOver true when it failed and its task went on without it
+ * @param failureIgnored true when it failed and its task went on without it
  * @param taskAttempt the attempt of its task that it belongs to
  * @param leaseEpoch rises at every claim and never falls
  * @param progress from 0 to 1, as its executor last said; null when it said nothing
@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
  */
 public record Step(String id, String runId, String taskId, @Nullable String taskKey, String name, String kind,
         @Nullable String tool, int position, int turn, String state, int attempt, int maxAttempts, int failures,
-        boolean passedOver,
+        boolean failureIgnored,
         int taskAttempt, int leaseEpoch,
         @Nullable Double progress, @Nullable String progressMessage, JsonNode input, JsonNode output,
         @Nullable String errorCode, @Nullable String errorMessage, @Nullable String errorClass, long tokens,

@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
  * @param itemIndex from 0, the item of the {@code for_each} that it is for; null for all others
  * @param dependsOn keys of its upstreams
  * @param failures of the task as a whole: turns used up, lost workers, rejected outputs
- * @param passedOver true when it, or all its work that was not skipped, failed and the run went on without it
+ * @param failureIgnored true when it, or all its work that was not skipped, failed and the run went on without it
  * @param superseded true when another row has taken its place, or a new plan has no use for it
  * @param nextRunAt when it is tried again; null when no time is set, as while it waits for its ticket
  * @param gate the attempt that a human is asked about; null while nobody is
@@ -29,7 +29,7 @@ import tools.jackson.databind.JsonNode;
  */
 public record Task(String id, String runId, String key, int sequenceNumber, String title, @Nullable String description,
         @Nullable String taskType, String state, String stateType, @Nullable String triggerRule, int attempt,
-        int attemptNumber, int failures, int continuationCount, boolean passedOver, boolean superseded,
+        int attemptNumber, int failures, int continuationCount, boolean failureIgnored, boolean superseded,
         @Nullable Instant nextRunAt, @Nullable Integer gate, @Nullable String ticketId,
         @Nullable BigDecimal verifierScore, @Nullable String verifiedBy, @Nullable String groupId,
         @Nullable Integer itemIndex,

@@ -104,8 +104,8 @@ class RunCommandsTest {
         assertThat(inProcessCli.run("runs", "--limit", "1").out()).contains("completed with failures");
         assertThat(inProcessCli.run("show", "latest").out()).contains("NO_LUCK: none today", "NO_WAY: shut");
         assertThat(inProcessCli.run("explain", "latest").out()).contains("ENDED  the run completed with failures: 2",
-                "PASSED_OVER  task 'bad' failed and the run went on without it: NO_LUCK: none today",
-                "PASSED_OVER  step 'first' of task 'half' failed");
+                "FAILURE_IGNORED  task 'bad' failed and the run went on without it: NO_LUCK: none today",
+                "FAILURE_IGNORED  step 'first' of task 'half' failed");
         assertThat(inProcessCli.run("reports", "latest").out()).contains("summary   completed with failures",
                 "incident  failed");
         assertThat(inProcessCli.run("board", "--limit", "100").out()).contains("completed with failures: 2");
@@ -254,7 +254,7 @@ class RunCommandsTest {
                 """));
         assertThat(run.code()).isEqualTo(5);
         assertThat(run.out()).contains("bad skipped: NO_LUCK: none today");
-        assertThat(inProcessCli.run("show", "latest").out()).contains("NO_LUCK: none today (passed over)");
+        assertThat(inProcessCli.run("show", "latest").out()).contains("NO_LUCK: none today (failure ignored)");
     }
 
     @Test

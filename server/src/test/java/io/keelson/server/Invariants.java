@@ -37,7 +37,7 @@ public final class Invariants {
             entities as (
                 select id, state, 'created' as born from orchestration_runs
                 union all select id, state, 'pending' from run_agents
-                union all select id, state, case when carried_from is null then 'pending' else 'completed' end
+                union all select id, state, case when reused_from is null then 'pending' else 'completed' end
                   from orchestration_tasks
                 union all select id, state, 'pending' from orchestration_steps)
             """;
@@ -92,8 +92,8 @@ public final class Invariants {
         queries.put("I10 reports: whatever ended with an output, failed or was passed over has one, and nothing else", """
                 with due as (
                     select t.id, t.run_id, t.attempt, false as past from orchestration_tasks t
-                     where t.state_type = 'terminal' and t.carried_from is null and t.key not like '.%'
-                       and (t.state = 'failed' or t.passed_over or t.output_summary <> 'null')
+                     where t.state_type = 'terminal' and t.reused_from is null and t.key not like '.%'
+                       and (t.state = 'failed' or t.failure_ignored or t.output_summary <> 'null')
                     union all select r.id, r.id, r.attempt_number, false from orchestration_runs r
                      where r.state_type = 'terminal'
                     union all select a.run_id, a.run_id, a.attempt_number, true from run_attempts a

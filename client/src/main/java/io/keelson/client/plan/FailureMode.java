@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum FailureMode {
     /** It fails, too; its other parts are cancelled. */
     FAIL_FAST,
-    /** The part is passed over and the others go on. */
+    /** The failure is ignored and the other parts continue. */
     CONTINUE,
     /** It starts over, a bounded number of times. */
     RETRY;

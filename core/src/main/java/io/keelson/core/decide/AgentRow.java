@@ -19,7 +19,7 @@ public final class AgentRow {
     /** True from a task's final failure until the tasks that exist for this case have ended and the agent fails. */
     boolean failing;
     /** True when it failed and the run went on without it. */
-    boolean passedOver;
+    boolean failureIgnored;
     /** When a new attempt of it begins; null when none waits. */
     @Nullable Instant nextRunAt;
     /** When its current attempt began, moved on by the time in which it was held up. */
@@ -58,11 +58,11 @@ public final class AgentRow {
     }
 
     /** Sets what the failure policy keeps; for the loader of views only. */
-    public AgentRow restorePolicy(int attempt, boolean failing, boolean passedOver, @Nullable Instant nextRunAt,
+    public AgentRow restorePolicy(int attempt, boolean failing, boolean failureIgnored, @Nullable Instant nextRunAt,
             @Nullable Instant begunAt) {
         this.attempt = attempt;
         this.failing = failing;
-        this.passedOver = passedOver;
+        this.failureIgnored = failureIgnored;
         this.nextRunAt = nextRunAt;
         this.begunAt = begunAt;
         return this;
@@ -101,8 +101,8 @@ public final class AgentRow {
     }
 
     /** True when it failed and the run went on without it. */
-    public boolean passedOver() {
-        return passedOver;
+    public boolean failureIgnored() {
+        return failureIgnored;
     }
 
     /** When a new attempt of it begins; null when none waits. */

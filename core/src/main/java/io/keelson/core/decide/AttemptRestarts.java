@@ -60,7 +60,7 @@ final class AttemptRestarts {
     /** Likewise of the run, whose failed tasks have all ended. */
     static boolean runMay(Decision d) {
         return d.run.attempt < runTries(d) && d.view.tasks.values().stream()
-                .filter(task -> task.state == TaskState.FAILED && !task.passedOver && task.errorClass != null)
+                .filter(task -> task.state == TaskState.FAILED && !task.failureIgnored && task.errorClass != null)
                 .allMatch(task -> ErrorClass.fromWire(Objects.requireNonNull(task.errorClass)).retryable());
     }
 
@@ -75,7 +75,7 @@ final class AttemptRestarts {
     static void startOver(Decision d, AgentRow agent, StepError error) {
         SlotScheduling.start(d, agent);
         List<TaskRow> old = d.view.tasks.values().stream()
-                .filter(task -> task.agent() == agent && task.carriedFrom == null).toList();
+                .filter(task -> task.agent() == agent && task.reusedFrom == null).toList();
         Map<TaskRow, List<StepSpec>> planned = new HashMap<>();
         old.forEach(task -> planned.put(task, task.planned()));
         old.forEach(task -> Completion.drop(d, task));

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class CallWindow {
     private final Duration length;
     private final Deque<Bucket> buckets = new ArrayDeque<>();
-    private @Nullable Instant forgiven;
+    private @Nullable Instant ignoredUntil;
 
     private static final class Bucket {
         private final long second;
@@ -29,7 +29,7 @@ public final class CallWindow {
 
     /** Counts calls that ended in one second; in order of time. */
     public void add(Instant at, int calls, int errors) {
-        if (forgiven != null && !at.isAfter(forgiven)) {
+        if (ignoredUntil != null && !at.isAfter(ignoredUntil)) {
             return;
         }
         long second = at.getEpochSecond();
@@ -44,7 +44,7 @@ public final class CallWindow {
 
     /** Whatever was up to now does not count any more. */
     void forgive(Instant now) {
-        forgiven = now;
+        ignoredUntil = now;
         buckets.clear();
     }
 

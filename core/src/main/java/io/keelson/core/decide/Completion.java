@@ -69,17 +69,17 @@ final class Completion {
         }
         if (task.isGroup()) {
             return !task.children.isEmpty()
-                    && task.children.stream().allMatch(c -> c.state == TaskState.SKIPPED || c.passedOver);
+                    && task.children.stream().allMatch(c -> c.state == TaskState.SKIPPED || c.failureIgnored);
         }
         return !task.steps.isEmpty()
-                && task.steps.stream().allMatch(s -> s.state == StepState.SKIPPED || s.passedOver);
+                && task.steps.stream().allMatch(s -> s.state == StepState.SKIPPED || s.failureIgnored);
     }
 
     /** A task is skipped with all its work. Where some of that was passed over, so is the task, with the first such error. */
     private static void nothingDone(Decision d, TaskRow task) {
         PayloadPart.Cause cause = IgnoredFailure.within(task);
         if (cause != null) {
-            task.passedOver = true;
+            task.failureIgnored = true;
             task.errorCode = cause.errorCode();
             task.errorMessage = cause.errorMessage();
             task.errorClass = cause.errorClass();
@@ -314,7 +314,7 @@ final class Completion {
                 return;
             }
             end = AgentState.FAILED;
-            agent.passedOver = !d.run.failing && d.run.policy().failures().run() == FailureMode.CONTINUE;
+            agent.failureIgnored = !d.run.failing && d.run.policy().failures().run() == FailureMode.CONTINUE;
         } else if (agent.tasksCancelled > 0) {
             end = AgentState.CANCELLED;
         } else {
@@ -324,7 +324,7 @@ final class Completion {
             SlotScheduling.start(d, agent);
         }
         d.move(agent, end, switch (end) {
-            case FAILED -> new AgentPayload.Failed(agent.passedOver);
+            case FAILED -> new AgentPayload.Failed(agent.failureIgnored);
             case CANCELLED -> new AgentPayload.Cancelled();
             case SKIPPED -> new AgentPayload.Skipped();
             case COMPLETED, PENDING, RUNNING, PAUSED -> new AgentPayload.Completed();
@@ -374,7 +374,7 @@ final class Completion {
         d.view.agents.forEach(agent -> conclude(d, agent));
         List<AgentRow> agents = d.view.agents.stream().filter(agent -> !agent.system()).toList();
         boolean nothingDone = !agents.isEmpty()
-                && agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED || agent.passedOver
+                && agents.stream().allMatch(agent -> agent.state == AgentState.SKIPPED || agent.failureIgnored
                         || agent.state == AgentState.CANCELLED
                                 && agent.tasksCancelled + agent.tasksSkipped == agent.tasks);
         end(d, nothingDone ? RunState.SKIPPED : RunState.COMPLETED, credits -> nothingDone
@@ -401,7 +401,8 @@ final class Completion {
         String code = String.valueOf(d.run.errorCode);
         UUID task = failing != null ? failing.id()
                 : d.view.tasks.values().stream()
-                        .filter(each -> each.state == TaskState.FAILED && !each.passedOver).findFirst().map(TaskRow::id)
+                        .filter(each -> each.state == TaskState.FAILED && !each.failureIgnored).findFirst()
+                        .map(TaskRow::id)
                         .orElse(null);
         return credits -> new RunPayload.Failed(reason == null ? code.toLowerCase(Locale.ROOT) : reason, task,
                 d.run.cost.stripTrailingZeros(), code, String.valueOf(d.run.errorMessage), failedBy, rejectedBy,

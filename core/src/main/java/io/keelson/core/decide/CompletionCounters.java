@@ -12,7 +12,7 @@ final class CompletionCounters {
     static void count(AgentRow agent, TaskRow ended) {
         switch (ended.state) {
             case FAILED -> {
-                if (ended.passedOver) {
+                if (ended.failureIgnored) {
                     agent.tasksSkipped++;
                 } else {
                     agent.tasksFailed++;
@@ -29,7 +29,7 @@ final class CompletionCounters {
     static void uncount(AgentRow agent, TaskRow ended) {
         switch (ended.state) {
             case FAILED -> {
-                if (ended.passedOver) {
+                if (ended.failureIgnored) {
                     agent.tasksSkipped--;
                 } else {
                     agent.tasksFailed--;
@@ -46,7 +46,7 @@ final class CompletionCounters {
     static void countUpstream(TaskRow task, TaskRow ended) {
         if (ended.state == TaskState.COMPLETED) {
             task.upstreamsCompleted++;
-        } else if (ended.state == TaskState.FAILED || ended.passedOver) {
+        } else if (ended.state == TaskState.FAILED || ended.failureIgnored) {
             task.upstreamsFailed++;
         }
     }

@@ -118,7 +118,7 @@ public final class Explain {
                 add("ENDED", "the run is " + run.state.wire() + error(run.errorCode, run.errorMessage), null);
                 view.tasks.values().stream().filter(task -> task.state == TaskState.FAILED)
                         .flatMap(task -> task.steps.stream())
-                        .filter(step -> step.state == StepState.FAILED && !step.passedOver).limit(SHOWN)
+                        .filter(step -> step.state == StepState.FAILED && !step.failureIgnored).limit(SHOWN)
                         .forEach(step -> add(step, "FAILED", "it failed" + error(step.errorCode, step.errorMessage),
                                 null,
                                 List.of()));

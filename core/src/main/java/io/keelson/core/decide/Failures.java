@@ -37,7 +37,7 @@ final class Failures {
         step.failures++;
         step.deliveries = 0;
         BigDecimal again = recorded.cost().max(d.funds.prices().known(step.spec().tool()));
-        judge(d, step, error, decide(d, step.spec().retry(), error, step.attempt - step.forgiven, step.failures,
+        judge(d, step, error, decide(d, step.spec().retry(), error, step.attempt - step.grantedRetries, step.failures,
                 step.startedAt, again, step.id().getLeastSignificantBits() ^ step.failures), recorded.spent());
     }
 
@@ -66,8 +66,8 @@ final class Failures {
                 Tickets.failure(d, step.task(), step, error, decision.reason().wire());
             }
             case FAIL -> {
-                step.passedOver = passesOver(step);
-                d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, step.passedOver));
+                step.failureIgnored = ignoresFailure(step);
+                d.move(step, StepState.FAILED, new StepPayload.Failed(cause, spent, null, step.failureIgnored));
                 failed(d, step, error, new PayloadPart.Failure(error.code(), error.errorClass().wire(),
                         error.message(), decision.reason().wire(), null));
             }
@@ -81,7 +81,7 @@ final class Failures {
     /** A step that nobody held has failed for good: a rejected approval, an input that cannot be resolved. */
     static void refused(Decision d, StepRow step, StepError error, StepPayload payload) {
         remember(step, error);
-        step.passedOver = passesOver(step);
+        step.failureIgnored = ignoresFailure(step);
         d.move(step, StepState.FAILED, payload);
         failed(d, step, error, PayloadPart.Failure.of(error));
     }
@@ -92,7 +92,7 @@ final class Failures {
         step.errorClass = error.errorClass().wire();
     }
 
-    private static boolean passesOver(StepRow step) {
+    private static boolean ignoresFailure(StepRow step) {
         return step.spec().kind() == StepKind.CALL
                 || mode(step.task()) == FailureMode.CONTINUE && step.spec().kind() != StepKind.VERIFY;
     }
@@ -149,7 +149,7 @@ final class Failures {
         task.errorMessage = error.message();
         task.errorClass = error.errorClass().wire();
         Completion.cancelSteps(d, task);
-        RetryDecision decision = decide(d, policy(d, task), error, task.attempt - task.forgiven, task.failures,
+        RetryDecision decision = decide(d, policy(d, task), error, task.attempt - task.grantedRetries, task.failures,
                 task.startedAt, known(d, task), task.id().getLeastSignificantBits() ^ task.failures);
         ParentNotice.crashed(d, task, error);
         switch (decision.action()) {
@@ -188,7 +188,7 @@ final class Failures {
 
     /** How often the task may still be tried again. */
     static int retriesLeft(Decision d, TaskRow task) {
-        return Math.max(0, policy(d, task).maxAttempts() - (task.attempt - task.forgiven));
+        return Math.max(0, policy(d, task).maxAttempts() - (task.attempt - task.grantedRetries));
     }
 
     /** Whether the task has attempts left. */

@@ -24,7 +24,7 @@ final class IgnoredFailure {
                         .map(task -> failed("task '" + task.key() + "'", task, null, task.errorCode,
                                 task.errorMessage)),
                 view.steps.values().stream()
-                        .filter(step -> step.passedOver && step.spec().kind() != StepKind.CALL
+                        .filter(step -> step.failureIgnored && step.spec().kind() != StepKind.CALL
                                 && step.task().state != TaskState.FAILED)
                         .map(step -> failed("step '" + step.name() + "' of task '" + step.task().key() + "'",
                                 step.task(), step, step.errorCode, step.errorMessage)));
@@ -33,16 +33,16 @@ final class IgnoredFailure {
     /** The first failure that a task whose work has ended went on without; null for none. */
     static PayloadPart.@Nullable Cause within(TaskRow task) {
         return Stream.concat(
-                task.children.stream().filter(child -> child.passedOver)
+                task.children.stream().filter(child -> child.failureIgnored)
                         .map(child -> new PayloadPart.Cause(child.errorCode, child.errorClass, child.errorMessage)),
-                task.steps.stream().filter(step -> step.passedOver)
+                task.steps.stream().filter(step -> step.failureIgnored)
                         .map(step -> new PayloadPart.Cause(step.errorCode, step.errorClass, step.errorMessage)))
                 .findFirst().orElse(null);
     }
 
     private static Explanation failed(String what, TaskRow task, @Nullable StepRow step, @Nullable String code,
             @Nullable String message) {
-        return new Explanation("PASSED_OVER", what + " failed and the run went on without it"
+        return new Explanation("FAILURE_IGNORED", what + " failed and the run went on without it"
                 + (code == null ? "" : ": " + code) + (message == null ? "" : ": " + message), task.id(),
                 step == null ? null : step.id(), null, List.of());
     }

@@ -196,7 +196,7 @@ final class Planning {
                 TaskSpec spec = planned.get(task.key());
                 if (spec != null && task.state == TaskState.COMPLETED && !carried.containsKey(task.key())
                         && spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))) {
-                    carried.put(task.key(), task.carriedFrom == null ? task.id() : task.carriedFrom);
+                    carried.put(task.key(), task.reusedFrom == null ? task.id() : task.reusedFrom);
                     grew = true;
                 }
             }
@@ -218,11 +218,11 @@ final class Planning {
     }
 
     private static TaskRow spawnTask(Decision d, TaskSpec spec, AgentRow agent, int sequence, Kept kept) {
-        UUID carriedFrom = kept.carried().get(spec.id());
+        UUID reusedFrom = kept.carried().get(spec.id());
         TaskRow task = new TaskRow(d.ids.next(), spec.id(), sequence, spec, agent, null, -1, null);
-        task.carriedFrom = carriedFrom;
+        task.reusedFrom = reusedFrom;
         task.effectGeneration = kept.generations().getOrDefault(spec.id(), 1);
-        if (carriedFrom != null) {
+        if (reusedFrom != null) {
             task.state = TaskState.COMPLETED;
             task.completedAt = d.now;
             d.run.tasksCompleted++;
@@ -240,7 +240,7 @@ final class Planning {
     static void tell(Decision d, TaskRow task, @Nullable UUID replaces) {
         String rule = task.spec().triggerRule().wire();
         List<UUID> dependsOn = task.upstreams.stream().map(TaskRow::id).toList();
-        d.note(task, task.carriedFrom != null
+        d.note(task, task.reusedFrom != null
                 ? new TaskPayload.Carried(task.spec().taskType(), rule, dependsOn)
                 : new TaskPayload.Created(task.spec().taskType(), rule, dependsOn, replaces,
                         task.group() == null ? null : task.group().key()));

@@ -58,7 +58,7 @@ final class Propagation {
             fail(d, group, error, PayloadPart.Failure.of(error), mode == FailureMode.CONTINUE, ended);
         }
         if (SystemTasks.plans(task)) {
-            task.passedOver = true;
+            task.failureIgnored = true;
             Completion.ended(d, ended);
         } else if (task.system()) {
             failFast(d, task, error, true, ended);
@@ -119,7 +119,7 @@ final class Propagation {
     static void failWhatFailed(Decision d, StepError error) {
         Set<AgentRow> seen = new HashSet<>();
         for (TaskRow task : List.copyOf(d.view.tasks.values())) {
-            if (task.state == TaskState.FAILED && !task.passedOver && task.agent().failing && !task.system()
+            if (task.state == TaskState.FAILED && !task.failureIgnored && task.agent().failing && !task.system()
                     && !d.run.failing && seen.add(task.agent())) {
                 failFast(d, task, new StepError(Objects.requireNonNullElse(task.errorCode, error.code()),
                         error.errorClass(), Objects.requireNonNullElse(task.errorMessage, error.message())),
@@ -151,7 +151,7 @@ final class Propagation {
         task.errorCode = error.code();
         task.errorMessage = error.message();
         task.errorClass = error.errorClass().wire();
-        task.passedOver = over;
+        task.failureIgnored = over;
         Completion.cancelSteps(d, task);
         Completion.forget(d, task);
         d.move(task, TaskState.FAILED,

@@ -34,10 +34,10 @@ public final class StepRow {
     boolean evaluating;
     long tokens;
     BigDecimal cost = BigDecimal.ZERO;
-    /** Attempts that a human has forgiven: they count against no budget. */
-    int forgiven;
+    /** Attempts before a human granted new retries; they count against no retry budget. */
+    int grantedRetries;
     /** True when it failed and its task went on without it. */
-    boolean passedOver;
+    boolean failureIgnored;
     /** While it waits for a signal; else null. */
     @Nullable SignalWait signalWait;
     @Nullable Instant nextRunAt;
@@ -61,9 +61,9 @@ public final class StepRow {
     }
 
     /** Sets what the failure policy keeps; for the loader of views only. */
-    public StepRow restorePolicy(int forgiven, boolean passedOver) {
-        this.forgiven = forgiven;
-        this.passedOver = passedOver;
+    public StepRow restorePolicy(int grantedRetries, boolean failureIgnored) {
+        this.grantedRetries = grantedRetries;
+        this.failureIgnored = failureIgnored;
         return this;
     }
 
@@ -110,14 +110,14 @@ public final class StepRow {
         return taskAttempt;
     }
 
-    /** Attempts that a human has forgiven: they count against no budget. */
-    public int forgiven() {
-        return forgiven;
+    /** Attempts before a human granted new retries; they count against no retry budget. */
+    public int grantedRetries() {
+        return grantedRetries;
     }
 
     /** True when it failed and its task went on without it. */
-    public boolean passedOver() {
-        return passedOver;
+    public boolean failureIgnored() {
+        return failureIgnored;
     }
 
     /** What signal it waits for; null while it waits for none. */

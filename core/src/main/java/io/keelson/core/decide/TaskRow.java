@@ -36,12 +36,12 @@ public final class TaskRow {
     int attempt = 1;
     int continuations;
     int failures;
-    /** Attempts that a human has forgiven: they count against no budget. */
-    int forgiven;
+    /** Attempts before a human granted new retries; they count against no retry budget. */
+    int grantedRetries;
     /** Part of its steps' effect keys: rises when its output was rejected, so that effects are made anew. */
     int effectGeneration = 1;
     /** True when it, or all its work that was not skipped, failed and what it belongs to went on without it. */
-    boolean passedOver;
+    boolean failureIgnored;
     /** True when it no longer belongs to the run's present: another row has taken its place, or no plan needs it. */
     boolean superseded;
     @Nullable Instant nextRunAt;
@@ -59,7 +59,7 @@ public final class TaskRow {
     @Nullable Instant completedAt;
     @Nullable String errorCode;
     @Nullable String errorMessage;
-    @Nullable UUID carriedFrom;
+    @Nullable UUID reusedFrom;
 
     final List<StepRow> steps = new ArrayList<>();
     final List<TaskRow> upstreams = new ArrayList<>();
@@ -99,7 +99,7 @@ public final class TaskRow {
     /** Sets what the database holds; for the loader of views only. */
     public TaskRow restore(TaskState state, int attempt, int continuations, long tokens, BigDecimal cost,
             @Nullable Instant queuedAt, @Nullable Instant startedAt, @Nullable Instant completedAt,
-            @Nullable String errorCode, @Nullable String errorMessage, @Nullable UUID carriedFrom) {
+            @Nullable String errorCode, @Nullable String errorMessage, @Nullable UUID reusedFrom) {
         this.state = state;
         this.attempt = attempt;
         this.continuations = continuations;
@@ -110,18 +110,18 @@ public final class TaskRow {
         this.completedAt = completedAt;
         this.errorCode = errorCode;
         this.errorMessage = errorMessage;
-        this.carriedFrom = carriedFrom;
+        this.reusedFrom = reusedFrom;
         return this;
     }
 
     /** Sets what the failure policy and verification keep; for the loader of views only. */
-    public TaskRow restorePolicy(int failures, int forgiven, int effectGeneration, boolean passedOver,
+    public TaskRow restorePolicy(int failures, int grantedRetries, int effectGeneration, boolean failureIgnored,
             @Nullable Instant nextRunAt, @Nullable Instant stateSince, @Nullable Instant begunAt,
             @Nullable String errorClass, @Nullable BigDecimal verifierScore, @Nullable String verifiedBy) {
         this.failures = failures;
-        this.forgiven = forgiven;
+        this.grantedRetries = grantedRetries;
         this.effectGeneration = effectGeneration;
-        this.passedOver = passedOver;
+        this.failureIgnored = failureIgnored;
         this.nextRunAt = nextRunAt;
         this.stateSince = stateSince;
         this.begunAt = begunAt;
@@ -225,9 +225,9 @@ public final class TaskRow {
         return failures;
     }
 
-    /** Attempts that a human has forgiven: they count against no budget. */
-    public int forgiven() {
-        return forgiven;
+    /** Attempts before a human granted new retries; they count against no retry budget. */
+    public int grantedRetries() {
+        return grantedRetries;
     }
 
     /** Part of its steps' effect keys: rises when its output was rejected, so that effects are made anew. */
@@ -236,8 +236,8 @@ public final class TaskRow {
     }
 
     /** True when it, or all its work that was not skipped, failed and what it belongs to went on without it. */
-    public boolean passedOver() {
-        return passedOver;
+    public boolean failureIgnored() {
+        return failureIgnored;
     }
 
     /** True when it no longer belongs to the run's present: another row has taken its place, or no plan needs it. */
@@ -291,8 +291,8 @@ public final class TaskRow {
     }
 
     /** The task of an earlier attempt whose output this one carries over; null for one that ran itself. */
-    public @Nullable UUID carriedFrom() {
-        return carriedFrom;
+    public @Nullable UUID reusedFrom() {
+        return reusedFrom;
     }
 
     public List<StepRow> steps() {

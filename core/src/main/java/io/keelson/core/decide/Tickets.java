@@ -93,14 +93,14 @@ final class Tickets {
         TaskRow task = ticket.taskId() == null ? null : d.view.tasks.get(ticket.taskId());
         if (step != null && step.parked()) {
             step.failures = 0;
-            step.forgiven = step.attempt;
+            step.grantedRetries = step.attempt;
             step.deliveries = 0;
             step.nextRunAt = d.now;
             d.changes.touch(step);
             d.view.lookAtWaits(step.task());
         } else if (step == null && task != null && task.parked()) {
             task.failures = 0;
-            task.forgiven = task.attempt;
+            task.grantedRetries = task.attempt;
             task.nextRunAt = d.now;
             d.changes.touch(task);
             d.view.lookAtWaits(task);

@@ -36,10 +36,10 @@ public sealed interface AgentPayload extends Payload {
 
     record Completed() implements AgentPayload {}
 
-    record Failed(boolean passedOver) implements AgentPayload {
+    record Failed(boolean failureIgnored) implements AgentPayload {
         @Override
         public void write(Members to) {
-            to.flag("passed_over", passedOver);
+            to.flag("failure_ignored", failureIgnored);
         }
     }
 

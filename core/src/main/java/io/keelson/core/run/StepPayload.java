@@ -91,11 +91,11 @@ public sealed interface StepPayload extends Payload {
         }
     }
 
-    record Failed(Failure cause, @Nullable Spent spent, @Nullable Waited waited, boolean passedOver)
+    record Failed(Failure cause, @Nullable Spent spent, @Nullable Waited waited, boolean failureIgnored)
             implements StepPayload {
         @Override
         public void write(Members to) {
-            to.all(cause).all(spent).all(waited).flag("passed_over", passedOver);
+            to.all(cause).all(spent).all(waited).flag("failure_ignored", failureIgnored);
         }
     }
 

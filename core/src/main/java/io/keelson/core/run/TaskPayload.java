@@ -193,11 +193,12 @@ public sealed interface TaskPayload extends Payload {
         }
     }
 
-    record Failed(int totalAttempts, BigDecimal totalCost, Failure cause, boolean passedOver) implements TaskPayload {
+    record Failed(int totalAttempts, BigDecimal totalCost, Failure cause, boolean failureIgnored)
+            implements TaskPayload {
         @Override
         public void write(Members to) {
-            to.put("total_attempts", totalAttempts).put("total_cost", totalCost).all(cause).flag("passed_over",
-                    passedOver);
+            to.put("total_attempts", totalAttempts).put("total_cost", totalCost).all(cause).flag("failure_ignored",
+                    failureIgnored);
         }
     }
 
@@ -208,7 +209,7 @@ public sealed interface TaskPayload extends Payload {
         public void write(Members to) {
             to.put("skipped_because", skippedBecause).put("failed_dependency_id", failedDependencyId)
                     .put("reason", reason).put("skipped_by", skippedBy).put("ticket_id", ticketId)
-                    .all(failure).flag("passed_over", failure != null);
+                    .all(failure).flag("failure_ignored", failure != null);
         }
 
         @Override

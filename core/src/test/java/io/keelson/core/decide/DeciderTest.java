@@ -333,7 +333,7 @@ class DeciderTest extends OneRun {
         world.done(new Command.Retry(world.id(), false, World.WHO));
         assertThat(world.view.run().attempt()).isEqualTo(2);
         assertThat(world.task("a").state()).isEqualTo(TaskState.COMPLETED);
-        assertThat(world.task("a").carriedFrom()).isEqualTo(first.id());
+        assertThat(world.task("a").reusedFrom()).isEqualTo(first.id());
         assertThat(world.task("clean").state()).isEqualTo(TaskState.PENDING);
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);

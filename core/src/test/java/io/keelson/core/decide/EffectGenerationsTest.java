@@ -41,7 +41,7 @@ class EffectGenerationsTest {
         world.verdict(world.claim("a"), Outcome.REJECTED);
         retry(false);
         assertThat(key("a", "s1")).isEqualTo(world.id() + "/1.2/a/s1");
-        assertThat(world.task("b").carriedFrom()).as("nobody has rejected that").isNotNull();
+        assertThat(world.task("b").reusedFrom()).as("nobody has rejected that").isNotNull();
     }
 
     @Test

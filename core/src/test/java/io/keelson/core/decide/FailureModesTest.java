@@ -59,8 +59,8 @@ class FailureModesTest {
         assertThat(world.task("b").state().wire()).isEqualTo(b);
         assertThat(world.task("c").state().wire()).isEqualTo(c);
         assertThat(world.events("step_retrying").size() + world.events("step_failed").size()).isEqualTo(tries);
-        assertThat(world.task("a").passedOver()).isEqualTo(agent.equals("continue"));
-        assertThat(world.agent("x").passedOver()).isEqualTo(run.equals("continue") && x.equals("failed"));
+        assertThat(world.task("a").failureIgnored()).isEqualTo(agent.equals("continue"));
+        assertThat(world.agent("x").failureIgnored()).isEqualTo(run.equals("continue") && x.equals("failed"));
     }
 
     @ParameterizedTest(name = "task {0}: task {1}, step 2 {2}, {3} tries of step 1")
@@ -81,7 +81,7 @@ class FailureModesTest {
         }
         assertThat(world.task("a").state().wire()).isEqualTo(state);
         assertThat(world.step("a", "s2").state().wire()).isEqualTo(second);
-        assertThat(world.step("a", "s1").passedOver()).isEqualTo(mode.equals("continue"));
+        assertThat(world.step("a", "s1").failureIgnored()).isEqualTo(mode.equals("continue"));
         assertThat(world.events("step_retrying").size() + world.events("step_failed").size()).isEqualTo(tries);
     }
 
@@ -99,8 +99,9 @@ class FailureModesTest {
         world = World.start(rules().run(FailureMode.CONTINUE).agent(FailureMode.CONTINUE).policy(), plan(
                 task("a").mode(FailureMode.CONTINUE), task("b").agent("y")));
         world.playOut(ErrorClass.PERMANENT, "a");
-        assertThat(world.last("step_failed").members()).containsEntry("passed_over", true);
-        assertThat(world.task("a").state()).as("all its steps were passed over").isEqualTo(TaskState.SKIPPED);
+        assertThat(world.last("step_failed").members()).containsEntry("failure_ignored", true);
+        assertThat(world.task("a").state()).as("the failures of all its steps were ignored")
+                .isEqualTo(TaskState.SKIPPED);
         assertThat(world.view.agents().getFirst().state()).isEqualTo(AgentState.SKIPPED);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }
@@ -110,7 +111,7 @@ class FailureModesTest {
         world = World.start(rules().run(FailureMode.CONTINUE).agent(FailureMode.CONTINUE).policy(),
                 plan(task("a").agent("x"), task("b").agent("y").on("a")));
         world.playOut(ErrorClass.PERMANENT, "a");
-        assertThat(world.task("a").passedOver()).isTrue();
+        assertThat(world.task("a").failureIgnored()).isTrue();
         assertThat(world.task("b").state()).isEqualTo(TaskState.SKIPPED);
         assertThat(world.view.agents()).allMatch(agent -> agent.state() == AgentState.SKIPPED);
         assertThat(world.state()).isEqualTo(RunState.SKIPPED);
@@ -142,7 +143,7 @@ class FailureModesTest {
         world.fail(world.claim("a"), ErrorClass.PERMANENT);
         world.fail(world.claim("a"), ErrorClass.PERMANENT);
         world.work();
-        assertThat(world.task("a").passedOver()).isTrue();
+        assertThat(world.task("a").failureIgnored()).isTrue();
         assertThat(world.task("a").errorCode()).isEqualTo(world.step("a", "s1").errorCode()).isNotNull();
         assertThat(world.taskStates()).containsEntry("a", TaskState.SKIPPED).containsEntry("needs", TaskState.SKIPPED)
                 .containsEntry("anyway", TaskState.COMPLETED).containsEntry("unless", TaskState.SKIPPED);
@@ -154,7 +155,7 @@ class FailureModesTest {
         world = World.start(rules().run(FailureMode.CONTINUE).agent(null).policy(),
                 plan(task("a"), task("b"), task("c").agent("x"), task("d").agent("x")));
         world.playOut(ErrorClass.PERMANENT, "a", "c");
-        assertThat(world.task("a").passedOver()).isTrue();
+        assertThat(world.task("a").failureIgnored()).isTrue();
         assertThat(world.taskStates()).containsEntry("a", TaskState.FAILED).containsEntry("b", TaskState.COMPLETED)
                 .containsEntry("c", TaskState.FAILED).containsEntry("d", TaskState.CANCELLED);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
@@ -210,7 +211,7 @@ class FailureModesTest {
                 .containsEntry("always", TaskState.QUEUED).containsEntry("other", TaskState.QUEUED);
         world.work();
         assertThat(world.agent("x").state()).isEqualTo(AgentState.FAILED);
-        assertThat(world.agent("x").passedOver()).isTrue();
+        assertThat(world.agent("x").failureIgnored()).isTrue();
         assertThat(world.agent("y").state()).isEqualTo(AgentState.COMPLETED);
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
     }
@@ -348,7 +349,7 @@ class FailureModesTest {
         world.complete(world.claim("a[1]"));
         world.answer(world.evaluations.getFirst(), new Evaluation.Output("[null,1]"));
         world.work();
-        assertThat(world.task("a[0]").passedOver()).isTrue();
+        assertThat(world.task("a[0]").failureIgnored()).isTrue();
         assertThat(world.taskStates()).containsEntry("a", TaskState.COMPLETED).containsEntry("b", TaskState.COMPLETED);
     }
 
@@ -359,7 +360,7 @@ class FailureModesTest {
         world.fail(world.claim("a[1]"), ErrorClass.PERMANENT);
         world.answer(world.evaluations.getFirst(), new Evaluation.Output("[null,null]"));
         assertThat(world.taskStates()).containsEntry("a", TaskState.SKIPPED).containsEntry("b", TaskState.SKIPPED);
-        assertThat(world.task("a").passedOver()).isTrue();
+        assertThat(world.task("a").failureIgnored()).isTrue();
         assertThat(world.state()).isEqualTo(RunState.SKIPPED);
         assertThat(world.view.run().failures()).as("each item counts").isEqualTo(2);
     }
@@ -429,7 +430,7 @@ class FailureModesTest {
         assertThat(world.agent("x").state()).isEqualTo(AgentState.COMPLETED);
         assertThat(world.agent("y").state()).as("at work").isEqualTo(AgentState.FAILED);
         assertThat(world.agent("z").state()).as("not begun").isEqualTo(AgentState.CANCELLED);
-        assertThat(world.last("agent_failed").members()).doesNotContainKey("passed_over");
+        assertThat(world.last("agent_failed").members()).doesNotContainKey("failure_ignored");
     }
 
     @Test

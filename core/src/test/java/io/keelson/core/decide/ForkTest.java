@@ -31,7 +31,7 @@ class ForkTest {
     void whatIsCarriedIsCompletedAndTheRestRuns(boolean start) {
         World world = fork(rules().policy(), start);
         assertThat(world.task("a").state()).isEqualTo(TaskState.COMPLETED);
-        assertThat(world.task("a").carriedFrom()).isEqualTo(OUTPUT_OF_A);
+        assertThat(world.task("a").reusedFrom()).isEqualTo(OUTPUT_OF_A);
         assertThat(world.task("a").steps()).isEmpty();
         assertThat(world.events("task_carried")).hasSize(1);
         assertThat(world.view.run().tasksCompleted).isEqualTo(1);
@@ -55,7 +55,7 @@ class ForkTest {
         World world = fork(rules().policy(), true);
         world.fail(world.claim("b"), ErrorClass.PERMANENT);
         world.done(new Command.Retry(world.id(), false, World.WHO));
-        assertThat(world.task("a").carriedFrom()).isEqualTo(OUTPUT_OF_A);
+        assertThat(world.task("a").reusedFrom()).isEqualTo(OUTPUT_OF_A);
         assertThat(world.claimAll()).extracting(step -> step.task().key()).containsExactly("b");
     }
 

@@ -222,8 +222,8 @@ class ReplanningTest {
         world.work();
         assertThat(world.state()).isEqualTo(RunState.COMPLETED);
         assertThat(world.view.run().errorCode()).as("a run that completed has no error").isNull();
-        assertThat(world.agent("x").passedOver()).isTrue();
-        assertThat(world.agent("y").passedOver()).isTrue();
+        assertThat(world.agent("x").failureIgnored()).isTrue();
+        assertThat(world.agent("y").failureIgnored()).isTrue();
     }
 
     @ParameterizedTest(name = "{0}")

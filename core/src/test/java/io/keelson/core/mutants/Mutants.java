@@ -125,7 +125,7 @@ final class Mutants {
                 new Mutant("decide/AttemptRestarts.java", "task.attempt++; task.continuations = 0;",
                         "task.continuations = 0;",
                         "a task is tried again for ever"),
-                new Mutant("decide/Tickets.java", "step.forgiven = step.attempt;", "",
+                new Mutant("decide/Tickets.java", "step.grantedRetries = step.attempt;", "",
                         "what a human forgave is counted still"),
                 new Mutant("decide/Tickets.java", "d.view.tickets.remove(ticket.id());", "",
                         "an answered ticket stays open"),
@@ -135,12 +135,12 @@ final class Mutants {
                         "a task that waits for a human keeps its slot"),
                 new Mutant(ENDINGS, "d.view.tasksOpen > (hookWaits ? 1 : 0)", "d.view.tasksOpen > 1",
                         "a run ends while its last task is at work"),
-                new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.passedOver)",
-                        "ended.state == TaskState.FAILED && !ended.passedOver)",
-                        "none_failed holds though a failure was passed over"),
-                new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.passedOver)",
+                new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.failureIgnored)",
+                        "ended.state == TaskState.FAILED && !ended.failureIgnored)",
+                        "none_failed holds though a failure was ignored"),
+                new Mutant("decide/CompletionCounters.java", "ended.state == TaskState.FAILED || ended.failureIgnored)",
                         "ended.state == TaskState.FAILED)",
-                        "none_failed holds though all steps of a task were passed over"));
+                        "none_failed holds though the failures of all steps of a task were ignored"));
     }
 
     private static List<Mutant> credits() {

@@ -110,7 +110,8 @@ final class Columns {
     private static Map<String, Object> agent(Saved.Agent a) {
         return with(a.state(), "id", a.id(), "attempt", a.ofAttempt(), "number", a.number(), "name", a.name(),
                 "started_at", a.startedAt(), "completed_at", a.completedAt(), "attempt_number", a.attempt(), "failing",
-                a.failing(), "passed_over", a.passedOver(), "next_run_at", a.nextRunAt(), "begun_at", a.begunAt());
+                a.failing(), "failure_ignored", a.failureIgnored(), "next_run_at", a.nextRunAt(), "begun_at",
+                a.begunAt());
     }
 
     private static Map<String, Object> task(Saved.Task t) {
@@ -120,8 +121,10 @@ final class Columns {
                 t.groupId() == null ? null : t.itemIndex(), "attempt_number", t.attempt(), "continuation_count",
                 t.continuations(), "tokens_used", t.tokens(), "cost", t.cost(), "queued_at", t.queuedAt(), "started_at",
                 t.startedAt(), "completed_at", t.completedAt(), "error_code", t.errorCode(), "error_message",
-                t.errorMessage(), "carried_from", t.carriedFrom(), "failures", t.failures(), "forgiven", t.forgiven(),
-                "effect_generation", t.effectGeneration(), "passed_over", t.passedOver(), "superseded", t.superseded(),
+                t.errorMessage(), "reused_from", t.reusedFrom(), "failures", t.failures(), "granted_retries",
+                t.grantedRetries(),
+                "effect_generation", t.effectGeneration(), "failure_ignored", t.failureIgnored(), "superseded",
+                t.superseded(),
                 "next_run_at", t.nextRunAt(), "state_since", t.stateSince(), "begun_at", t.begunAt(), "error_class",
                 t.errorClass(), "verifier_score", t.verifierScore(), "verified_by", t.verifiedBy());
     }
@@ -133,7 +136,7 @@ final class Columns {
                 "deliveries", s.deliveries(), "lease_epoch", s.leaseEpoch(), "result_epoch", s.resultEpoch(), "tokens",
                 s.tokens(), "cost", s.cost(), "next_run_at", s.nextRunAt(), "started_at", s.startedAt(), "completed_at",
                 s.completedAt(), "error_code", s.errorCode(), "error_message", s.errorMessage(), "error_class",
-                s.errorClass(), "forgiven", s.forgiven(), "passed_over", s.passedOver());
+                s.errorClass(), "granted_retries", s.grantedRetries(), "failure_ignored", s.failureIgnored());
     }
 
     /** The server's database reckons from the time that the node was given, until the holder is heard of. */

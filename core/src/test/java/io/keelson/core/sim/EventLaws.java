@@ -74,15 +74,15 @@ final class EventLaws {
         }
         after.agents.keySet().forEach(id -> states.putIfAbsent(id, "pending"));
         after.tasks.values().forEach(
-                task -> states.putIfAbsent(task.id(), task.carriedFrom() == null ? "pending" : "completed"));
+                task -> states.putIfAbsent(task.id(), task.reusedFrom() == null ? "pending" : "completed"));
         after.steps.keySet().forEach(id -> states.putIfAbsent(id, "pending"));
     }
 
     /** What is carried over rests on nothing that is done anew. */
     private void carried() {
-        after.tasks.values().stream().filter(task -> task.carriedFrom() != null).forEach(task -> unless(
+        after.tasks.values().stream().filter(task -> task.reusedFrom() != null).forEach(task -> unless(
                 task.upstreams().stream().map(after.tasks::get)
-                        .allMatch(up -> up.carriedFrom() != null || up.superseded()),
+                        .allMatch(up -> up.reusedFrom() != null || up.superseded()),
                 "carried over without its upstreams: %s", task));
     }
 
@@ -114,7 +114,7 @@ final class EventLaws {
                         .filter(other -> other.position() < step.position()
                                 || other.position() == step.position() && other.turn() < step.turn())
                         .forEach(other -> unless(List.of("completed", "skipped").contains(states.get(other.id()))
-                                || other.passedOver(), "steps in order: %s before %s", event, other));
+                                || other.failureIgnored(), "steps in order: %s before %s", event, other));
             }
         }
         if (event.to().equals("running")) {
@@ -139,13 +139,14 @@ final class EventLaws {
             return;
         }
         List<String> upstreams = task.upstreams().stream().map(after.tasks::get).filter(up -> !up.superseded())
-                .map(up -> up.passedOver() ? "passed_over" : states.get(up.id())).toList();
+                .map(up -> up.failureIgnored() ? "failure_ignored" : states.get(up.id())).toList();
         boolean over = upstreams.stream()
                 .allMatch(
-                        state -> List.of("completed", "failed", "cancelled", "skipped", "passed_over").contains(state));
+                        state -> List.of("completed", "failed", "cancelled", "skipped", "failure_ignored")
+                                .contains(state));
         boolean holds = switch (task.spec().triggerRule()) {
             case ALL_SUCCESS -> upstreams.stream().allMatch("completed"::equals);
-            case NONE_FAILED -> upstreams.stream().noneMatch(List.of("failed", "passed_over")::contains);
+            case NONE_FAILED -> upstreams.stream().noneMatch(List.of("failed", "failure_ignored")::contains);
             case ALL_DONE, ALWAYS -> true;
         };
         unless(over || task.spec().triggerRule() == TriggerRule.ALWAYS, "judged too early: %s %s", event, upstreams);
@@ -180,10 +181,10 @@ final class EventLaws {
         StepSpec spec = step.spec();
         unless(epochs == started[0] + started[1], "%s epochs for %s claims: %s", epochs, started[0] + started[1], step);
         unless(attempts == started[0], "%s attempts counted, %s begun: %s", attempts, started[0], step);
-        unless(step.attempt() - step.forgiven() <= spec.retry().maxAttempts(), "too many attempts: %s", step);
+        unless(step.attempt() - step.grantedRetries() <= spec.retry().maxAttempts(), "too many attempts: %s", step);
         unless(step.failures() <= spec.retry().maxFailures(), "too many failures: %s", step);
         int delivered = deliveries.getOrDefault(step.id(), 0);
-        boolean forgotten = heard.contains(step.id()) || was != null && step.forgiven() != was.forgiven();
+        boolean forgotten = heard.contains(step.id()) || was != null && step.grantedRetries() != was.grantedRetries();
         unless(forgotten ? step.deliveries() <= delivered : step.deliveries() == delivered, "deliveries are %s: %s",
                 delivered, step);
         unless(step.deliveries() <= after.accepted.policy().maxDeliveries(), "poison goes on: %s", step);

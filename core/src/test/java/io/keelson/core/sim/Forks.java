@@ -79,7 +79,7 @@ final class Forks {
             Saved.Task holder = done.get(task.id());
             if (holder != null && !task.id().equals(from)
                     && task.dependsOn().stream().map(Dependency::task).allMatch(carried::containsKey)) {
-                carried.put(task.id(), holder.carriedFrom() == null ? holder.id() : holder.carriedFrom());
+                carried.put(task.id(), holder.reusedFrom() == null ? holder.id() : holder.reusedFrom());
             }
         }
         return carried;

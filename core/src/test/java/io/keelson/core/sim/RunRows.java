@@ -222,10 +222,10 @@ final class RunRows {
         Escalation escalation = accepted.policy().failures().escalation();
         if (escalation.enabled()) {
             Instant since = now.minus(escalation.window()).truncatedTo(ChronoUnit.SECONDS);
-            Optional<Instant> forgiven = tickets.values().stream().filter(Saved.Ticket::forgives)
+            Optional<Instant> resumedAt = tickets.values().stream().filter(Saved.Ticket::forgives)
                     .map(Saved.Ticket::resolvedAt).max(Comparator.naturalOrder());
             calls.values().stream().filter(call -> !call.at().isBefore(since))
-                    .filter(call -> forgiven.isEmpty() || call.at().isAfter(forgiven.get()))
+                    .filter(call -> resumedAt.isEmpty() || call.at().isAfter(resumedAt.get()))
                     .sorted(Comparator.comparing(Saved.Call::at)).forEach(call -> view.calls().add(
                             call.at().truncatedTo(ChronoUnit.SECONDS), 1,
                             call.result().outcome().equals("failed") ? 1 : 0));

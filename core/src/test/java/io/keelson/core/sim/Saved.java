@@ -74,17 +74,17 @@ final class Saved {
     }
 
     record Agent(UUID id, int ofAttempt, int number, String name, AgentState state, Instant startedAt,
-            Instant completedAt, int attempt, boolean failing, boolean passedOver, Instant nextRunAt,
+            Instant completedAt, int attempt, boolean failing, boolean failureIgnored, Instant nextRunAt,
             Instant begunAt) {
 
         static Agent of(AgentRow a, int ofAttempt) {
             return new Agent(a.id(), ofAttempt, a.number(), a.name(), a.state(), a.startedAt(), a.completedAt(),
-                    a.attempt(), a.failing(), a.passedOver(), a.nextRunAt(), a.begunAt());
+                    a.attempt(), a.failing(), a.failureIgnored(), a.nextRunAt(), a.begunAt());
         }
 
         AgentRow restore() {
             return new AgentRow(id, number, name).restore(state, startedAt, completedAt).restorePolicy(attempt,
-                    failing, passedOver, nextRunAt, begunAt);
+                    failing, failureIgnored, nextRunAt, begunAt);
         }
     }
 
@@ -92,8 +92,8 @@ final class Saved {
     record Task(UUID id, int ofAttempt, String key, int sequence, TaskSpec spec, UUID agentId, UUID groupId,
             int itemIndex, String item, List<UUID> upstreams, TaskState state, int attempt, int continuations,
             long tokens, BigDecimal cost, Instant queuedAt, Instant startedAt, Instant completedAt, String errorCode,
-            String errorMessage, UUID carriedFrom, int failures, int forgiven, int effectGeneration,
-            boolean passedOver, boolean superseded, Instant nextRunAt, Instant stateSince, Instant begunAt,
+            String errorMessage, UUID reusedFrom, int failures, int grantedRetries, int effectGeneration,
+            boolean failureIgnored, boolean superseded, Instant nextRunAt, Instant stateSince, Instant begunAt,
             String errorClass, BigDecimal verifierScore, String verifiedBy) {
 
         static Task of(TaskRow t, int ofAttempt) {
@@ -110,8 +110,9 @@ final class Saved {
             return new Task(t.id(), ofAttempt, t.key(), t.sequence(), spec, t.agent().id(),
                     group == null ? null : group.id(), t.itemIndex(), t.item(), upstreams, t.state(), t.attempt(),
                     t.continuations(), t.tokens(), t.cost(), t.queuedAt(), t.startedAt(), t.completedAt(),
-                    t.errorCode(), t.errorMessage(), t.carriedFrom(), t.failures(), t.forgiven(),
-                    t.effectGeneration(), t.passedOver(), t.superseded(), t.nextRunAt(), t.stateSince(), t.begunAt(),
+                    t.errorCode(), t.errorMessage(), t.reusedFrom(), t.failures(), t.grantedRetries(),
+                    t.effectGeneration(), t.failureIgnored(), t.superseded(), t.nextRunAt(), t.stateSince(),
+                    t.begunAt(),
                     t.errorClass(), t.verifierScore(), t.verifiedBy());
         }
 
@@ -121,7 +122,7 @@ final class Saved {
             more.add(upstream);
             return new Task(id, ofAttempt, key, sequence, spec, agentId, groupId, itemIndex, item, List.copyOf(more),
                     state, attempt, continuations, tokens, cost, queuedAt, startedAt, completedAt, errorCode,
-                    errorMessage, carriedFrom, failures, forgiven, effectGeneration, passedOver, superseded,
+                    errorMessage, reusedFrom, failures, grantedRetries, effectGeneration, failureIgnored, superseded,
                     nextRunAt, stateSince, begunAt, errorClass, verifierScore, verifiedBy);
         }
 
@@ -154,7 +155,8 @@ final class Saved {
                             texts ? spec.successCriteria() : null, spec.policy());
             return new TaskRow(id, key, sequence, loaded, agent, group, itemIndex, item).restore(state, attempt,
                     continuations, used, paid, queuedAt, startedAt, completedAt, errorCode, errorMessage,
-                    carriedFrom).restorePolicy(failures, forgiven, effectGeneration, passedOver, nextRunAt, stateSince,
+                    reusedFrom).restorePolicy(failures, grantedRetries, effectGeneration, failureIgnored, nextRunAt,
+                            stateSince,
                             begunAt, errorClass, verifierScore, verifiedBy);
         }
     }
@@ -162,19 +164,19 @@ final class Saved {
     record Step(UUID id, int ofAttempt, UUID taskId, int taskAttempt, StepSpec spec, int position, int turn,
             StepState state, int attempt, int failures, int deliveries, int leaseEpoch, int resultEpoch, long tokens,
             BigDecimal cost, Instant nextRunAt, Instant startedAt, Instant completedAt, String errorCode,
-            String errorMessage, String errorClass, int forgiven, boolean passedOver, SignalWait signalWait) {
+            String errorMessage, String errorClass, int grantedRetries, boolean failureIgnored, SignalWait signalWait) {
 
         static Step of(StepRow s, int ofAttempt) {
             return new Step(s.id(), ofAttempt, s.task().id(), s.taskAttempt(), s.spec(), s.position(), s.turn(),
                     s.state(), s.attempt(), s.failures(), s.deliveries(), s.leaseEpoch(), s.resultEpoch(), s.tokens(),
                     s.cost(), s.nextRunAt(), s.startedAt(), s.completedAt(), s.errorCode(), s.errorMessage(),
-                    s.errorClass(), s.forgiven(), s.passedOver(), s.awaited());
+                    s.errorClass(), s.grantedRetries(), s.failureIgnored(), s.awaited());
         }
 
         StepRow restore(TaskRow task) {
             return new StepRow(id, task, spec, position, turn).restore(state, attempt, failures, deliveries,
                     leaseEpoch, resultEpoch, tokens, cost, nextRunAt, startedAt, completedAt, errorCode, errorMessage,
-                    errorClass).restorePolicy(forgiven, passedOver).restoreAwaited(signalWait);
+                    errorClass).restorePolicy(grantedRetries, failureIgnored).restoreAwaited(signalWait);
         }
 
         /** Waits for a human's answer to its ticket. */

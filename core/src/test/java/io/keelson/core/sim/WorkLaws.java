@@ -161,7 +161,7 @@ final class WorkLaws {
     private void task(Saved.Task task) {
         RetryPolicy own = task.spec().policy().retry();
         RetryPolicy retry = own == null ? policy.failures().task() : own;
-        unless(task.attempt() - task.forgiven() <= retry.maxAttempts(), "too many attempts: %s", task);
+        unless(task.attempt() - task.grantedRetries() <= retry.maxAttempts(), "too many attempts: %s", task);
         unless(!task.superseded() || task.state().terminal(), "superseded and open: %s", task);
         unless(!task.parked() || ticket(task.id(), null), "parked without a ticket: %s", task);
         boolean waits = rows.timers.containsKey(new TimerKey(TimerKind.TASK_RETRY, task.id()));
@@ -254,8 +254,8 @@ final class WorkLaws {
                 rows.agentsNow());
         unless(rows.run.completedAt() != null, "ended when?");
         unless(rows.openTickets().isEmpty(), "I5: open tickets: %s", rows.tickets);
-        boolean anyFailed = tasks.stream().anyMatch(task -> task.state() == TaskState.FAILED && !task.passedOver()
-                && !rows.agents.get(task.agentId()).passedOver());
+        boolean anyFailed = tasks.stream().anyMatch(task -> task.state() == TaskState.FAILED && !task.failureIgnored()
+                && !rows.agents.get(task.agentId()).failureIgnored());
         switch (state) {
             case COMPLETED -> unless(!anyFailed, "completed with a failed task: %s", tasks);
             case SKIPPED -> unless(rows.agentsNow().stream().allMatch(this::didNothing),
@@ -271,8 +271,9 @@ final class WorkLaws {
 
     private boolean didNothing(Saved.Agent agent) {
         boolean own = agent.name() == null || !agent.name().startsWith(".");
-        return !own || agent.state() == AgentState.SKIPPED || agent.passedOver() || rows.tasksNow().stream().noneMatch(
-                task -> task.agentId().equals(agent.id()) && task.state() == TaskState.COMPLETED);
+        return !own || agent.state() == AgentState.SKIPPED || agent.failureIgnored()
+                || rows.tasksNow().stream().noneMatch(
+                        task -> task.agentId().equals(agent.id()) && task.state() == TaskState.COMPLETED);
     }
 
     private void running() {
@@ -322,7 +323,7 @@ final class WorkLaws {
         boolean strict = rules.run() == FailureMode.FAIL_FAST && rules.agent(null) == FailureMode.FAIL_FAST
                 && rules.planner() == null;
         unless(!strict || rows.run.failing() || rows.tasksNow().stream().noneMatch(
-                task -> task.state() == TaskState.FAILED && !task.passedOver()), "failed, and the run goes on: %s",
+                task -> task.state() == TaskState.FAILED && !task.failureIgnored()), "failed, and the run goes on: %s",
                 rows.tasksNow());
         unless(!rows.run.failing() || rows.tasksNow().stream().allMatch(this::mayFollowAFailure),
                 "fail_fast left open: %s", rows.tasksNow());

@@ -151,7 +151,7 @@ public final class Details {
         }
         return next(task.nextRunAt(), style)
                 + remark(task.errorCode(), task.errorMessage(), TerminalText.clean(task.title()), style)
-                + (task.passedOver() ? style.dim(" (passed over)") : "")
+                + (task.failureIgnored() ? style.dim(" (failure ignored)") : "")
                 + (task.superseded() ? style.dim(" (replaced)") : "");
     }
 
@@ -164,7 +164,7 @@ public final class Details {
         }
         String next = step.state().equals("awaiting_retry") ? next(step.nextRunAt(), style) : "";
         return next + remark(step.errorCode(), step.errorMessage(), "", style)
-                + (step.passedOver() ? style.dim(" (passed over)") : "");
+                + (step.failureIgnored() ? style.dim(" (failure ignored)") : "");
     }
 
     private static String next(@Nullable Instant at, Style style) {

@@ -101,7 +101,7 @@ public final class EventLines {
         if (to.equals("waiting") && listed != null) {
             return Summary.awaited(listed).map(signal -> name + " waits for the signal '" + signal + "'").orElse(null);
         }
-        if (to.equals("failed") && event.payload().path("passed_over").asBoolean(false)) {
+        if (to.equals("failed") && event.payload().path("failure_ignored").asBoolean(false)) {
             return RunModel.isCall(listed) ? null
                     : name + " goes on without " + (listed == null ? "a step" : TerminalText.clean(listed.name()))
                             + reason(event);

@@ -51,7 +51,7 @@ public final class Failures {
                 tasks.stream().filter(task -> byId.containsKey(task.id()) && failed(task))
                         .filter(task -> !groups.contains(task.id()))
                         .map(task -> new Failure(task.key(), null, task.errorCode(), task.errorMessage())),
-                steps.stream().filter(step -> step.passedOver() && !RunModel.isCall(step))
+                steps.stream().filter(step -> step.failureIgnored() && !RunModel.isCall(step))
                         .filter(step -> byId.containsKey(step.taskId()) && !failed(byId.get(step.taskId())))
                         .map(step -> new Failure(Objects.requireNonNull(byId.get(step.taskId())).key(), step.name(),
                                 step.errorCode(), step.errorMessage())))

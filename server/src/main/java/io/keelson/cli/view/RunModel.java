@@ -98,8 +98,8 @@ public final class RunModel {
             if (open != null) {
                 open.named = step;
             }
-            if (task.passedOver != null && task.passedOver.id.equals(step.id())) {
-                task.passedOver.named = step;
+            if (task.failureIgnored != null && task.failureIgnored.id.equals(step.id())) {
+                task.failureIgnored.named = step;
             }
         }
     }
@@ -151,7 +151,7 @@ public final class RunModel {
         task.state = to;
         int attempt = event.payload().path("attempt_number").asInt(task.attempt);
         if (attempt > task.attempt) {
-            task.passedOver = null;
+            task.failureIgnored = null;
         }
         task.attempt = attempt;
         task.nextRunAt = nextRun(event);
@@ -185,12 +185,12 @@ public final class RunModel {
     private void moveStep(TaskLine task, String stepId, String to, Event event) {
         if (Phase.of(to).ended()) {
             task.openSteps.remove(stepId);
-            if (event.payload().path("passed_over").asBoolean(false)) {
+            if (event.payload().path("failure_ignored").asBoolean(false)) {
                 StepLine step = new StepLine(to, stepId);
                 step.error = error(event);
                 step.named = steps.get(stepId);
                 unnamed |= step.named == null;
-                task.passedOver = step;
+                task.failureIgnored = step;
             }
             return;
         }

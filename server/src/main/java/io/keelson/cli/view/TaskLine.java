@@ -21,7 +21,7 @@ final class TaskLine {
     @Nullable Instant endedAt;
     @Nullable String error;
     /** The last step that failed and that it went on without; null when there is none. */
-    @Nullable StepLine passedOver;
+    @Nullable StepLine failureIgnored;
     int attempt = 1;
     /** When its next attempt begins; null when none is scheduled. */
     @Nullable Instant nextRunAt;
@@ -52,7 +52,7 @@ final class TaskLine {
 
     /** The step that it went on without, with its error; what an agent's call came to is for the agent to judge. */
     @Nullable String goneOnWithout() {
-        StepLine step = passedOver;
+        StepLine step = failureIgnored;
         return step == null || step.named != null && "call".equals(step.named.kind()) ? null
                 : (step.named == null ? "a step" : TerminalText.clean(step.named.name())) + ": " + step.error;
     }

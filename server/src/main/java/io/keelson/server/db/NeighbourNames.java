@@ -11,20 +11,20 @@ import java.util.List;
  */
 final class NeighbourNames {
 
-    static final String OWN_TABLES = "artifact_uploads artifacts artifacts_coming billing_ledger bulk_jobs"
-            + " credit_balances document_marks engine_nodes engine_outages escalation_tickets event_exports"
+    static final String OWN_TABLES = "artifact_uploads artifacts artifact_reservations billing_ledger bulk_jobs"
+            + " credit_balances status_document_progress engine_nodes engine_outages escalation_tickets event_exports"
             + " execution_commands former_secrets idempotency_cache inbox_assignments operator_audit"
             + " orchestration_events orchestration_events_archive orchestration_runs orchestration_steps"
-            + " orchestration_task_dependencies orchestration_tasks paper_effects prices principals proposals"
+            + " orchestration_task_dependencies orchestration_tasks simulated_effects prices principals proposals"
             + " recipe_versions run_agents run_attempts run_children run_heads run_parents run_plans run_signals"
-            + " schedule_ticks schedules secrets step_logs step_progress timers upload_places webhook_deliveries"
+            + " schedule_ticks schedules secrets step_logs step_progress timers upload_slots webhook_deliveries"
             + " webhook_endpoints webhook_feed work_queue work_results workers workspace_limits";
 
     /** Those that a migration names. PostgreSQL finds names for all others. */
     static final String OWN_INDEXES =
             "ix_agent_reports_orch_task ix_agent_reports_ws ix_api_keys_principal"
                     + " ix_api_keys_workspace ix_artifact_uploads_created ix_artifact_uploads_key"
-                    + " ix_artifact_uploads_workspace ix_artifacts_coming_workspace ix_artifacts_deleted"
+                    + " ix_artifact_uploads_workspace ix_artifact_reservations_workspace ix_artifacts_deleted"
                     + " ix_artifacts_expires ix_artifacts_kept ix_artifacts_open ix_billing_ledger_created"
                     + " ix_billing_ledger_run ix_board_tasks_agent ix_board_tasks_column ix_board_tasks_parent"
                     + " ix_bulk_jobs_wake ix_bulk_jobs_workspace ix_engine_outages_to ix_escalation_tickets_open"
@@ -36,7 +36,7 @@ final class NeighbourNames {
                     + " ix_orch_events_archive_run ix_orch_events_created ix_orch_events_run ix_orch_runs_active"
                     + " ix_orch_runs_concurrency ix_orch_runs_coordinator ix_orch_runs_created_by"
                     + " ix_orch_runs_ended_badly ix_orch_runs_paused ix_orch_runs_ws_created ix_orch_steps_task"
-                    + " ix_orch_tasks_agent ix_orch_tasks_board ix_orch_tasks_run ix_paper_effects_workspace"
+                    + " ix_orch_tasks_agent ix_orch_tasks_board ix_orch_tasks_run ix_simulated_effects_workspace"
                     + " ix_proposals_pending ix_proposals_run ix_proposals_workspace ix_run_children_run"
                     + " ix_run_parents_parent ix_schedule_ticks_at_work ix_schedule_ticks_open"
                     + " ix_schedules_recipe ix_schedules_wake ix_timers_due ix_timers_human ix_timers_run"

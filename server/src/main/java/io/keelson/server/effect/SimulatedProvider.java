@@ -15,22 +15,22 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A world outside that is none: {@code paper_effects}. Always does the same: deployments run until they are stopped,
+ * A world outside that is none: {@code simulated_effects}. Always does the same: deployments run until they are stopped,
  * market orders are filled at once, limit orders stay open until they are cancelled.
  */
 public final class SimulatedProvider implements EffectAdapter {
 
     private static final String MAKE = """
-            insert into paper_effects (id, workspace_id, kind, status, document, created_at, updated_at)
+            insert into simulated_effects (id, workspace_id, kind, status, document, created_at, updated_at)
             select ?, ?, ?, ?, ?::jsonb, now, now from (select {now} as now) as clock
             on conflict (id) do nothing""".replace("{now}", DbClock.SQL);
 
     private static final String END = """
-            update paper_effects set status = ?, updated_at = {now}
+            update simulated_effects set status = ?, updated_at = {now}
              where workspace_id = ? and id = ? and status = ?""".replace("{now}", DbClock.SQL);
 
     private static final String READ = """
-            select id, status from paper_effects where workspace_id = ? and kind = ? and id = any (?::uuid[])""";
+            select id, status from simulated_effects where workspace_id = ? and kind = ? and id = any (?::uuid[])""";
 
     private final Database database;
     private final DbClock clock;

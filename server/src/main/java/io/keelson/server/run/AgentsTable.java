@@ -27,14 +27,14 @@ final class AgentsTable {
 
     /** What the failure policy keeps. */
     private static final List<Column<AgentRow>> KEPT = List.of(integer("attempt_number", AgentRow::attempt),
-            flag("failing", AgentRow::failing), flag("passed_over", AgentRow::passedOver),
+            flag("failing", AgentRow::failing), flag("failure_ignored", AgentRow::failureIgnored),
             time("next_run_at", AgentRow::nextRunAt), time("begun_at", AgentRow::begunAt));
 
     static final RowSetStatement<New> INSERT = new RowSetStatement<>("keelson_agent_new", """
             insert into run_agents (id, run_id, workspace_id, attempt, number, name, state, state_type, started_at,
-                completed_at, attempt_number, failing, passed_over, next_run_at, begun_at, created_at)
+                completed_at, attempt_number, failing, failure_ignored, next_run_at, begun_at, created_at)
             select id, run_id, workspace_id, attempt, number, name, state, state_type, started_at, completed_at,
-                attempt_number, failing, passed_over, next_run_at, begun_at, {now}
+                attempt_number, failing, failure_ignored, next_run_at, begun_at, {now}
               from {rows}""", Column.joined(List.of(
             uuid("id", n -> n.row.id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("workspace_id", n -> n.owner.run().workspaceId()), integer("attempt", n -> n.owner.attempt()),
@@ -47,7 +47,7 @@ final class AgentsTable {
             merge into run_agents a using {rows} on a.id = u.id
              when matched then update
                set state = u.state, state_type = u.state_type, started_at = u.started_at, completed_at = u.completed_at,
-                   attempt_number = u.attempt_number, failing = u.failing, passed_over = u.passed_over,
+                   attempt_number = u.attempt_number, failing = u.failing, failure_ignored = u.failure_ignored,
                    next_run_at = u.next_run_at, begun_at = u.begun_at""", Column.joined(List.of(
             uuid("id", AgentRow::id), word("state", a -> a.state().wire()),
             word("state_type", a -> a.state().type().wire()), time("started_at", AgentRow::startedAt),
@@ -55,7 +55,7 @@ final class AgentsTable {
 
     private static final String LOAD = """
             select a.id, a.run_id, a.number, a.name, a.state, a.started_at, a.completed_at,
-                a.attempt_number, a.failing, a.passed_over, a.next_run_at, a.begun_at
+                a.attempt_number, a.failing, a.failure_ignored, a.next_run_at, a.begun_at
               from run_agents a
               join orchestration_runs r on r.id = a.run_id and r.attempt_number = a.attempt
              where a.run_id = any (?)
@@ -69,7 +69,7 @@ final class AgentsTable {
                     .restore(AgentState.of(row.getString("state")), Rows.optionalTime(row, "started_at"),
                             Rows.optionalTime(row, "completed_at"))
                     .restorePolicy(row.getInt("attempt_number"), row.getBoolean("failing"),
-                            row.getBoolean("passed_over"), Rows.optionalTime(row, "next_run_at"),
+                            row.getBoolean("failure_ignored"), Rows.optionalTime(row, "next_run_at"),
                             Rows.optionalTime(row, "begun_at"));
             loader.agents.put(agent.id(), agent);
             loader.view(row).add(agent);

@@ -25,9 +25,9 @@ final class BalancesTable {
              when matched and b.available + u.available >= 0 then update
                set available = b.available + u.available, reserved = b.reserved + u.reserved, spent = b.spent + u.spent
              when matched then update
-               set workspace_id = keelson_refuse('KE002', 'a balance would be below zero')::uuid
+               set workspace_id = keelson_raise('KE002', 'a balance would be below zero')::uuid
              when not matched then insert (workspace_id)
-                values (keelson_refuse('KE002', 'a workspace has no balance')::uuid)""",
+                values (keelson_raise('KE002', 'a workspace has no balance')::uuid)""",
             uuid("workspace_id", Balance::workspaceId), money("available", Balance::available),
             money("reserved", Balance::reserved), money("spent", Balance::spent));
 

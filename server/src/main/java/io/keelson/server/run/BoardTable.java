@@ -130,7 +130,7 @@ final class BoardTable {
         if (task.state() != TaskState.SKIPPED) {
             return null;
         }
-        if (task.passedOver()) {
+        if (task.failureIgnored()) {
             return "failed, and the run went on without it: " + task.errorMessage();
         }
         if (task.errorMessage() != null || moved.skipped() == null) {

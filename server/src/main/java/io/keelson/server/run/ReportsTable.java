@@ -27,7 +27,7 @@ final class ReportsTable {
                 t.tokens_used, t.cost, t.duration_ms, %s, {now}
               from {rows}
               join orchestration_tasks t on t.id = u.task_id
-             where t.state = 'failed' or t.passed_over or t.output_summary <> 'null'
+             where t.state = 'failed' or t.failure_ignored or t.output_summary <> 'null'
             on conflict (run_id, run_attempt, subject_id) where run_id is not null do nothing"""
             .formatted(ReportTexts.TASK),
             uuid("task_id", TaskRow::id), word("report_type", ReportsTable::type),
@@ -52,11 +52,12 @@ final class ReportsTable {
     private ReportsTable() {}
 
     private static String type(TaskRow task) {
-        return task.state() == TaskState.FAILED || task.passedOver() ? "incident" : switch (task.spec().taskType()) {
-            case RESEARCH, ANALYSIS -> "research";
-            case VERIFICATION, REVIEW -> "audit";
-            case SYNTHESIS -> "summary";
-            case WRITING, CODING, OTHER, PLANNING, HOOK_BEFORE, HOOK_AFTER -> "delivery";
-        };
+        return task.state() == TaskState.FAILED || task.failureIgnored() ? "incident"
+                : switch (task.spec().taskType()) {
+                    case RESEARCH, ANALYSIS -> "research";
+                    case VERIFICATION, REVIEW -> "audit";
+                    case SYNTHESIS -> "summary";
+                    case WRITING, CODING, OTHER, PLANNING, HOOK_BEFORE, HOOK_AFTER -> "delivery";
+                };
     }
 }

@@ -52,7 +52,7 @@ final class ResultsTable {
     private static final String RECENT = """
             with since as materialized (
                 select date_trunc('second', {now} - ? * interval '1 millisecond') as at),
-            forgiven as materialized (
+            resumed as materialized (
                 select run_id, max(resolved_at) as at from escalation_tickets
                  where run_id = any (?) and resolution = 'resume'
                    and reason in ('error_count_exceeded', 'error_rate_exceeded')
@@ -62,7 +62,7 @@ final class ResultsTable {
               from since cross join orchestration_tasks t
               join orchestration_steps s on s.task_id = t.id and s.result_epoch > 0
                and (s.completed_at is null or s.completed_at >= since.at)
-              left join forgiven f on f.run_id = t.run_id
+              left join resumed f on f.run_id = t.run_id
              cross join lateral (select * from work_results where step_id = s.id offset 0) w
              where t.run_id = any (?) and w.recorded_at >= since.at and (f.at is null or w.recorded_at > f.at)
              group by 1, 2

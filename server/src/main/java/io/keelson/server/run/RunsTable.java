@@ -206,7 +206,7 @@ final class RunsTable {
             merge into run_heads h using {rows} on h.run_id = u.run_id
              when matched then update
                set version_id = case h.version_id when u.version_id - 1 then u.version_id
-                       else keelson_refuse('KE001', 'another version of a run')::integer end,
+                       else keelson_raise('KE001', 'another version of a run')::integer end,
                    last_seq = u.last_seq, steps_completed = u.steps_completed,
                    total_tokens = u.total_tokens, total_cost = u.total_cost, credits_reserved = u.credits_reserved,
                    credits_charged = u.credits_charged, updated_at = (select keelson_in_time({now}, {clock}))""", HEAD);

@@ -48,11 +48,11 @@ final class StepsTable {
             insert into orchestration_steps (id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool,
                 position, turn, input, retry, timeout_ms, state, state_type, attempt, failures, deliveries,
                 lease_epoch, result_epoch, error_code, error_message, error_class, tokens, cost, next_run_at,
-                started_at, completed_at, output, resolved_input, forgiven, passed_over, created_at)
+                started_at, completed_at, output, resolved_input, granted_retries, failure_ignored, created_at)
             select id, run_id, task_id, workspace_id, attempt_of_run, task_attempt, name, kind, tool, position, turn, input, retry,
                 timeout_ms, state, state_type, attempt, failures, deliveries, lease_epoch, result_epoch, error_code,
                 error_message, error_class, tokens, cost, next_run_at, started_at, completed_at, output,
-                resolved_input, forgiven, passed_over, {now}
+                resolved_input, granted_retries, failure_ignored, {now}
               from {rows}""",
             uuid("id", n -> n.row().id()), uuid("run_id", n -> n.owner.run().id()),
             uuid("task_id", n -> n.row().task().id()),
@@ -71,8 +71,9 @@ final class StepsTable {
             bigint("tokens", n -> n.row().tokens()), money("cost", n -> n.row().cost()),
             time("next_run_at", n -> n.row().nextRunAt()), time("started_at", n -> n.row().startedAt()),
             time("completed_at", n -> n.row().completedAt()), json("output", n -> n.step.output),
-            json("resolved_input", n -> n.step.resolvedInput), integer("forgiven", n -> n.row().forgiven()),
-            flag("passed_over", n -> n.row().passedOver()));
+            json("resolved_input", n -> n.step.resolvedInput),
+            integer("granted_retries", n -> n.row().grantedRetries()),
+            flag("failure_ignored", n -> n.row().failureIgnored()));
 
     static final RowSetStatement<Changed> UPDATE = RowSetStatement.ofEach("keelson_step_change", "id", """
             merge into orchestration_steps s using {rows} on s.id = u.id
@@ -82,8 +83,8 @@ final class StepsTable {
                    error_code = u.error_code, error_message = u.error_message, error_class = u.error_class,
                    tokens = u.tokens, cost = u.cost, next_run_at = u.next_run_at, started_at = u.started_at,
                    completed_at = u.completed_at, output = coalesce(u.output, s.output),
-                   resolved_input = coalesce(u.resolved_input, s.resolved_input), forgiven = u.forgiven,
-                   passed_over = u.passed_over""",
+                   resolved_input = coalesce(u.resolved_input, s.resolved_input), granted_retries = u.granted_retries,
+                   failure_ignored = u.failure_ignored""",
             uuid("id", s -> s.row.id()), word("state", s -> s.row.state().wire()),
             word("state_type", s -> s.row.state().type().wire()), integer("attempt", s -> s.row.attempt()),
             integer("failures", s -> s.row.failures()), integer("deliveries", s -> s.row.deliveries()),
@@ -94,7 +95,8 @@ final class StepsTable {
             time("next_run_at", s -> s.row.nextRunAt()), time("started_at", s -> s.row.startedAt()),
             time("completed_at", s -> s.row.completedAt()),
             json("output", Changed::output), json("resolved_input", Changed::resolvedInput),
-            integer("forgiven", s -> s.row.forgiven()), flag("passed_over", s -> s.row.passedOver()));
+            integer("granted_retries", s -> s.row.grantedRetries()),
+            flag("failure_ignored", s -> s.row.failureIgnored()));
 
     /**
      * Steps of a task's earlier attempts are none of the run's present. An input is of no use to a decision any more
@@ -104,7 +106,7 @@ final class StepsTable {
             select s.id, s.run_id, s.task_id, s.name, s.kind, s.tool, s.position, s.turn, s.retry, s.timeout_ms, s.state,
                 s.attempt, s.failures, s.deliveries, s.lease_epoch, s.result_epoch, s.error_code, s.error_message,
                 s.error_class, s.tokens, s.cost, s.next_run_at, s.started_at, s.completed_at,
-                s.forgiven, s.passed_over,
+                s.granted_retries, s.failure_ignored,
                 case when s.state = 'waiting' and s.kind = 'signal' then s.resolved_input ->> 'name' end as signal,
                 case when s.state = 'waiting' and s.kind = 'signal'
                     then s.resolved_input ->> 'on_timeout' end as on_timeout,
@@ -137,7 +139,7 @@ final class StepsTable {
                 Rows.optionalTime(row, "started_at"), Rows.optionalTime(row, "completed_at"),
                 row.getString("error_code"),
                 row.getString("error_message"), row.getString("error_class"))
-                .restorePolicy(row.getInt("forgiven"), row.getBoolean("passed_over"));
+                .restorePolicy(row.getInt("granted_retries"), row.getBoolean("failure_ignored"));
         String signal = row.getString("signal");
         if (signal != null) {
             step.restoreAwaited(new SignalWait(signal, "continue".equals(row.getString("on_timeout"))));

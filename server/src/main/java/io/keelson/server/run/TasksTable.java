@@ -66,8 +66,9 @@ final class TasksTable {
 
     /** What the failure policy and verification keep. */
     private static final List<Column<TaskRow>> KEPT = List.of(integer("failures", TaskRow::failures),
-            integer("forgiven", TaskRow::forgiven), integer("effect_generation", TaskRow::effectGeneration),
-            flag("passed_over", TaskRow::passedOver), flag("superseded", TaskRow::superseded),
+            integer("granted_retries", TaskRow::grantedRetries),
+            integer("effect_generation", TaskRow::effectGeneration),
+            flag("failure_ignored", TaskRow::failureIgnored), flag("superseded", TaskRow::superseded),
             time("next_run_at", TaskRow::nextRunAt), time("state_since", TaskRow::stateSince),
             time("begun_at", TaskRow::begunAt), text("error_class", TaskRow::errorClass),
             money("verifier_score", TaskRow::verifierScore), text("verified_by", 255, TaskRow::verifiedBy));
@@ -77,22 +78,22 @@ final class TasksTable {
                 title, description, task_type, success_criteria, trigger_rule, when_expr, for_each, output_template,
                 parallel_steps, step_specs, policy, group_id, item_index, item, state, state_type, attempt_number,
                 continuation_count, tokens_used, cost, queued_at, started_at, completed_at, duration_ms, error_code,
-                error_message, carried_from, output, output_summary, output_ref, agent_id, agent_type, model_override,
-                tools_requested, failures, forgiven, effect_generation,
-                passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
+                error_message, reused_from, output, output_summary, output_ref, agent_id, agent_type, model_override,
+                tools_requested, failures, granted_retries, effect_generation,
+                failure_ignored, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
                 board_task_id, cancelled_at, created_at, updated_at)
             select id, run_id, workspace_id, attempt, run_agent_id, key, sequence_number, title, description, task_type,
                 success_criteria, trigger_rule, when_expr, for_each, output_template, parallel_steps, step_specs, policy,
                 group_id, item_index, item, state, state_type, attempt_number, continuation_count, tokens_used, cost,
                 queued_at, started_at, completed_at, keelson_duration_ms(started_at, completed_at), error_code,
-                error_message, carried_from, output,
-                case when carried_from is null then output_summary
-                    else (select c.output_summary from orchestration_tasks c where c.id = u.carried_from) end,
-                case when carried_from is null then output_ref
-                    else (select c.output_ref from orchestration_tasks c where c.id = u.carried_from) end,
+                error_message, reused_from, output,
+                case when reused_from is null then output_summary
+                    else (select c.output_summary from orchestration_tasks c where c.id = u.reused_from) end,
+                case when reused_from is null then output_ref
+                    else (select c.output_ref from orchestration_tasks c where c.id = u.reused_from) end,
                 case when agent_id is not null then keelson_agent(agent_id) end, agent_type, model_override,
-                tools_requested, failures, forgiven, effect_generation,
-                passed_over, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
+                tools_requested, failures, granted_retries, effect_generation,
+                failure_ignored, superseded, next_run_at, state_since, begun_at, error_class, verifier_score, verified_by,
                 (select b.id from board_tasks b where b.source_type = 'orchestration_task' and b.source_id = u.on_board),
                 case when state = 'cancelled' then completed_at end, {now}, {now}
               from {rows}""", Column.joined(List.of(
@@ -118,7 +119,7 @@ final class TasksTable {
             integer("tokens_used", n -> TextColumns.clamp(n.row().tokens())), money("cost", n -> n.row().cost()),
             time("queued_at", n -> n.row().queuedAt()), time("started_at", n -> n.row().startedAt()),
             time("completed_at", n -> n.row().completedAt()), text("error_code", 100, n -> n.row().errorCode()),
-            text("error_message", n -> n.row().errorMessage()), uuid("carried_from", n -> n.row().carriedFrom()),
+            text("error_message", n -> n.row().errorMessage()), uuid("reused_from", n -> n.row().reusedFrom()),
             json("output", n -> n.task.output),
             text("output_summary", SUMMARY, n -> n.task.summary), text("output_ref", n -> n.task.outputRef()),
             integer("agent_id", n -> of(n, AgentTerms::id)), text("agent_type", 20, n -> of(n, AgentTerms::type)),
@@ -150,7 +151,7 @@ final class TasksTable {
                    output_summary = coalesce(u.output_summary, t.output_summary),
                    output_ref = case when u.output_summary is null then t.output_ref else u.output_ref end,
                    failures = u.failures,
-                   forgiven = u.forgiven, effect_generation = u.effect_generation, passed_over = u.passed_over,
+                   granted_retries = u.granted_retries, effect_generation = u.effect_generation, failure_ignored = u.failure_ignored,
                    superseded = u.superseded, next_run_at = u.next_run_at, state_since = u.state_since,
                    begun_at = u.begun_at, error_class = u.error_class, verifier_score = u.verifier_score,
                    verified_by = u.verified_by, version_id = t.version_id + 1, updated_at = {now}""",
@@ -174,8 +175,8 @@ final class TasksTable {
             select t.id, t.run_id, t.run_agent_id, t.key, t.sequence_number, t.task_type, t.trigger_rule, t.when_expr,
                 t.for_each, t.output_template, t.parallel_steps, t.step_specs, t.group_id, t.item_index, t.item,
                 t.state, t.attempt_number, t.continuation_count, %2$s as tokens_used, %3$s as cost, t.queued_at,
-                t.started_at, t.completed_at, t.error_code, t.error_message, t.carried_from, t.policy, t.failures,
-                t.forgiven, t.effect_generation, t.passed_over, t.next_run_at, t.state_since, t.begun_at, t.error_class,
+                t.started_at, t.completed_at, t.error_code, t.error_message, t.reused_from, t.policy, t.failures,
+                t.granted_retries, t.effect_generation, t.failure_ignored, t.next_run_at, t.state_since, t.begun_at, t.error_class,
                 t.verifier_score, t.verified_by,
                 case when t.for_each is not null or %1$s then t.title else '' end as title,
                 case when t.for_each is not null or %1$s then t.description end as description,
@@ -234,9 +235,9 @@ final class TasksTable {
                 row.getInt("continuation_count"), row.getLong("tokens_used"), row.getBigDecimal("cost"),
                 Rows.optionalTime(row, "queued_at"), Rows.optionalTime(row, "started_at"),
                 Rows.optionalTime(row, "completed_at"),
-                row.getString("error_code"), row.getString("error_message"), ViewLoader.uuidOrNull(row, "carried_from"))
-                .restorePolicy(row.getInt("failures"), row.getInt("forgiven"), row.getInt("effect_generation"),
-                        row.getBoolean("passed_over"), Rows.optionalTime(row, "next_run_at"),
+                row.getString("error_code"), row.getString("error_message"), ViewLoader.uuidOrNull(row, "reused_from"))
+                .restorePolicy(row.getInt("failures"), row.getInt("granted_retries"), row.getInt("effect_generation"),
+                        row.getBoolean("failure_ignored"), Rows.optionalTime(row, "next_run_at"),
                         Rows.optionalTime(row, "state_since"), Rows.optionalTime(row, "begun_at"),
                         row.getString("error_class"), row.getBigDecimal("verifier_score"),
                         row.getString("verified_by"));

@@ -14,20 +14,20 @@ import java.util.UUID;
 final class WriterLease {
 
     private static final String WANTED = """
-            select event_id < ? and (holder = ? or held_until < clock_timestamp()) from document_marks""";
+            select event_id < ? and (holder = ? or held_until < clock_timestamp()) from status_document_progress""";
     private static final String BEGIN = """
-            insert into document_marks (event_id, holder, held_until) values (?, ?, '-infinity')
+            insert into status_document_progress (event_id, holder, held_until) values (?, ?, '-infinity')
             on conflict do nothing""";
     private static final String TAKE = """
-            update document_marks set holder = ?, held_until = clock_timestamp() + interval '10 seconds'
+            update status_document_progress set holder = ?, held_until = clock_timestamp() + interval '10 seconds'
              where holder = ? or held_until < clock_timestamp()
             returning event_id""";
     private static final String ADVANCE = """
-            update document_marks set event_id = greatest(event_id, ?),
+            update status_document_progress set event_id = greatest(event_id, ?),
                 held_until = case when holder = ? then clock_timestamp() + interval '10 seconds' else held_until end
             returning holder = ?""";
     private static final String LEAVE = """
-            update document_marks set held_until = '-infinity' where holder = ?""";
+            update status_document_progress set held_until = '-infinity' where holder = ?""";
 
     private final UUID holder;
 

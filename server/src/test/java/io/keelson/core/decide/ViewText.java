@@ -83,7 +83,7 @@ public final class ViewText {
 
     private void agent(AgentRow a) {
         line("agent", a.id(), a.number(), a.name(), a.state, a.startedAt, a.completedAt, a.tasks);
-        line(" policy", a.attempt, a.failing, a.passedOver, a.nextRunAt, a.begunAt);
+        line(" policy", a.attempt, a.failing, a.failureIgnored, a.nextRunAt, a.begunAt);
         if (live) {
             line(" open", a.tasksOpen, a.tasksFailed, a.tasksSkipped, a.tasksCancelled, a.slotsTaken);
             line(" ready", ready(a));
@@ -100,8 +100,8 @@ public final class ViewText {
         line("task", t.key(), t.id(), t.sequence(), t.agent().number(), t.group() == null ? null : t.group().key(),
                 t.itemIndex(), json(t.item()), t.state, t.attempt, t.continuations, t.tokens,
                 t.cost.stripTrailingZeros(), t.queuedAt, t.startedAt, t.completedAt, t.errorCode, t.errorMessage,
-                t.carriedFrom);
-        line(" policy", t.failures, t.forgiven, t.effectGeneration, t.passedOver, t.superseded, t.nextRunAt,
+                t.reusedFrom);
+        line(" policy", t.failures, t.grantedRetries, t.effectGeneration, t.failureIgnored, t.superseded, t.nextRunAt,
                 t.stateSince, t.begunAt, t.errorClass, score(t.verifierScore), t.verifiedBy);
         spec(t.spec());
         if (again && t.group() == null) {
@@ -146,8 +146,9 @@ public final class ViewText {
     private void step(StepRow s) {
         line("step", s.id(), s.task().key(), s.name(), s.position(), s.turn(), s.lane(), s.state, s.attempt, s.failures,
                 s.deliveries, s.leaseEpoch, s.resultEpoch, s.tokens, s.cost.stripTrailingZeros(), s.nextRunAt,
-                s.startedAt, s.completedAt, s.errorCode, s.errorMessage, s.errorClass, s.taskAttempt(), s.forgiven,
-                s.passedOver);
+                s.startedAt, s.completedAt, s.errorCode, s.errorMessage, s.errorClass, s.taskAttempt(),
+                s.grantedRetries,
+                s.failureIgnored);
         spec(s.spec(), again || !s.task().terminal());
         if (live) {
             line(" work", s.queued, s.holder, s.evaluating);

@@ -171,7 +171,7 @@ class BoardApiTest {
         assertThat(ended.get("failures").intValue()).isEqualTo(1);
         JsonNode tasks = api.get(API + "/runs/" + run + "/tasks").json().get("items");
         assertThat(tasks.valueStream().map(task -> task.get("key").stringValue() + " "
-                + task.get("state").stringValue() + " " + task.get("passed_over").booleanValue() + " "
+                + task.get("state").stringValue() + " " + task.get("failure_ignored").booleanValue() + " "
                 + task.path("error_code").asString("-")))
                 .containsExactly("a skipped true NO_LUCK", "unless skipped false -", "anyway completed false -");
         assertThat(api.get(API + "/tasks/" + tasks.at("/0/id").stringValue() + "/explain").text())
@@ -183,7 +183,7 @@ class BoardApiTest {
         assertThat(content(reports, "A")).contains("NO_LUCK", "> none today");
         assertThat(api.get(API + "/runs/" + run + "/events?limit=200").json().get("items").valueStream()
                 .filter(event -> event.get("event_type").stringValue().equals("task_skipped")).findFirst()
-                .orElseThrow().get("payload").toString()).contains("\"passed_over\":true", "NO_LUCK");
+                .orElseThrow().get("payload").toString()).contains("\"failure_ignored\":true", "NO_LUCK");
     }
 
     /** PRD-101, AC-27: what is another workspace's is nobody's, and its run has no tasks and no reports here. */

@@ -351,8 +351,8 @@ class InterventionApiTest {
         assertThat(ended.get("trigger").stringValue()).isEqualTo("fork");
         assertThat(ended.get("inputs")).hasToString("{\"n\":null,\"who\":\"bob\"}");
         assertThat(words(ended.get("output").get("v"))).containsExactly("a of ann", "b of bob");
-        assertThat(task(run, "a").get("carried_from")).isEqualTo(task(source, "a").get("id"));
-        assertThat(task(run, "b").get("carried_from").isNull()).isTrue();
+        assertThat(task(run, "a").get("reused_from")).isEqualTo(task(source, "a").get("id"));
+        assertThat(task(run, "b").get("reused_from").isNull()).isTrue();
         Answer again = api.post(fork, "{\"task\": \"b\", \"inputs\": {\"who\": \"bob\"}, \"name\": \"forked\"}",
                 "Idempotency-Key", "fork-1");
         assertThat(again.status()).isEqualTo(200);

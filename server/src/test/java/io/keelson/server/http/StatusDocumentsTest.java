@@ -121,7 +121,7 @@ class StatusDocumentsTest {
 
     /** Has everything followed once more, as after a crash, and another run on top. */
     private void again(ApiServer api) {
-        api.sql("update document_marks set event_id = 0");
+        api.sql("update status_document_progress set event_id = 0");
         String other = api.create(ApiServer.WAITS);
         awaitSame(api, other);
     }
@@ -226,7 +226,7 @@ class StatusDocumentsTest {
             api.post("/api/v1/runs/" + run + "/signals/go", "{}");
             api.awaitState(run, "completed");
             assertThat(folder.resolve("artifacts/runs")).doesNotExist();
-            assertThat(api.rowCounts()).containsEntry("document_marks", 0L);
+            assertThat(api.rowCounts()).containsEntry("status_document_progress", 0L);
         }
     }
 }

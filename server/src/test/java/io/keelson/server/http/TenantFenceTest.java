@@ -49,7 +49,8 @@ class TenantFenceTest {
             Set.of("engine_nodes", "engine_outages", "flyway_schema_history", "prices", "webhook_feed");
     /** Nothing writes them yet, or not here. */
     private static final Set<String> UNUSED =
-            Set.of("agents", "event_exports", "orchestration_events_archive", "upload_places", "document_marks");
+            Set.of("agents", "event_exports", "orchestration_events_archive", "upload_slots",
+                    "status_document_progress");
 
     private static final String MISSION = """
             {"name": "fenced", "start": true, "config": {"escalation": {"on_exhausted": true}}, "plan": {"tasks": [
@@ -191,7 +192,7 @@ class TenantFenceTest {
         installations.values().forEach(Installation::close);
     }
 
-    /** A table that a migration adds needs a fence of its own: {@code select keelson_fence(…)}. */
+    /** A table that a migration adds needs a fence of its own: {@code select keelson_enable_rls(…)}. */
     @ParameterizedTest
     @EnumSource
     void everyTableHasAFence(User user) {

@@ -111,7 +111,7 @@ class UploadApiTest {
         for (int i = 0; i < UploadSlots.MOST; i++) {
             open.add(begin(i % 2 == 0 ? api : other, held, "name=file-" + i));
         }
-        Awaitility.await().until(() -> api.rowCounts().get("upload_places") == UploadSlots.MOST);
+        Awaitility.await().until(() -> api.rowCounts().get("upload_slots") == UploadSlots.MOST);
         assertThat(post(other, held, "name=one-too-many").status()).isEqualTo(429);
         HttpResponse<String> refused = upload(held, "name=one-too-many", BodyPublishers.ofString("x")).join();
         assertThat(refused.statusCode()).isEqualTo(429);
@@ -161,10 +161,10 @@ class UploadApiTest {
                 .isEqualTo("RUN_STORAGE_LIMIT_REACHED");
 
         assertThat(complete(held)).isEqualTo("ok");
-        assertThat(api.rowCounts()).containsEntry("artifacts_coming", 2L);
+        assertThat(api.rowCounts()).containsEntry("artifact_reservations", 2L);
         Held next = claim();
         String kept = json(upload(next, "name=a", BodyPublishers.ofString("x")).join()).get("upload_id").stringValue();
-        assertThat(api.rowCounts()).as("what was not named counts no more").containsEntry("artifacts_coming", 1L);
+        assertThat(api.rowCounts()).as("what was not named counts no more").containsEntry("artifact_reservations", 1L);
         assertThat(complete(next, kept)).isEqualTo("ok");
     }
 

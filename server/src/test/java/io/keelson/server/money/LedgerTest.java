@@ -162,14 +162,14 @@ class LedgerTest {
                     run_id, attempt_number, idempotency_key, actor_type, detail, created_at)
                 values ('%s', '%s', '%s', '%s', '%s', %s, %s, 'k', 'system', %s, now())"""
                 .formatted(workspace, type, amount, debit, credit, id, attempt, detail)))
-                .hasMessageContaining("ck_billing_ledger_possible");
+                .hasMessageContaining("ck_billing_ledger_valid");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"available = -0.000001", "reserved = -1", "spent = -1", "available = 'NaN'"})
     void anImpossibleBalanceIsRefused(String change) {
         assertThatThrownBy(() -> books.execute("update credit_balances set " + change))
-                .hasMessageContaining("ck_credit_balances_possible");
+                .hasMessageContaining("ck_credit_balances_valid");
     }
 
     /** Eight at once, some with the same keys, some taking back more than there may be: what went in is there. */

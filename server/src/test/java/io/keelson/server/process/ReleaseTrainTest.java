@@ -46,7 +46,7 @@ class ReleaseTrainTest {
     /** The verifier has rejected the notes; the agent dies, too. */
     private static final Write REJECTED = told("task_verification_failed");
     /** The order is placed; neither its command nor its step knows. */
-    private static final Write PLACED = new Write("insert into paper_effects", "");
+    private static final Write PLACED = new Write("insert into simulated_effects", "");
     /** Everything is done, and the run is about to be. */
     private static final Write ENDED = told("run_completed");
 

@@ -195,7 +195,7 @@ final class ReadSql {
     static final String YIELD = """
             case when t.state = 'completed' then (select coalesce(source.output, %s)
                   from orchestration_tasks source
-                 where source.id = case when t.carried_from is null then t.id else t.carried_from end) end"""
+                 where source.id = case when t.reused_from is null then t.id else t.reused_from end) end"""
             .formatted(lastOutput("source"));
 
     /** Values longer than this are left out of lists; the reads of single tasks and steps have them. */
@@ -220,11 +220,11 @@ final class ReadSql {
                     join orchestration_tasks up on up.id = d.depends_on_id
                    where d.task_id = t.id and (t.superseded or not up.superseded)
                    order by up.sequence_number)::text[] as depends_on,
-                t.group_id, t.item_index, t.item, t.carried_from, trim_scale(t.verifier_score) as verifier_score,
+                t.group_id, t.item_index, t.item, t.reused_from, trim_scale(t.verifier_score) as verifier_score,
                 t.verified_by, t.error_code, t.error_message, t.error_class, t.attempt_number, t.failures,
                 t.continuation_count, (select count(*) from orchestration_steps s
                     where s.task_id = t.id and s.task_attempt >= t.attempt_number)::int as step_count,
-                t.passed_over, t.superseded, t.next_run_at,
+                t.failure_ignored, t.superseded, t.next_run_at,
                 case t.state when 'awaiting_human' then t.attempt_number end as gate,
                 case when t.state in ('awaiting_retry', 'running', 'verifying') then (
                     select e.id from escalation_tickets e
@@ -257,7 +257,7 @@ final class ReadSql {
     /** What a task of whatever state has brought forth so far, in its present attempt. */
     static final String OUTPUT = """
             select (select coalesce(source.output, %s) from orchestration_tasks source
-                     where source.id = case when t.carried_from is null then t.id else t.carried_from end) as output
+                     where source.id = case when t.reused_from is null then t.id else t.reused_from end) as output
               from orchestration_tasks t
              where t.workspace_id = ? and t.id = ?""".formatted(lastOutput("source")) + NOT_DELETED.formatted("t");
 
@@ -266,7 +266,7 @@ final class ReadSql {
                 t.superseded or s.task_attempt < t.attempt_number as superseded,
                 s.name || case when s.turn > 1 then '#' || s.turn else '' end as name, s.kind, s.tool, s.position,
                 s.turn, s.state, s.state_type, s.attempt, (s.retry ->> 'max_attempts')::int as max_attempts,
-                s.failures, s.passed_over, s.task_attempt, s.lease_epoch,
+                s.failures, s.failure_ignored, s.task_attempt, s.lease_epoch,
                 %s, s.error_code,
                 s.error_message, s.error_class, s.tokens, trim_scale(s.cost) as cost, p.progress,
                 p.message as progress_message, s.next_run_at, s.started_at, s.completed_at, s.created_at""";
@@ -368,7 +368,7 @@ final class ReadSql {
 
     static final String AGENTS = """
             select a.id, a.number, a.name, a.attempt, a.attempt_number, a.state, a.state_type, a.failing,
-                a.passed_over, coalesce(n.tasks, 0)::int as task_count, a.next_run_at, a.started_at, a.completed_at
+                a.failure_ignored, coalesce(n.tasks, 0)::int as task_count, a.next_run_at, a.started_at, a.completed_at
               from orchestration_runs r join run_agents a on a.run_id = r.id
               left join (select run_agent_id, run_id, count(*) as tasks from orchestration_tasks where not superseded
                           group by run_id, run_agent_id) n on n.run_id = r.id and n.run_agent_id = a.id
@@ -440,7 +440,7 @@ final class ReadSql {
 
     /** Completed tasks of the current attempt, each with the task that holds its output. */
     static final String COMPLETED = """
-            select t.key, coalesce(t.carried_from, t.id) as id
+            select t.key, coalesce(t.reused_from, t.id) as id
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number
              where (r.workspace_id = ?) is true and r.id = ? and t.group_id is null and t.state = 'completed'

@@ -180,7 +180,7 @@ public final class ScopeReader {
               from orchestration_runs r
               join orchestration_tasks t on t.run_id = r.id and t.attempt = r.attempt_number and not t.superseded
               left join run_agents a on a.id = t.run_agent_id
-             where r.id = ? and (t.state = 'failed' or t.passed_over) and t.key not like '.%'
+             where r.id = ? and (t.state = 'failed' or t.failure_ignored) and t.key not like '.%'
              order by t.sequence_number, t.item_index nulls first
              limit 100""";
 

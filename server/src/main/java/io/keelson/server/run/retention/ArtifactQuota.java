@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How much a run and its workspace may still store. What is recorded counts, and with it what is stored for steps at work
- * and is recorded with their results ({@code artifacts_coming}); so the sums never rise but by {@link #take}, one at a time
+ * and is recorded with their results ({@code artifact_reservations}); so the sums never rise but by {@link #take}, one at a time
  * in a workspace.
  */
 public final class ArtifactQuota {
@@ -35,7 +35,7 @@ public final class ArtifactQuota {
     private static final String LOCK = "select pg_advisory_xact_lock(hashtextextended('keelson artifacts ' || ?, 0))";
 
     private static final String CLEAR = """
-            delete from artifacts_coming a
+            delete from artifact_reservations a
              where a.workspace_id = ? and not exists (
                 select from orchestration_steps s
                  where s.id = a.step_id and s.lease_epoch = a.lease_epoch and s.state = 'running')""";
@@ -44,7 +44,7 @@ public final class ArtifactQuota {
             with bound as materialized (
                 select max(most) as most from workspace_limits where workspace_id = ? and name = 'storage_bytes'),
             coming as materialized (
-                select c.run_id, c.size_bytes from artifacts_coming c
+                select c.run_id, c.size_bytes from artifact_reservations c
                  where c.workspace_id = ?
                    and exists (select from orchestration_steps s
                         where s.id = c.step_id and s.lease_epoch = c.lease_epoch and s.state = 'running')
@@ -61,10 +61,10 @@ public final class ArtifactQuota {
               from bound""";
 
     private static final String INSERT = """
-            insert into artifacts_coming (storage_key, workspace_id, run_id, step_id, lease_epoch, size_bytes)
+            insert into artifact_reservations (storage_key, workspace_id, run_id, step_id, lease_epoch, size_bytes)
             values (?, ?, ?, ?, ?, ?)""";
 
-    private static final String GIVE_BACK = "delete from artifacts_coming where storage_key = ?";
+    private static final String GIVE_BACK = "delete from artifact_reservations where storage_key = ?";
 
     /** What is left at this moment; others may take it meanwhile. */
     public Left left(Connection c, Item item, long mostOfRun) throws SQLException {

@@ -8,31 +8,31 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.UUID;
 
-/** {@code upload_places}: how many uploads a workspace has at a time, on whichever servers. */
+/** {@code upload_slots}: how many uploads a workspace has at a time, on whichever servers. */
 public final class UploadSlots {
 
     /** At a time in one workspace (specification: money §3). */
     public static final int MOST = 10;
-    /** Whoever is not heard of for so long has lost its place: longer than the longest silence of a sender. */
+    /** Whoever is not heard of for so long has lost its slot: longer than the longest silence of a sender. */
     public static final Duration LEASE = Duration.ofMinutes(3);
 
     private static final String LOCK = "select pg_advisory_xact_lock(hashtextextended('keelson uploads ' || ?, 0))";
 
     private static final String TAKE =
             now("""
-            insert into upload_places as p (workspace_id, place, holder, expires_at)
-            select ?, free.place, ?, {now} + ? * interval '1 millisecond'
-              from (select n.place from generate_series(1, ?) as n (place)
-                     where not exists (select from upload_places held
-                        where held.workspace_id = ? and held.place = n.place and held.expires_at > (select {now}))
-                     order by n.place limit 1) free
-            on conflict (workspace_id, place) do update set holder = excluded.holder, expires_at = excluded.expires_at""");
+            insert into upload_slots as p (workspace_id, slot, holder, expires_at)
+            select ?, free.slot, ?, {now} + ? * interval '1 millisecond'
+              from (select n.slot from generate_series(1, ?) as n (slot)
+                     where not exists (select from upload_slots held
+                        where held.workspace_id = ? and held.slot = n.slot and held.expires_at > (select {now}))
+                     order by n.slot limit 1) free
+            on conflict (workspace_id, slot) do update set holder = excluded.holder, expires_at = excluded.expires_at""");
 
     private static final String KEEP = now("""
-            update upload_places set expires_at = {now} + ? * interval '1 millisecond'
+            update upload_slots set expires_at = {now} + ? * interval '1 millisecond'
              where workspace_id = ? and holder = ?""");
 
-    private static final String LEAVE = "delete from upload_places where workspace_id = ? and holder = ?";
+    private static final String LEAVE = "delete from upload_slots where workspace_id = ? and holder = ?";
 
     private final DbClock clock;
 
@@ -40,7 +40,7 @@ public final class UploadSlots {
         this.clock = clock;
     }
 
-    /** False when all places are held; in a transaction. */
+    /** False when all slots are held; in a transaction. */
     public boolean take(Connection c, UUID workspaceId, UUID holder) throws SQLException {
         try (PreparedStatement lock = c.prepareStatement(LOCK)) {
             lock.setString(1, workspaceId.toString());
@@ -60,7 +60,7 @@ public final class UploadSlots {
         }
     }
 
-    /** Says that the upload goes on; false when the place is lost. */
+    /** Says that the upload goes on; false when the slot is lost. */
     public boolean keep(Connection c, UUID workspaceId, UUID holder) throws SQLException {
         try (PreparedStatement keep = c.prepareStatement(KEEP)) {
             clock.bind(keep, 1);

@@ -67,7 +67,7 @@ public final class RowSetStatement<T> {
         return new RowSetStatement<>(rowType, template + """
 
                  when not matched then insert (%s)
-                    values (keelson_refuse('%s', 'a row of %s to change is gone')::uuid)"""
+                    values (keelson_raise('%s', 'a row of %s to change is gone')::uuid)"""
                 .formatted(key, OVERTAKEN, rowType), columns);
     }
 
@@ -90,7 +90,7 @@ public final class RowSetStatement<T> {
     public static <T> RowSetStatement<T> ofAll(String rowType, String template, List<Column<T>> columns) {
         return new RowSetStatement<>(rowType, "with touched as (" + template + """
                  returning 1)
-                select keelson_overtaken('%s', {count}, count(*)) from touched having count(*) <> {count}"""
+                select keelson_raise_stale('%s', {count}, count(*)) from touched having count(*) <> {count}"""
                 .formatted(rowType), columns);
     }
 
