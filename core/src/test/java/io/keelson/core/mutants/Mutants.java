@@ -96,7 +96,7 @@ final class Mutants {
                         "skipped tasks are not counted"),
                 new Mutant(ENDINGS, "d.changes.clear(d.run.id());", "", "an ended run leaves work and timers behind"),
                 new Mutant("decide/Decision.java", "run.seq++;",
-                        "run.seq += payload instanceof StepPayload.Released ? 2 : 1;",
+                        "run.seq += payload instanceof io.keelson.core.run.StepPayload.Released ? 2 : 1;",
                         "a number is left out in the audit trail"),
                 new Mutant("decide/Planning.java",
                         "&& spec.dependsOn().stream().allMatch(on -> carried.containsKey(on.task()))", "",
